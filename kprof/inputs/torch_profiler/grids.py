@@ -1,7 +1,8 @@
 """Grids in workgroups and in work-items: which of the two a trace wrote depends on the API call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from kprof.inputs.torch_profiler.columns import NOTHING
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import Activity, GridUnit, LinkedTrace, Size
 
@@ -9,6 +10,7 @@ from kprof.inputs.torch_profiler.model import Activity, GridUnit, LinkedTrace, S
 # 2,018) is a multiple of its block. The other calls take blocks, as CUDA does.
 _IN_WORK_ITEMS = ("hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel")
 
+Issue = tuple[str, str]
 _SETTLED = ("grid_as_written", "grid_unit", "workgroup_size", "workgroups", "work_items")
 
 
@@ -27,49 +29,75 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
     if vendor is None and any(launch.name.startswith("hip") for launch in trace.launches[:1000]):
         vendor = "amd"
     trace.info.vendor = vendor
-    words = [(name, trace.activities.words(name)) for name in _SETTLED]
-    lds = trace.activities.numbers("lds_bytes")
-    for row, activity in enumerate(trace.activities):
-        if activity.kind == "kernel":
-            _settle(trace, activity, vendor, log)
-            for name, column in words:
-                column[row] = getattr(activity, name)
-            if activity.lds_bytes is not None:
-                lds[row] = activity.lds_bytes
+    _take_lds(trace)
+    codes = [trace.activities.words(name).data for name in _SETTLED]
+    code_of = [trace.activities.words(name).code for name in _SETTLED]
+    known: dict[tuple[int, ...], tuple[tuple[int, ...], Issue | None]] = {}
+    for row, key in _alike(trace):
+        if key not in known:
+            activity = trace.activities[row]
+            issue = _settle(trace, activity, vendor)
+            values = (getattr(activity, name) for name in _SETTLED)
+            known[key] = tuple(code(value) for code, value in zip(code_of, values, strict=True)), issue
+        settled, issue = known[key]
+        for column, code in zip(codes, settled, strict=True):
+            column[row] = code
+        if issue is not None:
+            log.add(*issue, place=trace.activities.words("name")[row][:80])
 
 
-def _settle(trace: LinkedTrace, activity: Activity, vendor: str | None, log: IssueLog) -> None:
+def _alike(trace: LinkedTrace) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Each kernel's row, and what settles its grid: equal for most of them."""
+    activities, launches = trace.activities, trace.launches
+    kinds = activities.words("kind")
+    kernel = kinds.code("kernel")
+    calls = [launches.words(name).data for name in ("name", "grid", "block")]
+    own = zip(*(activities.words(name).data for name in ("graph", "grid_as_written", "workgroup_size")), strict=True)
+    rows = zip(kinds.data, activities.numbers("launch").data, own, strict=True)
+    name, grid, block = calls
+    for row, (kind, launch, mine) in enumerate(rows):
+        if kind == kernel:
+            yield row, mine if launch < 0 else (*mine, name[launch], grid[launch], block[launch])
+
+
+def _take_lds(trace: LinkedTrace) -> None:
+    """From the launch, where the kernel itself does not say."""
+    lds, of_launch = trace.activities.numbers("lds_bytes"), trace.launches.numbers("lds_bytes")
+    kinds, graph = trace.activities.words("kind"), trace.activities.words("graph")
+    kernel, in_graph, told = kinds.code("kernel"), graph.code(True), of_launch.data
+    rows = zip(kinds.data, graph.data, trace.activities.numbers("launch").data, lds.data, strict=True)
+    missing = [
+        (row, launch)
+        for row, (kind, flag, launch, own) in enumerate(rows)
+        if own == NOTHING and launch >= 0 and kind == kernel and flag != in_graph and told[launch] != NOTHING
+    ]
+    for row, launch in missing:
+        lds[row] = of_launch[launch]
+
+
+def _settle(trace: LinkedTrace, activity: Activity, vendor: str | None) -> Issue | None:
     launch = trace.launches[activity.launch] if activity.launch >= 0 else None
     if launch is not None and not activity.graph:
         activity.grid_as_written = activity.grid_as_written or launch.grid
         activity.workgroup_size = activity.workgroup_size or launch.block
-        if activity.lds_bytes is None:
-            activity.lds_bytes = launch.lds_bytes
     grid, block = activity.grid_as_written, activity.workgroup_size
     if grid is None:
-        return
+        return None
     activity.grid_unit = unit_of(launch.name if launch is not None else None, vendor)
     if activity.grid_unit is None:
-        log.add(
-            "grid-unit-unknown",
-            "a grid without its launch: it may count workgroups or work-items",
-            place=activity.name[:80],
-        )
-    elif activity.grid_unit == "workgroups":
+        return "grid-unit-unknown", "a grid without its launch: it may count workgroups or work-items"
+    if activity.grid_unit == "workgroups":
         activity.workgroups = grid
         activity.work_items = _zip(grid, block, lambda a, b: a * b) if block else None
-    elif block is None or any(g % b for g, b in zip(grid, block, strict=True)):
-        activity.work_items = grid
-        if block:
-            log.add(
-                "grid-not-divisible",
-                "a grid in work-items is no multiple of its workgroup: the last workgroups are partial",
-                place=activity.name[:80],
-            )
-            activity.workgroups = _zip(grid, block, lambda a, b: -(-a // b))
-    else:
-        activity.work_items = grid
-        activity.workgroups = _zip(grid, block, lambda a, b: a // b)
+        return None
+    activity.work_items = grid
+    if block is None:
+        return None
+    activity.workgroups = _zip(grid, block, lambda a, b: -(-a // b))
+    if any(g % b for g, b in zip(grid, block, strict=True)):
+        words = "a grid in work-items is no multiple of its workgroup: the last workgroups are partial"
+        return "grid-not-divisible", words
+    return None
 
 
 def _zip(left: Size, right: Size, combine: Callable[[int, int], int]) -> Size:

@@ -218,10 +218,16 @@ class LinkedTrace(msgspec.Struct):
 
     def modules(self, activity: Activity) -> list[str]:
         """Names of the modules an activity ran for, innermost first, a backward pass by its forward operator."""
-        names = self._modules_at(self.launches.numbers("frame").data[activity.launch] if activity.launch >= 0 else -1)
+        return self.modules_of(activity.launch, activity.operator)
+
+    def modules_of(self, launch: int, operator: int) -> list[str]:
+        """As :meth:`modules`, by what launched an activity."""
+        if not len(self.frames):
+            return []
+        names = self._modules_at(self.launches.numbers("frame").data[launch] if launch >= 0 else -1)
         frames, forward = self.operators.numbers("frame").data, self.operators.numbers("forward").data
         parents = self.operators.numbers("parent").data
-        index = activity.operator
+        index = operator
         while index >= 0 and not names:
             names = self._modules_at(frames[index])
             if not names and forward[index] >= 0:

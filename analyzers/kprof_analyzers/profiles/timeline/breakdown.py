@@ -1,13 +1,17 @@
 """Where the GPU's time goes, by category, and how busy each device was."""
 
 from collections import Counter, defaultdict
+from operator import add
 
 import msgspec
 
-from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
+from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 from kprof_analyzers.profiles.timeline.roles import categories_of
+
+# Activities that are put into intervals at a time.
+_TOGETHER = 1 << 14
 
 
 class CategoryTime(msgspec.Struct, frozen=True):
@@ -36,11 +40,24 @@ def breakdown(trace: LinkedTrace, categories: Categories) -> Breakdown:
     counts: Counter[str] = Counter()
     names: defaultdict[str, Counter[str]] = defaultdict(Counter)
     by_rank: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for activity, category in zip(trace.activities, categories_of(trace, categories), strict=True):
-        totals[category] += activity.duration_ns
-        counts[category] += 1
-        names[category][activity.name] += activity.duration_ns
-        by_rank[activity.rank][category] += activity.duration_ns
+    sums: dict[tuple[str, int, int], list[int]] = {}
+    columns = (
+        trace.activities.words("name").data,
+        *(trace.activities.numbers(n).data for n in ("rank", "duration_ns")),
+    )
+    for category, name, rank, duration in zip(categories_of(trace, categories), *columns, strict=True):
+        key = category, name, rank
+        if key in sums:
+            sums[key].append(duration)
+        else:
+            sums[key] = [duration]
+    words = trace.activities.words("name").words
+    for (category, name, rank), durations in sums.items():
+        total = sum(durations)
+        totals[category] += total
+        counts[category] += len(durations)
+        names[category][words[name]] += total
+        by_rank[rank][category] += total
     return Breakdown(
         trace.info.path,
         category_rows(totals, counts, {c: n.most_common(1)[0][0] for c, n in names.items()}),
@@ -59,11 +76,11 @@ def category_rows(totals: Counter[str], counts: Counter[str], largest: dict[str,
     ]
 
 
-def lane_of(activity: Activity, categories: Categories) -> Lane:
+def lane_of(kind: str, name: str, categories: Categories) -> Lane:
     """Which of the three kinds of work an activity is, by its own name: rules by ancestry do not change it."""
-    if activity.kind != "kernel":
+    if kind != "kernel":
         return "memory"
-    category = categories.of_name(activity.name)
+    category = categories.of_name(name)
     return "communication" if category == COMMUNICATION else "memory" if category == MEMORY else "compute"
 
 
@@ -76,12 +93,37 @@ def device_times(trace: LinkedTrace, categories: Categories) -> list[DeviceTime]
 def occupations(trace: LinkedTrace, categories: Categories) -> list[Occupation]:
     """The activities of each device as unions of intervals, sorted by rank and device."""
     found: dict[tuple[int, int | None], Occupation] = {}
-    for activity in trace.activities:
-        key = (activity.rank, activity.device)
-        device = found.get(key)
-        if device is None:
-            device = found[key] = Occupation(*key)
-        device.add(lane_of(activity, categories), [activity.start_ns], [activity.end_ns])
-        if activity.kind == "kernel":
-            device.kernel_ns += activity.duration_ns
+    for low in range(0, len(trace.activities), _TOGETHER):
+        for (rank, at, kind, lane), (starts, durations) in _by_lane(trace, categories, low).items():
+            device = trace.activities.numbers("device")[at]
+            one = found.setdefault((rank, device), Occupation(rank, device))
+            one.add(lane, starts, list(map(add, starts, durations)))
+            if kind == "kernel":
+                one.kernel_ns += sum(durations)
+        for one in found.values():
+            one.pause()
     return [found[key] for key in sorted(found, key=lambda k: (k[0], k[1] is None, k[1] or 0))]
+
+
+_Key = tuple[int, int, str, Lane]
+
+
+def _by_lane(trace: LinkedTrace, categories: Categories, low: int) -> dict[_Key, tuple[list[int], list[int]]]:
+    """Starts and durations of some rows by rank, a row with the device, kind and lane."""
+    table, high = trace.activities, low + _TOGETHER
+    kinds, names = table.words("kind"), table.words("name")
+    columns = [kinds.data, names.data, *(table.numbers(n).data for n in ("rank", "device", "start_ns", "duration_ns"))]
+    grouped: dict[tuple[int, ...], tuple[int, list[int], list[int]]] = {}
+    rows = zip(*(column[low:high] for column in columns), strict=True)
+    for row, (kind, name, rank, device, start, duration) in enumerate(rows, low):
+        key = kind, name, rank, device
+        group = grouped.get(key)
+        if group is None:
+            group = grouped[key] = row, [], []
+        group[1].append(start)
+        group[2].append(duration)
+    found: dict[_Key, tuple[list[int], list[int]]] = {}
+    for (kind, name, rank, _), (row, starts, durations) in grouped.items():
+        lane = lane_of(kinds.words[kind], names.words[name], categories)
+        found[rank, row, kinds.words[kind], lane] = starts, durations
+    return found

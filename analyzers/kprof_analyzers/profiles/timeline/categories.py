@@ -62,17 +62,30 @@ class Categories:
         """The category of one GPU activity, by its name and by what launched it."""
         if activity.kind != "kernel":
             return MEMORY
+        return self._of_kernel(trace, activity.name, activity.launch, activity.operator)
+
+    def of_all(self, trace: LinkedTrace) -> list[str]:
+        """The category of each GPU activity of a trace, in their order."""
+        kinds, names = trace.activities.words("kind"), trace.activities.words("name").words
+        kernel, texts = kinds.code("kernel"), trace.activities.words("name").data
+        columns = (trace.activities.numbers(field).data for field in ("launch", "operator"))
+        return [
+            self._of_kernel(trace, names[name], launch, operator) if kind == kernel else MEMORY
+            for kind, name, launch, operator in zip(kinds.data, texts, *columns, strict=True)
+        ]
+
+    def _of_kernel(self, trace: LinkedTrace, name: str, launch: int, operator: int) -> str:
         if trace is not self._trace:
             self._trace, self._scopes = trace, {}
         # Hundreds of kernels share one graph launch: what is around it is asked once.
-        key = (activity.launch, activity.operator)
+        key = (launch, operator)
         scope = self._scopes.get(key)
         if scope is None:
-            operators = "\n".join(trace.operator_names(activity.operator))
+            operators = "\n".join(trace.operator_names(operator))
             if len(self._scopes) >= _SCOPES:
                 self._scopes.clear()
-            scope = self._scopes[key] = (operators, "\n".join(trace.modules(activity)))
-        return self._decide(activity.name, *scope)
+            scope = self._scopes[key] = (operators, "\n".join(trace.modules_of(launch, operator)))
+        return self._decide(name, *scope)
 
     def _decide(self, kernel: str, operators: str, modules: str) -> str:
         key = (kernel, operators, modules)

@@ -24,15 +24,19 @@ _BETWEEN = {"communication", "memory", "elementwise", "reduction", "other", "qua
 
 def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
     """The category of each activity, in their order: by name and surroundings, and of products in graphs by order."""
-    found: list[str] = []
+    found = categories.of_all(trace)
+    flags = trace.activities.words("graph")
+    in_graph = flags.code(True)
+    if in_graph not in flags.data:
+        return found
     lanes: defaultdict[_Lane, list[tuple[int, int]]] = defaultdict(list)
     open_products: defaultdict[_Lane, set[int]] = defaultdict(set)
-    for at, activity in enumerate(trace.activities):
-        category = categories.of(trace, activity)
-        found.append(category)
-        lane = activity.rank, activity.device, activity.stream
-        lanes[lane].append((activity.start_ns, at))
-        if activity.graph and category == PRODUCT:
+    columns = (trace.activities.numbers(field).data for field in ("rank", "device", "stream", "start_ns"))
+    for at, (flag, *lane_parts, start) in enumerate(zip(flags.data, *columns, strict=True)):
+        rank, device, stream = lane_parts
+        lane = rank, device, stream
+        lanes[lane].append((start, at))
+        if flag == in_graph and found[at] == PRODUCT:
             open_products[lane].add(at)
     for lane, products in open_products.items():
         order = [at for _, at in sorted(lanes[lane])]
