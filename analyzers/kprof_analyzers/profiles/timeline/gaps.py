@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from heapq import heappush, heappushpop, merge
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -85,7 +86,8 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
             count += 1
             total += end - begin
             by_cause[cause] += end - begin
-            cpu.update(doing)
+            for name, time in doing.items():
+                cpu[name] += time
             # The later gap goes first out of the heap when two are equally long.
             entry = (end - begin, -begin, place)
             (heappush if len(largest) < limit else heappushpop)(largest, entry)
@@ -106,9 +108,10 @@ def _cause(trace: LinkedTrace, threads: "_Threads", place: _Place) -> tuple[Caus
     row = trace.activities.numbers("launch").data[place.after]
     if row < 0:
         return "unknown", {}
-    rank, thread, start, duration = (trace.launches.numbers(n) for n in ("rank", "thread", "start_ns", "duration_ns"))
-    cpu = threads.inside(rank.data[row], thread[row], place.begin, place.end)
-    if start.data[row] + duration.data[row] <= place.begin:
+    launches = trace.launches
+    rank, thread = launches.numbers("rank").data[row], launches.numbers("thread")[row]
+    cpu = threads.inside(rank, thread, place.begin, place.end)
+    if launches.numbers("start_ns").data[row] + launches.numbers("duration_ns").data[row] <= place.begin:
         return "queued", cpu
     return ("synchronisation" if any(_waits(name) for name in cpu) else "launch-bound"), cpu
 
@@ -150,6 +153,7 @@ class _Threads:
                     if key not in rows:
                         rows[key] = (array("q"), array("q"))
                     rows[key][place].append(row)
+        self._none = _Segments()
         self._flat = {
             key: _flatten(tables, merge(*(items(table, found[i], i) for i, table in enumerate(tables))))
             for key, found in rows.items()
@@ -157,8 +161,8 @@ class _Threads:
 
     def inside(self, rank: int, thread: int | None, begin: int, end: int) -> dict[str, int]:
         """Name to ns between two moments, largest first."""
-        segments = self._flat.get((rank, thread), _Segments())
-        times: Counter[str] = Counter()
+        segments = self._flat.get((rank, thread), self._none)
+        times: dict[str, int] = {}
         covered = 0
         for index in range(max(0, bisect_right(segments.starts, begin) - 1), len(segments.starts)):
             start, stop = segments.starts[index], segments.ends[index]
@@ -166,11 +170,12 @@ class _Threads:
                 break
             inside = min(stop, end) - max(start, begin)
             if inside > 0:
-                times[self._names[segments.tables[index]][segments.names[index]]] += inside
+                name = self._names[segments.tables[index]][segments.names[index]]
+                times[name] = times.get(name, 0) + inside
                 covered += inside
         if end - begin > covered:
-            times["(no operator)"] += end - begin - covered
-        return dict(times.most_common())
+            times["(no operator)"] = times.get("(no operator)", 0) + end - begin - covered
+        return dict(sorted(times.items(), key=itemgetter(1), reverse=True))
 
 
 class _Segments:

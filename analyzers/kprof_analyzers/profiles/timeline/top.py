@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Container
+from typing import NamedTuple
 
 import msgspec
 
-from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
+from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import Categories
 
 
@@ -63,31 +64,56 @@ class _Sum:
         self.grids: Counter[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]] = Counter()
         self.apis: Counter[str | None] = Counter()
 
-    def add(self, trace: LinkedTrace, activity: Activity) -> None:
-        duration = activity.duration_ns
-        self.count += 1
-        self.total += duration
-        self.least, self.largest = min(self.least, duration), max(self.largest, duration)
-        self.operators[trace.operator_name(activity.operator)] += duration
-        self.grids[activity.workgroups, activity.workgroup_size] += 1
-        self.apis[trace.launches.words("name")[activity.launch] if activity.launch >= 0 else None] += 1
+    def add(self, trace: LinkedTrace, alike: "_Alike", durations: list[int]) -> None:
+        """Runs that are alike."""
+        activities, total = trace.activities, sum(durations)
+        self.count += len(durations)
+        self.total += total
+        self.least, self.largest = min(self.least, *durations), max(self.largest, *durations)
+        self.operators[trace.operators.words("name").words[alike.operator] if alike.operator >= 0 else ""] += total
+        words = (activities.words(field).words for field in ("workgroups", "workgroup_size"))
+        grid, block = (each[code] for each, code in zip(words, (alike.grid, alike.block), strict=True))
+        self.grids[grid, block] += len(durations)
+        api = trace.launches.words("name").words[alike.api] if alike.api >= 0 else None
+        self.apis[api] += len(durations)
+
+
+class _Alike(NamedTuple):
+    """What runs that are summed together share: codes of words, -1 of none."""
+
+    category: str
+    name: int
+    operator: int
+    grid: int
+    block: int
+    api: int
 
 
 def top_kernels(
     trace: LinkedTrace, categories: Categories, *, transfers: bool = False, rows: Container[int] | None = None
 ) -> list[KernelTime]:
     """Kernels by summed time, largest first; with ``transfers`` copies and memsets too, with ``rows`` only those."""
-    sums: dict[tuple[str, str], _Sum] = {}
-    whole = 0
-    for row, activity in enumerate(trace.activities):
-        if (activity.kind != "kernel" and not transfers) or (rows is not None and row not in rows):
+    groups: dict[_Alike, list[int]] = {}
+    kinds, activities = trace.activities.words("kind"), trace.activities
+    kernel = kinds.code("kernel")
+    codes = (activities.words(field).data for field in ("name", "workgroups", "workgroup_size"))
+    numbers = (activities.numbers(field).data for field in ("launch", "operator", "duration_ns"))
+    operators, apis = trace.operators.words("name").data, trace.launches.words("name").data
+    columns = zip(kinds.data, categories.of_all(trace), *codes, *numbers, strict=True)
+    for row, (kind, category, name, grid, block, launch, operator, duration) in enumerate(columns):
+        if (kind != kernel and not transfers) or (rows is not None and row not in rows):
             continue
-        whole += activity.duration_ns
-        key = (activity.name, categories.of(trace, activity))
-        found = sums.get(key)
-        if found is None:
-            found = sums[key] = _Sum()
-        found.add(trace, activity)
+        api = apis[launch] if launch >= 0 else -1
+        key = _Alike(category, name, operators[operator] if operator >= 0 else -1, grid, block, api)
+        if key in groups:
+            groups[key].append(duration)
+        else:
+            groups[key] = [duration]
+    sums: dict[tuple[str, str], _Sum] = {}
+    for key, durations in groups.items():
+        found = sums.setdefault((activities.words("name").words[key.name], key.category), _Sum())
+        found.add(trace, key, durations)
+    whole = sum(found.total for found in sums.values())
     found_rows = [_kernel_row(name, category, found, whole) for (name, category), found in sums.items()]
     return sorted(found_rows, key=lambda r: (-r.total_ns, r.name, r.category))
 
