@@ -77,10 +77,16 @@ def standings(measured: "Measured") -> str:
 
 
 def match_words(match: "Match") -> str:
-    """Which measured kernel it is taken to be, and how sure that is."""
+    """Which measured kernel it is taken to be, and how sure that is: the same binary, or what differs."""
     keys = [f"{key.name} {key.measured}" + ("" if key.agrees else f" (compiled {key.computed})") for key in match.keys]
     runs = f"{match.dispatches:,} run{'' if match.dispatches == 1 else 's'}"
-    return f"{match.source}: {runs}, {match.confidence} to be it: {', '.join(keys)}"
+    if any(not key.agrees for key in match.keys):
+        known = "of the same kernel, another build"
+    elif match.confidence == "sure" and match.source == "thread trace":
+        known = "of the same binary"
+    else:
+        known = f"{match.confidence} to be it"
+    return f"{match.source}: {runs}, {known}: {', '.join(keys)}"
 
 
 def _judgements(judgements: "list[Judgement]") -> Any:

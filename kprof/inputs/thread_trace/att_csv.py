@@ -9,7 +9,7 @@ import re
 
 from kprof.errors import InputError
 from kprof.inputs.csv_records import records as csv_records
-from kprof.inputs.thread_trace.model import DecodedThreadTrace, TracedInstruction
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, TracedInstruction, kernel_in
 
 _MEANING = {
     "codeobj": "code_object",
@@ -72,7 +72,7 @@ def read(text: str, path: str) -> DecodedThreadTrace:
             continue
         comment = fields[places["text"]] if len(fields) > places["text"] else fields[0]
         if comment.lstrip().startswith(";") or fields[0].lstrip().startswith(";"):
-            kernel = kernel or _kernel_of(comment if comment.lstrip().startswith(";") else fields[0])
+            kernel = kernel or kernel_in(comment if comment.lstrip().startswith(";") else fields[0])
             continue
         one = _instruction(fields, places, len(instructions)) if len(fields) == width else None
         if one is None:
@@ -89,11 +89,6 @@ def read(text: str, path: str) -> DecodedThreadTrace:
     if "code_object" not in places:
         layout = "rocprofv2 ATT CSV"
     return DecodedThreadTrace(path, layout, kernel, tuple(instructions), issues=tuple(issues))
-
-
-def _kernel_of(comment: str) -> str | None:
-    name = comment.strip().lstrip(";").strip()
-    return name if name and not name.lower().startswith(("begin att", "end att")) else None
 
 
 def _instruction(fields: list[str], places: dict[str, int], index: int) -> TracedInstruction | None:

@@ -9,7 +9,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
-from kprof.inputs.thread_trace.model import DecodedThreadTrace, TracedInstruction
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, TracedInstruction, kernel_in
 
 _SHORTEST = 8
 
@@ -31,7 +31,7 @@ def read(data: bytes, path: str) -> DecodedThreadTrace:
     bad = 0
     for record in document.code:
         if record and isinstance(record[0], str) and record[0].startswith(";"):
-            kernel = kernel or record[0].lstrip("; ").strip() or None
+            kernel = kernel or kernel_in(record[0])
             continue
         one = _instruction(record, len(instructions))
         if one is None:

@@ -8,6 +8,12 @@ from kprof.inputs.thread_trace.timeline import StalledInstruction, Timeline
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]*")
 
 
+def kernel_in(comment: str) -> str | None:
+    """The kernel that a comment row of a listing names; ``None`` for one that only marks its begin or end."""
+    name = comment.strip().lstrip(";").strip()
+    return name if name and not name.lower().startswith(("begin att", "end att")) else None
+
+
 @dataclass(frozen=True)
 class TracedInstruction:
     """One instruction of the traced kernel.

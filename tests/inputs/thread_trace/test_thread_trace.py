@@ -208,3 +208,11 @@ def test_published_trace_equals_its_two_forms_and_the_csv_module(shared):
         assert (len(trace.instructions), trace.hits, trace.latency) == (len(rows), hits, latency)
         assert trace.kernel == "_gemm_afp4_wfp4_kernel"
         assert trace.by_line()[0].name.endswith("gemm_afp4wfp4.py:90")
+
+
+def test_a_row_that_marks_the_begin_is_not_the_kernel(tmp_path):
+    """rocprofv2's ``code.json``: the name is in the second comment row."""
+    rows = [["; Begin ATT ASM", 100, 0, "", 0, 0, 0, 0], ["; _Z1kv", 100, 0, "", 0, 0, 0, 0],
+            ["s_endpgm", 1, 2, "", 1, 1, 4, 16]]  # fmt: skip
+    (tmp_path / "code.json").write_text(json.dumps({"code": rows}))
+    assert thread_trace.read(tmp_path / "code.json").kernel == "_Z1kv"

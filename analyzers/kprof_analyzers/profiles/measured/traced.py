@@ -1,6 +1,6 @@
 """A compiled kernel beside a thread trace of it: the same instructions, and what each took."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _JUMPS = ("s_branch", "s_cbranch", "s_call", "s_getpc", "s_swappc", "s_setpc")
 _PADDING = ("s_nop", "s_code_end")
 _LINES = 12
+# Kinds of instructions of another build that are named.
+_KINDS = 6
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,19 @@ def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadT
     else:
         mine, theirs = found.differs
         keys.append(Key(f"instruction {len(found.traced) + 1}", mine, theirs, agrees=False))
+        keys += _other_counts(program, trace)
     sure = found.differs is None and len(program.instructions) > 0
     shown = trace.kernel or program.name
     return Match("thread trace", shown, keys, "sure" if sure else "doubtful", 1), found
+
+
+def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[Key]:
+    """How many instructions of a kind either side has, where they differ: the largest differences."""
+    mine = Counter(_words(one.text)[0] for one in program.instructions)
+    theirs = Counter(_words(one.text)[0] for one in trace.instructions if not one.text.startswith((";", *_PADDING)))
+    kinds = [one for one in {**mine, **theirs} if mine[one] != theirs[one] and one not in _PADDING]
+    kinds.sort(key=lambda one: (-abs(mine[one] - theirs[one]), one))
+    return [Key(f"count of {one}", mine[one], theirs[one], agrees=False) for one in kinds[:_KINDS]]
 
 
 def loop_comparisons(report: "KernelReport", program: "AssemblyKernel", found: Alignment) -> list[LoopComparison]:

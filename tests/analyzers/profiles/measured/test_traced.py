@@ -9,6 +9,7 @@ from kprof.document import KernelReport, LoopPrediction, Prediction
 from kprof.errors import InputError
 from kprof.inputs import amdgcn, thread_trace
 from kprof.inputs.thread_trace import DecodedThreadTrace, TracedInstruction
+from kprof.reporters.measured_text import match_words
 from kprof_analyzers.profiles.measured.reading import read
 from kprof_analyzers.profiles.measured.traced import align, in_thread_trace, loop_comparisons
 
@@ -86,7 +87,18 @@ def test_one_other_instruction_is_another_kernel(program, texts, instruction):
     """Another register, another count, another jump, less and more; the first that differs is named."""
     match, _ = in_thread_trace("k", program, trace(texts))
     assert match.confidence == "doubtful"
-    assert [key.name for key in match.keys if not key.agrees] == [instruction]
+    differing = [key for key in match.keys if not key.agrees]
+    assert differing[0].name == instruction
+    assert all(key.name.startswith("count of ") and key.computed != key.measured for key in differing[1:])
+
+
+def test_what_another_build_has_more_of_is_counted(program):
+    """Two waits more and one addition fewer; padding and what is equal are not named."""
+    texts = [*LISTING[:5], "s_waitcnt vmcnt(0)", "s_waitcnt vmcnt(1)", *LISTING[6:]]
+    match, _ = in_thread_trace("k", program, trace(texts))
+    counts = {key.name: (key.computed, key.measured) for key in match.keys if key.name.startswith("count of ")}
+    assert counts == {"count of s_waitcnt": (1, 3), "count of v_add_f32_e32": (1, 0)}
+    assert "of the same kernel, another build" in match_words(match)
 
 
 def test_another_kernel_s_trace_is_refused(program):
@@ -163,7 +175,7 @@ def test_a_published_trace_beside_its_kernel(kprof, shared, listed):
     assert loop["modelled"] == pytest.approx(loop["measured"], rel=0.25)
     assert sum(line["measured"] for line in loop["by_line"]) == pytest.approx(loop["measured"], rel=0.01)
     text = kprof("analyze", "kernel", listed, "--arch", "MI355X", "--thread-trace", shared / SAMPLE).out
-    assert "thread trace: 1 run, sure to be it" in text
+    assert "thread trace: 1 run, of the same binary" in text
     assert "1,736" in text
 
 
