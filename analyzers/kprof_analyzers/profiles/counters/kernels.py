@@ -1,7 +1,7 @@
 """Counter values by measured kernel, pass by pass."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -109,10 +109,9 @@ def kernels(
     passes: dict[int, _Passes] = defaultdict(dict)
     means = values.groupby(["kernel", "source", "pass", "counter"], sort=False, observed=True)["value"].mean()
     order = _order(data)
-    for kernel, source, one_pass, counter, value in means.reset_index().itertuples(index=False):
-        if str(counter) not in doubts[int(kernel)]:
-            place = order.get(int(source), 0), int(one_pass)
-            passes[int(kernel)].setdefault(place, {})[str(counter)] = float(value)
+    for kernel, source, one_pass, counter, value in zip(*_index_columns(means), means.tolist(), strict=True):
+        if counter not in doubts[kernel]:
+            passes[kernel].setdefault((order.get(source, 0), one_pass), {})[counter] = value
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for kernel in dict.fromkeys(values["kernel"].tolist()):
         one = identities[kernel]
@@ -122,6 +121,16 @@ def kernels(
                       [times.get(k) for k in members], [passes[k] for k in members], [doubts[k] for k in members])
               for members in groups.values()]  # fmt: skip
     return sorted(result, key=lambda one: (-(one.nanoseconds or 0.0) * one.calls, one.run))
+
+
+def _index_columns(series: "pd.Series[Any]") -> list[list[Any]]:
+    """What each row of a series is indexed by, column by column; each label is made once."""
+    index: Any = series.index
+    found = []
+    for level, codes in zip(index.levels, index.codes, strict=True):
+        labels = level.tolist()
+        found.append([labels[code] for code in codes.tolist()])
+    return found
 
 
 def _merged(
@@ -139,7 +148,11 @@ def _merged(
         return sum(v * n for v, n in zip(known, calls, strict=True)) / whole if len(known) == len(values) else None
 
     joined: _Passes = {}
-    for place in sorted({place for one in passes for place in one}):
+    if len(passes) == 1:
+        # Most often; as the mean of one gives it, to the last digit.
+        (one,) = passes
+        joined = {place: {name: value * whole / whole for name, value in one[place].items()} for place in sorted(one)}
+    for place in sorted({place for one in passes for place in one} - joined.keys()):
         for counter in next(one[place] for one in passes if place in one):
             value = mean([one.get(place, {}).get(counter) for one in passes])
             if value is not None:
@@ -209,11 +222,18 @@ def _times(data: "Data", numbers: "pd.Series[Any]", identities: list[Identity]) 
         "ns": dispatches["duration_ns"].reindex(numbers.index),
     }).dropna(subset=["ns"])  # fmt: skip
     sums = {traced: rows.groupby("kernel")["ns"].agg(["sum", "count"]) for traced, rows in table.groupby("traced")}
-    result = {int(k): float(row["sum"] / row["count"]) for k, row in sums[False].iterrows()} if False in sums else {}
+    result = {k: spent / count for k, spent, count in _rows(sums[False])} if False in sums else {}
     if True in sums:
-        traces = {int(k): (float(row["sum"]), int(row["count"])) for k, row in sums[True].iterrows()}
+        traces = {k: (spent, count) for k, spent, count in _rows(sums[True])}
         result |= _of_traces(traces, identities)
     return result
+
+
+def _rows(sums: "pd.DataFrame") -> Iterator[tuple[int, float, int]]:
+    """Kernel, sum and count."""
+    columns = (sums[name].tolist() for name in ("sum", "count"))
+    for kernel, spent, count in zip(sums.index.tolist(), *columns, strict=True):
+        yield int(kernel), float(spent), int(count)
 
 
 def _of_traces(traces: dict[int, tuple[float, int]], identities: list[Identity]) -> dict[int, float]:

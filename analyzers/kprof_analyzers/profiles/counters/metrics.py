@@ -7,8 +7,9 @@ Constants that formulas may use: ``ns`` (mean duration), ``cus``, ``xcds``, ``ma
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from kprof.output.progress import step
 from kprof_analyzers.profiles.counters import formula_language
@@ -24,8 +25,7 @@ _SLACK = 0.005
 _LONGER = 1.05
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(msgspec.Struct, frozen=True, gc=False):
     """One metric of one kernel.
 
     Attributes:
