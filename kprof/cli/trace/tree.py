@@ -39,6 +39,7 @@ def command(
 
     Modules need a trace taken with with_modules=True or with_stack=True; without them the tree is of operators. A
     backward pass stands under "backward", at the modules of its forward pass.
+    Kernels of a replayed graph stand by category.
 
     Example:  kprof trace tree trace.json.gz --depth 6
     """

@@ -8,6 +8,7 @@ import msgspec
 
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import Categories
+from kprof_analyzers.profiles.timeline.roles import categories_of
 
 
 class KernelTime(msgspec.Struct, frozen=True):
@@ -92,14 +93,17 @@ class _Alike(NamedTuple):
 def top_kernels(
     trace: LinkedTrace, categories: Categories, *, transfers: bool = False, rows: Container[int] | None = None
 ) -> list[KernelTime]:
-    """Kernels by summed time, largest first; with ``transfers`` copies and memsets too, with ``rows`` only those."""
+    """Kernels by summed time, largest first; with ``transfers`` copies and memsets too, with ``rows`` only those.
+
+    A library's product that a replayed graph runs in attention and in the MLP has a row for each.
+    """
     groups: dict[_Alike, list[int]] = {}
     kinds, activities = trace.activities.words("kind"), trace.activities
     kernel = kinds.code("kernel")
     codes = (activities.words(field).data for field in ("name", "workgroups", "workgroup_size"))
     numbers = (activities.numbers(field).data for field in ("launch", "operator", "duration_ns"))
     operators, apis = trace.operators.words("name").data, trace.launches.words("name").data
-    columns = zip(kinds.data, categories.of_all(trace), *codes, *numbers, strict=True)
+    columns = zip(kinds.data, categories_of(trace, categories), *codes, *numbers, strict=True)
     for row, (kind, category, name, grid, block, launch, operator, duration) in enumerate(columns):
         if (kind != kernel and not transfers) or (rows is not None and row not in rows):
             continue

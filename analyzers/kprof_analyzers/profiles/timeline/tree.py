@@ -9,6 +9,8 @@ import msgspec
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof.inputs.torch_profiler.quick_full import MODULE_PREFIX
+from kprof_analyzers.profiles.timeline.categories import load_categories
+from kprof_analyzers.profiles.timeline.roles import categories_of
 
 By = Literal["modules", "operators", "both"]
 Path = tuple[str, ...]
@@ -55,6 +57,9 @@ class TimeTree(msgspec.Struct, frozen=True):
 def time_tree(trace: LinkedTrace, by: By = "modules", *, each: bool = False) -> TimeTree:
     """Kernels by what launched them; a backward pass by the modules of its forward operators, under ``backward``.
 
+    Kernels of a replayed graph have one place for all, that of the graph's launch: there they stand by category, with
+    their products as the order of the kernels tells them.
+
     Args:
         trace: linked tables.
         by: levels of the tree.
@@ -67,10 +72,17 @@ def time_tree(trace: LinkedTrace, by: By = "modules", *, each: bool = False) -> 
     paths = _Paths(trace, levels)
     kinds = trace.activities.words("kind")
     kernel = kinds.code("kernel")
+    graphs = trace.activities.words("graph")
+    in_graph = graphs.code(True)
+    told = categories_of(trace, load_categories()) if in_graph in graphs.data else []
     columns = (trace.activities.numbers(field).data for field in ("launch", "operator", "duration_ns"))
-    for kind, launch, operator, duration in zip(kinds.data, *columns, strict=True):
+    for row, (kind, graph, launch, operator, duration) in enumerate(
+        zip(kinds.data, graphs.data, *columns, strict=True)
+    ):
         if kind == kernel:
             path = paths.of(launch, operator)
+            if told and graph == in_graph:
+                path = (*path, told[row])
             times[path] += duration
             counts[path] += 1
     return TimeTree(trace.info, levels, _tree(times, counts, fold=not each), has_modules, trace.issues)

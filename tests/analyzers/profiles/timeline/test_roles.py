@@ -8,6 +8,8 @@ from kprof.inputs.torch_profiler.load import load
 from kprof_analyzers.profiles.timeline.breakdown import breakdown
 from kprof_analyzers.profiles.timeline.categories import load_categories
 from kprof_analyzers.profiles.timeline.roles import categories_of, role
+from kprof_analyzers.profiles.timeline.top import top_kernels
+from kprof_analyzers.profiles.timeline.tree import time_tree
 
 N, G, A, R, C, M, E = "normalization", "GEMM", "attention", "RoPE", "communication", "activation", "sampling"
 BLOCK = [N, G, R, A, G, C, N, G, M, G, C]
@@ -69,3 +71,40 @@ def test_a_published_decode(shared):
     found = breakdown(trace, categories)
     assert sum(one.total_ns for one in found.categories) == sum(a.duration_ns for a in trace.activities)
     assert after.count("GEMM") == 1
+
+
+def test_the_same_roles_everywhere(shared):
+    """``trace top`` and ``trace tree`` give each role the time that ``trace breakdown`` gives it."""
+    trace = load(shared / "samples/kineto/vllm_decode_full_hipgraph/graph_execution.json.gz")
+    categories = load_categories()
+    kernels = trace.activities.words("kind").code("kernel")
+    wanted: Counter[str] = Counter()
+    columns = trace.activities.words("kind").data, trace.activities.numbers("duration_ns").data
+    for category, kind, duration in zip(categories_of(trace, categories), *columns, strict=True):
+        if kind == kernels:
+            wanted[category] += duration
+    rows: Counter[str] = Counter()
+    for row in top_kernels(trace, categories):
+        rows[row.category] += row.total_ns
+    assert rows == wanted
+    assert wanted["attention GEMM"] > 0
+    nodes, leaves = [time_tree(trace).root], Counter()
+    while nodes:
+        node = nodes.pop()
+        nodes += node.children
+        leaves[node.name] += node.own_ns
+    assert {role: leaves[role] for role in ("attention GEMM", "MoE", "RoPE")} == {
+        role: wanted[role] for role in ("attention GEMM", "MoE", "RoPE")
+    }
+
+
+@pytest.mark.parametrize("graph", [True, False])
+def test_only_kernels_of_graphs_have_a_category_in_the_tree(tmp_path, kineto, graph):
+    """A kernel that an operator launched stands at the operator."""
+    builder = kineto.Builder()
+    if graph:
+        builder.kernel("Cijk_A", 100.0, 5.0, builder.launch(10.0, 20.0, api="hipGraphLaunch"), kind="Dispatch Task")
+    else:
+        builder.run("Cijk_A", 100.0, 5.0)
+    top = time_tree(load(builder.write(tmp_path / "t.json"))).root.children
+    assert [[leaf.name for leaf in node.children] for node in top] == ([["GEMM"]] if graph else [[]])
