@@ -3,10 +3,12 @@
     nice python scripts/check_no_silence.py [--arch MI300X,MI355X,MI250X] [--kernels gemm,softmax] [-j 2]
 
 Every kernel and part, every case, its own configuration. Half of the time: what the launch itself takes is left out.
-Prints what was looked at, which of them could run in half, and what says so; ends with 1 where nothing does.
+Prints what was looked at, what was left out and why, which could run in half, and what says so; ends with 1 where
+nothing does.
 """
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ HALF = 2.0
 
 
 def reports(gpus: list[str], names: list[str], workers: int) -> Iterator[tuple[str, Any]]:
-    """Where from, and the analysis; what cannot be compiled is told and left out."""
+    """Where from, and the analysis, or the error of what could not be looked at."""
     from dataclasses import replace
 
     from survey_rules import jobs
@@ -35,12 +37,11 @@ def reports(gpus: list[str], names: list[str], workers: int) -> Iterator[tuple[s
         wanted = list(jobs([gpu], names, TargetOptions(), all_cases=True))
         for outcome in compile_many([job.request for job in wanted], workers):
             job = wanted[outcome.index]
+            where = f"{job.name} {gpu} {dict(job.problem)}"
             try:
-                report = analyze(replace(loaded(job, outcome.result()), product=find_product(gpu)), model=True)
+                yield where, analyze(replace(loaded(job, outcome.result()), product=find_product(gpu)), model=True)
             except KprofError as error:
-                print(f"left out: {job.name} {gpu}: {error.message[:160]}", file=sys.stderr)
-                continue
-            yield f"{job.name} {gpu} {dict(job.problem)}", report
+                yield where, error
 
 
 def could_run_in_half(report: Any) -> bool | None:
@@ -53,8 +54,16 @@ def could_run_in_half(report: Any) -> bool | None:
     return bool(model.time_us * (1 - model.shares.get("launch", 0.0)) >= HALF * model.speed_of_light_us)
 
 
+def reason(error: Any) -> str:
+    """The first line of an error, without the addresses that differ from kernel to kernel."""
+    first = error.message.splitlines()[0]
+    return re.sub(r"0x[0-9a-f]+", "0x…", first)[:160]
+
+
 def main() -> int:
     """Look at all of them."""
+    from kprof.errors import KprofError
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default="MI300X,MI355X,MI250X")
     parser.add_argument("--kernels", default="")
@@ -63,14 +72,24 @@ def main() -> int:
     counts: Counter[bool | None] = Counter()
     silent: list[str] = []
     first: Counter[str] = Counter()
+    left_out: dict[str, list[str]] = {}
     for where, report in reports(options.arch.split(","), list(filter(None, options.kernels.split(","))), options.jobs):
+        if isinstance(report, KprofError):
+            left_out.setdefault(reason(report), []).append(where)
+            continue
         half = could_run_in_half(report)
         counts[half] += 1
         if half and report.findings:
             first[report.findings[0].rule] += 1
         elif half:
             silent.append(where)
-    print(f"{sum(counts.values())} looked at, {counts[None]} without a time, {counts[True]} could run in half the time")
+    missing = sum(map(len, left_out.values()))
+    print(
+        f"{sum(counts.values())} looked at, {missing} left out, {counts[None]} without a time, "
+        f"{counts[True]} could run in half the time"
+    )
+    for why, names in sorted(left_out.items(), key=lambda item: -len(item[1])):
+        print(f"left out {len(names)}: {why}\n    " + "\n    ".join(names))
     print("what stands first:", ", ".join(f"{rule} {count}" for rule, count in first.most_common()) or "nothing")
     for where in silent:
         print(f"no finding: {where}")
