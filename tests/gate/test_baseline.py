@@ -7,7 +7,7 @@ import pytest
 
 from kprof.document import Suppressed
 from kprof.errors import KprofError
-from kprof.findings import Finding, Location, Severity
+from kprof.findings import Coverage, Failure, Finding, Location, Severity
 from kprof.gate.baseline import Baseline, BaselineEntry, encode, gone, news, read, updated
 from kprof.gate.config import Allowance, KernelEntry
 from kprof.gate.limits import WORSE
@@ -112,6 +112,25 @@ def test_what_is_silenced_and_why(tmp_path):
     document = judge(tmp_path, [type(subject())(KernelEntry(target="k.py"), found)])
     assert [s.reason for s in document.kernels[0].suppressed] == ["as meant"]
     assert errors(document) == ["m; its ignore comment gives no reason"]
+
+
+def test_only_the_finding_without_a_reason_is_told_so(tmp_path):
+    """Another one that fails beside it has nothing to do with the comment."""
+    other = msgspec.structs.replace(FINDING, rule="KP101", message="other")
+    report = msgspec.structs.replace(subject(findings=[other]).report, suppressed=[Suppressed(FINDING, "")])
+    document = judge(tmp_path, [type(subject())(KernelEntry(target="k.py"), report)])
+    assert sorted(errors(document)) == ["m; its ignore comment gives no reason", "other"]
+
+
+def test_an_analyzer_that_failed_is_told_with_its_reason(tmp_path):
+    """Whatever the others found, what it would have said is not known."""
+    rules = Coverage(failed=[Failure("theirs", "raised ValueError"), Failure("ours", "raised KeyError")])
+    report = msgspec.structs.replace(subject().report, rules=rules)
+    document = judge(tmp_path, [type(subject())(KernelEntry(target="k.py"), report)])
+    assert document.verdict.status == "cannot_tell"
+    assert messages(document) == [
+        "the analyzer theirs failed: raised ValueError", "the analyzer ours failed: raised KeyError",
+    ]  # fmt: skip
 
 
 def test_what_is_said_of_rules_that_are_forbidden_or_required(tmp_path):
