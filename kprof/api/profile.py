@@ -75,6 +75,7 @@ def profile(
     *,
     arch: Names = "",
     by: str = "name",
+    within: str = "",
     jobs: int = 0,
     time_limit: float = TIME_LIMIT,
 ) -> Profile:
@@ -87,7 +88,8 @@ def profile(
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
         arch: the GPU; the capture's own when empty, else ``gfx942``'s usual one. For several a program runs once for
             each, since what it launches may depend on the GPU; a capture is of one architecture.
-        by: rows for each ``name``, ``shapes``, ``module`` or ``phase``.
+        by: rows for each ``name``, ``shapes``, ``module``, ``phase`` or ``range``.
+        within: only what runs in ``torch.profiler.record_function(within)``, as one step behind the set-up.
         jobs: compiles at a time, 0 for one a core.
         time_limit: seconds that a program may run.
 
@@ -102,9 +104,9 @@ def profile(
     if by not in GROUPS:
         raise KprofError(f"no rows by {by!r}", hint=f"They are {', '.join(GROUPS)}.")
     found = [
-        _of_capture(Path(target), gpu, by, [])
+        _of_capture(Path(target), gpu, by, within, [])
         if isinstance(target, str | os.PathLike)
-        else _of_program(list(target), gpu or DEFAULT_ARCH, by, jobs, time_limit)
+        else _of_program(list(target), gpu or DEFAULT_ARCH, by, within, jobs, time_limit)
         for gpu in names(arch) or ("",)
     ]
     if len(found) == 1:
@@ -112,7 +114,7 @@ def profile(
     return Profile(replace(found[0].document, beside=[one.document for one in found[1:]]), found[0].calls)
 
 
-def _of_program(program: list[str], arch: str, by: str, jobs: int, time_limit: float) -> Profile:
+def _of_program(program: list[str], arch: str, by: str, within: str, jobs: int, time_limit: float) -> Profile:
     from kprof.output.writing import log
     from kprof.recording.command import RecordOptions, prepare, run
 
@@ -132,12 +134,12 @@ def _of_program(program: list[str], arch: str, by: str, jobs: int, time_limit: f
         elif ended.status:
             notes.append(f"the program failed with exit status {ended.status}: what follows that is left out")
         try:
-            return _of_capture(output, arch, by, notes)
+            return _of_capture(output, arch, by, within, notes)
         except TargetError as error:
             raise TargetError(error.message, path=" ".join(program), hint=notes[0] if notes else error.hint) from None
 
 
-def _of_capture(path: Path, arch: str, by: str, notes: list[str]) -> Profile:
+def _of_capture(path: Path, arch: str, by: str, within: str, notes: list[str]) -> Profile:
     from kprof.captures.reader import operations, read
     from kprof_analyzers.whole_step.timing import timed_calls
 
@@ -150,6 +152,14 @@ def _of_capture(path: Path, arch: str, by: str, notes: list[str]) -> Profile:
         raise TargetError(
             "this capture holds launches alone", path=str(path), hint="Record it with kprof capture --operators."
         )
+    if within:
+        kept = [one for one in made if one.scope is not None and within in one.scope.range.split(" > ")]
+        if not kept:
+            there = sorted({one.scope.range for one in made if one.scope and one.scope.range})
+            hint = f"There are {', '.join(there[:_NAMED])}." if there else "The program names no range."
+            raise TargetError(f"nothing runs within {within!r}", path=str(path), hint=hint)
+        notes = [*notes, f"only what runs within {within!r} counts, {len(kept):,} of {len(made):,} calls"]
+        made = kept
     calls = list(timed_calls(capture, made, product))
     return Profile(_document(capture, product, calls, by, notes), calls)
 

@@ -24,16 +24,23 @@ class Recorded:
     Attributes:
         capture: the kernels, with their launches.
         ended: its exit status, and whether it was interrupted.
+        operators: whether calls of torch's operators were asked for, which count as something recorded.
     """
 
     capture: "Capture"
     ended: "Ended"
+    operators: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing that was asked for was recorded."""
+        return not self.capture.kernels and not (self.operators and self.capture.torch)
 
     @property
     def complete(self) -> bool:
         """Whether the program succeeded, something was recorded, and all that it launches compiles."""
         launched = [kernel for kernel in self.capture.kernels if kernel.launches and not kernel.ok]
-        return not (self.ended.status or launched or not self.capture.kernels)
+        return not (self.ended.status or launched or self.empty)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -112,4 +119,4 @@ def record(
     )
     settings = prepare(options, list(program))
     ended = run(settings, list(program))
-    return Recorded(read(place), ended)
+    return Recorded(read(place), ended, operators)

@@ -61,10 +61,12 @@ class ModelScope:
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
         module: classes of the modules around the call, outermost first, with dots between.
+        range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
     """
 
     phase: str
     module: str
+    range: str = ""
 
 
 @dataclass(frozen=True)

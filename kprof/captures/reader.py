@@ -214,7 +214,7 @@ class _Journal:
                         from_host=record.host,
                     )
                 case r.ScopeRecord():
-                    self.scopes[record.n] = ModelScope(record.phase, record.module)
+                    self.scopes[record.n] = ModelScope(record.phase, record.module, record.range)
                 case _:
                     pass
             yield record

@@ -156,11 +156,13 @@ class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
         module: classes of the ``torch.nn`` modules around the call, outermost first, with dots between.
+        range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
     """
 
     n: Count
     phase: Name = ""
     module: Name = ""
+    range: Name = ""
 
 
 class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):

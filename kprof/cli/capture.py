@@ -113,7 +113,7 @@ def _show(found: "Recorded", *, verbose: int, quiet: bool) -> None:
 
     text = CaptureTextReporter(_width(), verbose).render(found.capture, quiet=quiet, ended=found.trouble)
     print(text, end="")
-    if not found.capture.kernels:
+    if found.empty:
         message = "no process of the program compiled a Triton kernel"
         hint = "Python that ignores PYTHONPATH (-I, -E) cannot be recorded; the program must use Triton"
         raise KprofError(message, path=str(found.capture.path), hint=hint)

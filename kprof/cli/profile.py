@@ -30,7 +30,11 @@ def command(
             autocompletion=architectures,
         ),
     ] = "",
-    by: Annotated[str, typer.Option("--by", help="A row for each: name, shapes, module or phase.")] = "name",
+    by: Annotated[str, typer.Option("--by", help="A row for each: name, shapes, module, phase or range.")] = "name",
+    within: Annotated[
+        str,
+        typer.Option("--within", help="Only what runs in torch.profiler.record_function(NAME).", metavar="NAME"),
+    ] = "",
     limit: Annotated[int, typer.Option("-n", "--limit", help="Rows to show, 0 for all.", min=0)] = 20,
     output: Annotated[
         Path | None,
@@ -63,7 +67,7 @@ def command(
     one = len(program) == 1 and not program[0].endswith(".py")
     if len(program) == 1 and program[0].endswith(".py"):
         raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")
-    found = profile(program[0] if one else program, arch=arch, by=by, jobs=jobs, time_limit=time_limit)
+    found = profile(program[0] if one else program, arch=arch, by=by, within=within, jobs=jobs, time_limit=time_limit)
     shown = [*([] if quiet else profile_text.lines(found.document, by, limit)), found.summary]
     outputs.write(found.document, lambda: print("\n".join(shown)))
     if output is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.recording import describe
 from kprof.recording.device_marks import mark_of
+from kprof.recording.named_ranges import current_range
 
 if TYPE_CHECKING:
     from kprof.recording.journal import CaptureJournal
@@ -82,4 +83,5 @@ def _kind(file: str, function: str) -> str:
 def scope_number(journal: "CaptureJournal") -> int:
     """The number of the place in the model that the program is in."""
     phase, module = scope()
-    return journal.number("scope", (phase, module), {"phase": phase, "module": module})
+    named = current_range()
+    return journal.number("scope", (phase, module, named), {"phase": phase, "module": module, "range": named})

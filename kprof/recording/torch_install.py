@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kprof.recording.device_marks import mark, mark_of
+from kprof.recording.named_ranges import install as install_ranges
 from kprof.recording.torch_comparisons import install as install_comparisons
 from kprof.recording.torch_cuda import install as install_cuda
 from kprof.recording.torch_device import StandInDevice
@@ -35,6 +36,8 @@ class Installation:
     def install(self) -> None:
         """Change torch."""
         self._operators.install(self.device.patches)
+        if self.device.recorder.settings.operators:
+            install_ranges(self.device.patches)
         self._remove_guard = install_guard()
         self._library = install_fallback(self._operators, self.device.current_index)
         install_tensors(self.device)

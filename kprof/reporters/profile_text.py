@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from kprof_analyzers.whole_step.document import ProfileDocument, ProfiledRow
 
 
+_PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)"}
+"""What rows by place are of, to the word for none."""
+
 _NAMED = 3
 """Operators without a time that the verdict names."""
 
@@ -80,8 +83,8 @@ def _called(row: "ProfiledRow", by: str) -> str:
 
 def _heading(row: "ProfiledRow", by: str) -> str:
     """What a row is of."""
-    if by in {"module", "phase"}:
-        name = (row.module or "(no module)") if by == "module" else (row.phase or "(not known)")
+    if by in _PLACES:
+        name: str = getattr(row, by) or _PLACES[by]
     else:
         name = row.name.removeprefix("aten::") + (" [triton]" if row.kind == "triton" else "")
         name = f"{name} {row.shapes}".rstrip()

@@ -90,7 +90,7 @@ def test_programs_that_do_nothing(kprof, tmp_path):
     assert "-- python step.py" in ran.err
     ran = kprof("profile", tmp_path / "none", "--by", "colour")
     assert ran.code == 2
-    assert "name, shapes, module, phase" in ran.err
+    assert "name, shapes, module, phase, range" in ran.err
 
 
 def test_gpus_stand_side_by_side(profiled):
@@ -129,3 +129,28 @@ def test_a_program_runs_once_for_each_gpu(kprof, tmp_path):
     refused = kprof("profile", "--arch", "MI300X,MI308X", "-o", tmp_path / "t.json", "--", sys.executable, program)
     assert refused.code == 2
     assert "one GPU" in refused.err
+
+
+def test_what_runs_within_a_named_range(kprof, tmp_path):
+    """Nested, in backward too; set-up stays outside."""
+    pytest.importorskip("torch")
+    program = tmp_path / "ranges.py"
+    program.write_text(
+        "import torch\nfrom torch.profiler import record_function\n"
+        "w = torch.randn(512, 512, device='cuda', requires_grad=True)\n"
+        "with record_function('step'):\n"
+        "    with record_function('forward pass'):\n        y = w @ w\n"
+        "    y.sum().backward()\n"
+        "w @ w\n"
+    )
+    folder = tmp_path / "capture"
+    assert kprof("capture", "--operators", "-o", folder, "--", sys.executable, program).code == 0
+    rows = {row.range: row for row in kp.profile(folder, arch="MI300X", by="range").document.rows}
+    assert set(rows) == {"", "step", "step > forward pass"}
+    products = {row.name: row.calls for row in kp.profile(folder, arch="MI300X", within="step").document.rows}
+    assert products["aten::mm"] == 1 + 2
+    assert "aten::randn" not in products
+    assert kp.profile(folder, arch="MI300X", within="forward pass").document.calls == 1
+    ran = kprof("profile", folder, "--arch", "MI300X", "--within", "decode")
+    assert ran.code == 2
+    assert "step > forward pass" in ran.err

@@ -14,6 +14,7 @@ class ProfiledRow(msgspec.Struct, frozen=True):
         kind: ``triton``, or the operator's kind: ``product``, ``elementwise``, ...; empty where it is not known.
         phase: ``forward``, ``backward``, ``optimizer``, ``outside modules``; several with commas between.
         module: the ``torch.nn`` modules around the call, outermost first; empty where rows of several are in one.
+        range: what the program calls the part itself; empty as above.
         calls: how many.
         us: of all calls.
         low_us, high_us: where that is likely to lie.
@@ -28,6 +29,7 @@ class ProfiledRow(msgspec.Struct, frozen=True):
     kind: str
     phase: str
     module: str
+    range: str
     calls: int
     us: float | None
     low_us: float | None

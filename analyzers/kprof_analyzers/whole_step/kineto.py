@@ -78,7 +78,7 @@ def _operator(call: StepCall, number: int, host_ns: int) -> dict[str, Any]:
         args["Input type"] = [_spelled(one.type) for one in given]
         args["Concrete Inputs"] = [one.value for one in given]
     if call.scope is not None:
-        args |= {"phase": call.scope.phase, "module": call.scope.module}
+        args |= {"phase": call.scope.phase, "module": call.scope.module, "range": call.scope.range}
     return {**_HOST, "cat": "cpu_op", "name": call.timed.name, **_span(host_ns, _HOST_NS), "args": args}
 
 

@@ -7,7 +7,7 @@ from kprof_analyzers.whole_step.document import ProfileChange, ProfiledRow
 from kprof_analyzers.whole_step.fusing import fusable
 from kprof_analyzers.whole_step.timing import StepCall
 
-GROUPS = ("name", "shapes", "module", "phase")
+GROUPS = ("name", "shapes", "module", "phase", "range")
 """What rows can be made by."""
 
 MOST_CHANGES = 5
@@ -19,6 +19,7 @@ _KEYS: dict[str, Callable[[StepCall], Key]] = {
     "shapes": lambda call: (_maker(call), call.timed.name, call.timed.shapes),
     "module": lambda call: (call.scope.module if call.scope else "",),
     "phase": lambda call: (call.scope.phase if call.scope else "",),
+    "range": lambda call: (call.scope.range if call.scope else "",),
 }
 
 
@@ -62,6 +63,7 @@ def _row(calls: Sequence[StepCall], by: str) -> ProfiledRow:
             findings[call.timed.finding[0]] += int(1000 * call.timed.finding[1])
     phases = dict.fromkeys(call.scope.phase for call in calls if call.scope is not None)
     modules = dict.fromkeys(call.scope.module for call in calls if call.scope is not None)
+    ranges = dict.fromkeys(call.scope.range for call in calls if call.scope is not None)
     kinds = dict.fromkeys(call.timed.kind for call in calls)
     return ProfiledRow(
         name=first.name if by in {"name", "shapes"} else "",
@@ -69,6 +71,7 @@ def _row(calls: Sequence[StepCall], by: str) -> ProfiledRow:
         kind=first.kind if len(kinds) == 1 else "",
         phase=", ".join(phases),
         module=next(iter(modules)) if len(modules) == 1 else "",
+        range=next(iter(ranges)) if len(ranges) == 1 else "",
         calls=len(calls),
         us=sum(call.timed.us or 0.0 for call in calls) if known else None,
         low_us=sum(call.timed.low_us or 0.0 for call in calls) if known else None,

@@ -1,0 +1,46 @@
+"""The ranges that a program names itself, as ``with torch.profiler.record_function("prefill"):``."""
+
+import functools
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.simulation.patches import Patches
+
+_DEEPEST = 8
+_LONGEST = 100
+
+
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+
+_OPEN = _Open()
+
+
+def current_range() -> str:
+    """The ranges that this thread is in, outermost first, with `` > `` between; empty outside of all."""
+    return " > ".join(_OPEN.names[:_DEEPEST])
+
+
+def install(patches: "Patches") -> None:
+    """Note ranges from now on."""
+    from torch.autograd.profiler import record_function
+
+    enter: Any = record_function.__enter__
+    leave: Any = record_function.__exit__
+
+    @functools.wraps(enter)
+    def entered(self: Any) -> Any:
+        _OPEN.names.append(" ".join(str(self.name).split())[:_LONGEST])
+        return enter(self)
+
+    @functools.wraps(leave)
+    def left(self: Any, *error: Any) -> None:
+        if _OPEN.names:
+            _OPEN.names.pop()
+        leave(self, *error)
+
+    patches.set(record_function, "__enter__", entered)
+    patches.set(record_function, "__exit__", left)
