@@ -262,35 +262,51 @@ def write(
     (folder / "model.json").write_text(json.dumps({**data, **extra}, indent=1) + "\n", encoding="utf-8")
 
 
-def update(folder: Path, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], made: str) -> None:
+def update(
+    folder: Path,
+    chosen: Sequence[Family],
+    results: Mapping[str, Sequence[Judged]],
+    made: str,
+    sure: Mapping[str, Any] | None = None,
+) -> None:
     """Replace the sections of some families in the page, or put them before the first that is no family's.
 
-    What the page draws from all families (goals, ranges, rows that were not used) stays as the last whole run left it.
+    What the page draws from all families (goals, rows that were not used) stays as the last whole run left it; the
+    section on ranges and ties is replaced when every family that it had was run.
 
     Args:
         folder: of the page.
         chosen: families that were run.
         results: theirs.
         made: where the figures come from, told in each section: the commit.
+        sure: how sure the model is on these families.
     """
     path = folder / "model.md"
+    whole = folder / "model.json"
+    data = json.loads(whole.read_text(encoding="utf-8"))
     first, *rest = path.read_text(encoding="utf-8").split("\n## ")
     for family in chosen:
         found = results[family.name]
         lines = _section(folder, family, found)
         note = f"These figures are of commit {made}, not of the run that wrote the whole page."
-        told = [*lines[:2], note, "", *lines[2:]]
-        text = "\n".join(told).removeprefix("## ")
+        text = _noted(lines, note)
         names = [one.partition("\n")[0] for one in rest]
         if heading(family, found) in names:
             rest[names.index(heading(family, found))] = text
         else:
             rest.insert(names.index(_AFTER), text)
+    if sure and {one["family"] for one in data["sureness"]["coverage"]} <= {one["family"] for one in sure["coverage"]}:
+        data["sureness"] = dict(sure)
+        place = next(n for n, one in enumerate(rest) if one.partition("\n")[0] == _AFTER)
+        rest[place] = _noted(sureness.section(sure), note=f"These figures are of commit {made}.")
     path.write_text("\n## ".join([first, *rest]), encoding="utf-8")
-    whole = folder / "model.json"
-    data = json.loads(whole.read_text(encoding="utf-8"))
     data |= {name: found | {"commit": made} for name, found in _data(chosen, results).items()}
     whole.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+def _noted(lines: Sequence[str], note: str) -> str:
+    """A section with a note under its heading, as the page is put together."""
+    return "\n".join([*lines[:2], note, "", *lines[2:]]).removeprefix("## ")
 
 
 _AFTER = "How sure it is"
