@@ -265,7 +265,7 @@ class Prediction(msgspec.Struct, frozen=True):
 
     Attributes:
         time_us: time of one launch in microseconds; ``None`` where grid, CUs or iterations of loops are not known.
-        low_us, high_us: what the time is likely to lie between, where 93 % of published times do.
+        low_us, high_us: what the time is likely to lie between, where 95 % of published times do.
         cycles: cycles of the CU that works longest, launch overhead left out; ``None`` when it is not known how often a
             loop iterates.
         bound: the cause with the largest share.

@@ -89,7 +89,7 @@ def _retunes(found: Mapping[str, Any]) -> str:
 
 def _narrow(apart: Sequence[Mapping[str, Any]]) -> str:
     """Families that the others' ranges do not hold."""
-    below = [one for one in apart if one["left_out"] < AIM]
+    below = [one for one in apart if round(one["left_out"], 2) < AIM]
     named = "; ".join(f"{one['family']} ({_percent(one['left_out'])})" for one in below)
     return (
         f"Of {len(apart)} families {len(below)} have less than {_percent(AIM)} of their times in ranges that are "

@@ -23,7 +23,7 @@ def _share(value: float | None) -> str:
 
 
 def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """Title, header and lines of the three tables."""
+    """Title, header and lines of the tables."""
     header = ["family", "times", "in range", "as published", "left out", "high / low"]
     lines = [
         [one["family"], str(one["times"]), *(_share(one[key]) for key in ("covered", "as_published", "left_out")),
@@ -46,13 +46,38 @@ def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
     ]  # fmt: skip
     yield "Pairs of configurations", header, lines
 
+    header = ["left to the GPU: closer than", "pairs that the model answers", "of these ordered as measured"]
+    answered = [
+        [f"{least:.0%}" if least else "none", _share(kept), _share(right)]
+        for least, kept, right in risk(found["pairs"])
+    ]
+    yield "What the model answers, and what it leaves to the GPU", header, answered
+
+
+def risk(pairs: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, float]]:
+    """Risk against coverage: what is gained by leaving near pairs to the GPU.
+
+    Args:
+        pairs: bins, by how far predictions differ.
+
+    Returns:
+        Least difference that is answered, share of all pairs that differ by so much, share of these ordered rightly.
+    """
+    whole = sum(one["pairs"] for one in pairs)
+    found = []
+    for least in sorted(one["least"] for one in pairs):
+        kept = [one for one in pairs if one["least"] >= least]
+        count = sum(one["pairs"] for one in kept)
+        found.append((least, count / whole, sum(one["right"] * one["pairs"] for one in kept) / count))
+    return found
+
 
 def _between(least: float, most: float | None) -> str:
     return f"over {least:.0%}" if most is None else f"{least:.0%} to {most:.0%}"
 
 
 def show(found: Mapping[str, Any]) -> None:
-    """The three tables."""
+    """The tables."""
     for title, header, lines in _tables(found):
         if lines:
             print(f"\n{title}")

@@ -72,14 +72,23 @@ def test_pairs_are_sorted_by_how_far_predictions_differ():
     assert (found[0.5]["pairs"], found[0.5]["right"], found[0.5]["clear"]) == (2, 1, 1)
 
 
-def test_the_page_has_three_tables():
+def test_more_is_right_the_more_is_left_to_the_gpu():
+    pairs = [
+        {"least": 0.0, "pairs": 10, "right": 0.5},
+        {"least": 0.1, "pairs": 30, "right": 0.9},
+    ]
+    assert sureness.risk(pairs) == [(0.0, 1.0, pytest.approx(0.8)), (0.1, 0.75, pytest.approx(0.9))]
+    assert sureness.risk([]) == []
+
+
+def test_the_page_has_its_tables():
     chosen = [family("a")]
     found = sureness.figures(chosen, {"a": judged(scored(10.0, 11.0), scored(20.0, 19.0))})
     section = sureness.section(found)
 
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert section[0] == "## How sure it is"
-    assert sum(line.startswith("|---") for line in section) == 3
+    assert sum(line.startswith("|---") for line in section) == 4
 
 
 def test_figures_of_other_tritons_stand_beside_the_runs_own(tmp_path, monkeypatch):
