@@ -49,6 +49,20 @@ def test_a_pair_has_both_sides_whole():
     }
 
 
+@pytest.mark.parametrize(("again", "used"), [(12.1, True), (15.0, True), (15.1, False), (9.5, False), (113.7, False)])
+def test_a_side_that_contradicts_itself_makes_no_pair(again, used):
+    """Timed once more with the same configuration, it takes as long; else it was not that configuration."""
+    rows = Rows(
+        [
+            row("a", "baseline_clean", 12.0),
+            row("a", "baseline_triton34", again),
+            row("a", "validate_final4", 9.0, BLOCK_SIZE_M=32),
+        ]
+    )
+    assert bool(pairs.retunes(rows, False)) == used
+    assert any("another time" in reason for _, reason in rows.skipped) != used
+
+
 @pytest.mark.parametrize(
     ("predicted", "measured", "right"),
     [(1.2, 1.5, 1), (0.8, 1.5, 0), (0.8, 0.9, 1), (1.0, 1.5, 0.5), (1.2, 1.02, None), (0.5, 0.99, None)],

@@ -64,6 +64,17 @@ def test_a_family_left_out_is_judged_by_the_others():
     assert (other["covered"], other["left_out"]) == (0.0, 0.0)
 
 
+def test_what_is_left_outside_suits_families_left_out():
+    """Alike families may leave much out; where each needs the whole range of the others, little."""
+    alike = {name: [ranges.Point(scored(1.0, 1.0), 1.0, 1.0)] * 20 for name in "abc"}
+    spread = [ranges.Point(scored(1.0, at), at, at) for at in (0.5 + 0.05 * n for n in range(21))]
+
+    assert ranges.calibrated(alike) == max(ranges.STEPS)
+    outside = ranges.calibrated(dict.fromkeys("abc", spread))
+    assert outside < max(ranges.STEPS)
+    assert min(ranges.apart(dict.fromkeys("abc", spread), outside).values()) >= ranges.AIM
+
+
 def test_pairs_are_sorted_by_how_far_predictions_differ():
     rows = judged(scored(100.0, 10.0), scored(102.0, 9.0), scored(200.0, 30.0))
     found = {one["least"]: one for one in ranges.pairs([family("a")], {"a": rows})}
