@@ -129,6 +129,8 @@ def read_counters(*paths: "Path_") -> Counters:
 
 
 def _sums(data: "Data") -> list[dict[str, Any]]:
+    from kprof.output.progress import step
+
     counters = data.counters
     if not len(counters):
         return []
@@ -136,7 +138,12 @@ def _sums(data: "Data") -> list[dict[str, Any]]:
     table = groups.agg(["count", "sum", "min", "max"]).reset_index()
     table["kernel_name"] = table["kernel_name"].astype(object)
     table["counter"] = table["counter"].astype(object)
-    return [_plain(row) for row in table.to_dict("records")]
+    found = []
+    with step("adding up counters", len(table), "sums") as so_far:
+        for row in table.to_dict("records"):
+            found.append(_plain(row))
+            so_far.done += 1
+    return found
 
 
 def _plain(row: Any) -> dict[str, Any]:

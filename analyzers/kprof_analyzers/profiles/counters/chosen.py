@@ -7,6 +7,7 @@ from typing import Any
 from kprof.errors import KprofError
 from kprof.inputs import rocprof
 from kprof.inputs.rocprof import Data
+from kprof.output.progress import step
 from kprof_analyzers.profiles.counters.identity import parse_fields
 from kprof_analyzers.profiles.counters.kernels import KernelCounters, kernels
 from kprof_analyzers.profiles.counters.machine import Gpus, MeasuredGpu, unknown_gpu
@@ -95,7 +96,8 @@ def choose(
         )
     runs, gpus = runs_of(data), Gpus(data, arch)
     wanted = _runs(runs, run)
-    found = kernels(data, by=fields, runs=runs, gpus=gpus, dispatches=list(dispatch) or None)
+    with step("telling kernels apart"):
+        found = kernels(data, by=fields, runs=runs, gpus=gpus, dispatches=list(dispatch) or None)
     if not found:
         raise KprofError(f"no dispatch {' or '.join(map(str, dispatch))} has counters")
     found = [one for one in found if one.run in wanted]
