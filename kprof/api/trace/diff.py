@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from kprof.api.trace.answer import Path_, PerTrace, per_file, picture
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kprof_analyzers.profiles.timeline.compare import TraceComparison, TraceSide
+    from kprof_analyzers.profiles.timeline.operators.predicted import PredictionComparison
     from kprof_analyzers.profiles.timeline.steps import SteppedKernels
 
 
@@ -22,10 +25,13 @@ class TraceDiff(PerTrace):
         traces: what each file gave.
         comparison: times before and after, by ``categories`` and by ``kernels``, the largest change first;
             ``cannot_tell`` says why they cannot be compared.
+        prediction: where one of them is what ``kprof profile -o`` wrote and the other was measured, how far each
+            operator is off; else ``None``.
     """
 
     traces: "Sequence[SteppedKernels]"
     comparison: "TraceComparison"
+    prediction: "PredictionComparison | None" = None
 
     @property
     def grown_percent(self) -> float | None:
@@ -47,21 +53,29 @@ class TraceDiff(PerTrace):
             "cannot_tell": result.cannot_tell,
             "categories": {c: {"before_ns": was, "after_ns": now} for c, (was, now) in result.categories.items()},
             "kernels": list(self._rows()),
+            "prediction": self.prediction,
         }
 
     @property
     def summary(self) -> str:
-        """How much kernel time grew, and by which kernel most."""
+        """How much kernel time grew, and by which kernel most; of a prediction, how far it is off."""
+        from kprof.reporters import trace_prediction_text
         from kprof.reporters.trace_diff_text import verdict
 
+        if self.prediction is not None:
+            return trace_prediction_text.verdict(self.prediction)
         return verdict(self.comparison)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel: ``name``, ``category``, ``before_ns``, ``after_ns``, how often each time, ``delta_ns`` and
-        ``mean_ratio``, its mean time after over before.
+        ``mean_ratio``, its mean time after over before. With a prediction a row an operator: ``measured_ns`` and
+        ``predicted_ns`` of a call, their ``ratio``, and ``off_ns`` for all calls that were measured.
         """  # noqa: D205 - one sentence
         from kprof.reporters._frames import plain_frame
 
+        if self.prediction is not None:
+            rows = self.prediction.rows
+            return plain_frame(({name: getattr(row, name) for name in _PREDICTED} for row in rows), _PREDICTED)
         return plain_frame(self._rows(), _COLUMNS)
 
     def draw(self, path: Path_) -> None:
@@ -91,6 +105,9 @@ class TraceDiff(PerTrace):
 _COLUMNS = (
     "name", "category", "before_ns", "after_ns", "before_count", "after_count", "delta_ns", "mean_ratio",
 )  # fmt: skip
+_PREDICTED = (
+    "name", "shapes", "types", "measured_calls", "predicted_calls", "measured_ns", "predicted_ns", "ratio", "off_ns",
+)  # fmt: skip
 
 
 def trace_diff(
@@ -98,7 +115,8 @@ def trace_diff(
 ) -> TraceDiff:
     """What changed between two runs: before and after, or two batch sizes.
 
-    Where both traces mark steps, the mean step is compared, so that they need not have equally many.
+    Where both traces mark steps, the mean step is compared, so that they need not have equally many. Where one was
+    predicted and the other measured, their operators are compared too, call by call.
 
     Args:
         before: the trace to compare with, or a folder of traces whose times are added up.
@@ -120,7 +138,23 @@ def trace_diff(
     ]
     (old, _), (new, _) = sides
     result = compare(_side(before, old), _side(after, new))
-    return TraceDiff([each for _, left_out in sides for each in left_out], [*old, *new], result)
+    prediction = _prediction(before, after, jobs, scheduler)
+    if prediction is not None and not result.cannot_tell:
+        result = replace(result, cannot_tell=f"{prediction.predicted} was predicted, not measured")
+    return TraceDiff([each for _, left_out in sides for each in left_out], [*old, *new], result, prediction)
+
+
+def _prediction(before: Path_, after: Path_, jobs: int, scheduler: str | None) -> "PredictionComparison | None":
+    """Operators of both sides, where exactly one of them was predicted."""
+    from kprof_analyzers.profiles.timeline.operators.predicted import compare_prediction
+    from kprof_analyzers.profiles.timeline.steps import operators_step
+    from kprof_analyzers.whole_step.kineto import is_predicted
+
+    predicted = [is_predicted(os.fspath(path)) for path in (before, after)]
+    if predicted[0] == predicted[1]:
+        return None
+    first, second = (per_file(operators_step, [path], jobs=jobs, scheduler=scheduler)[0] for path in (before, after))
+    return compare_prediction(second, first) if predicted[0] else compare_prediction(first, second)
 
 
 def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":

@@ -11,7 +11,7 @@ from kprof.cli.trace._shared import CategoriesOption, LimitOption, PictureOption
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
-HELP = "Two traces compared, kernel by kernel."
+HELP = "Two traces compared, kernel by kernel; or a measured one with a predicted one."
 
 
 @format_options("trace")
@@ -34,16 +34,26 @@ def command(
     Where both traces mark steps, the mean step is compared, so that they need not have equally many. With --fail-over a
     trace that is cut off, or that alone marks no steps, gives "cannot tell" and exit code 2.
 
+    A measured trace and one that kprof profile -o wrote are compared operator by operator: a call's mean time in both,
+    and how far the prediction is off for all calls that were measured.
+
     Example:  kprof trace diff before.json after.json --fail-over 3
     """
     from kprof.api.trace.diff import trace_diff
+    from kprof.reporters import trace_prediction_text
     from kprof.reporters.trace_diff_text import lines
 
     found = trace_diff(before, after, categories=categories, jobs=jobs, scheduler=scheduler)
     if picture is not None:
         found.draw(picture)
         log(f"drawn: {picture}")
-    answer(found, lambda: lines(found.comparison, limit), outputs, quiet=quiet)
+
+    def shown() -> list[str]:
+        if found.prediction is not None:
+            return trace_prediction_text.lines(found.prediction, limit)
+        return lines(found.comparison, limit)
+
+    answer(found, shown, outputs, quiet=quiet)
     if fail_over is None:
         return
     if found.comparison.cannot_tell:
