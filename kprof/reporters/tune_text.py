@@ -144,7 +144,10 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         ratio = (first.measured_ms or 0.0) / (timed[0].measured_ms or 1.0)
         _fold(console, f"of the {len(timed)} measured, the one predicted to be fastest takes {ratio:.2f}x the fastest")
     if axis := next((one.axis for one in ranking if one.axis), ""):
-        _fold(console, f"no times: cycles of the busiest CU for each element of {axis}, whose extent is not known")
+        from kprof.tuning.work import OPERATIONS
+
+        unknown = "how often a loop iterates" if axis == OPERATIONS else "its extent"
+        _fold(console, f"no times: cycles of the busiest CU for each element of {axis}; {unknown} is not known")
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
         _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 RETRIED = frozenset({"timeout", "killed", "lost"})
 """Ends that say nothing about the configuration: another run tries it again."""
 
+OPERATIONS = "the problem's work (millions of operations)"
+"""The axis where a loop's bound is not known but the problem says how many operations it has."""
+
 
 @dataclass(frozen=True)
 class Judge:

@@ -13,6 +13,7 @@ from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
 from kprof.errors import KprofError
+from kprof.tuning.work import OPERATIONS
 from kprof_analyzers.garbage_collection import paused
 
 if TYPE_CHECKING:
@@ -92,26 +93,23 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 
     facts = facts_for(compiled, argument)
     prediction = predict(facts)
-    if not argument.get("flops") and not trips_known(prediction):
-        return _by_element(prediction, facts)
+    if not trips_known(prediction):
+        return _without_time(prediction, facts, argument.get("flops"))
     if prediction.time_us is None:
         why = ": the grid is not given" if prediction.workgroups is None else ""
         raise KprofError(f"the model cannot say how long it takes{why}")
     assumptions = [_LABEL.sub("a loop:", said) for said in prediction.assumptions]
-    scale = work_scale(prediction, facts, argument.get("flops"))
-    if scale != 1.0:
-        assumptions.append("iterations that are not known were scaled so that the kernel does the problem's operations")
     return {
         "resources": resources_of(facts),
-        "time_us": scale * prediction.time_us,
-        "low_us": None if prediction.low_us is None else scale * prediction.low_us,
-        "high_us": None if prediction.high_us is None else scale * prediction.high_us,
+        "time_us": prediction.time_us,
+        "low_us": prediction.low_us,
+        "high_us": prediction.high_us,
         "bound": str(prediction.bound),
         "assumptions": list(dict.fromkeys(assumptions)),
     }
 
 
-def _by_element(prediction: "Prediction", facts: "KernelFacts") -> dict[str, Any]:
+def _without_time(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> dict[str, Any]:
     """What there is instead of a time where it is not known how often a loop iterates.
 
     Raises:
@@ -119,15 +117,18 @@ def _by_element(prediction: "Prediction", facts: "KernelFacts") -> dict[str, Any
     """
     from kprof_analyzers.model.per_element import element_cost
 
-    cost = element_cost(prediction, {loop.header: loop.depth for loop in facts.loops})
-    if isinstance(cost, str):
-        raise KprofError(f"{_unknown(prediction)}, and there are no cycles an element: {cost}")
+    cycles, axis = cycles_per_million(prediction, facts, flops), OPERATIONS
+    if cycles is None:
+        cost = element_cost(prediction, {loop.header: loop.depth for loop in facts.loops})
+        if isinstance(cost, str):
+            raise KprofError(f"{_unknown(prediction)}, and there are no cycles an element: {cost}")
+        cycles, axis = cost.cycles, cost.axis
     return {
         "resources": resources_of(facts),
-        "cycles_per_element": cost.cycles,
-        "axis": cost.axis,
+        "cycles_per_element": cycles,
+        "axis": axis,
         "bound": str(prediction.bound),
-        "assumptions": [f"{_unknown(prediction)}; compared by cycles for each element of {cost.axis}"],
+        "assumptions": [f"{_unknown(prediction)}; compared by cycles for each element of {axis}"],
     }
 
 
@@ -142,14 +143,15 @@ def _unknown(prediction: "Prediction") -> str:
     return f"the model cannot say how long it takes: how often a loop iterates is {why}"
 
 
-def work_scale(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float:
-    """The problem's operations over those that the model reckoned with, where it assumed how often loops iterate.
+def cycles_per_million(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float | None:
+    """Cycles of the CU that works longest for a million of the operations that the kernel does.
 
     Assumed iterations are the same for every configuration, whatever its tile: without this the smallest tile would
-    always look fastest. 1 where all iterations are known, or nothing is known of the problem's operations.
+    always look fastest. ``None`` where the problem does not say its operations (``flops``), where the grid is not
+    known, or where no loop multiplies matrices.
     """
-    if not flops or prediction.workgroups is None or all(loop.trips_known for loop in prediction.loops):
-        return 1.0
+    if not flops or prediction.workgroups is None or prediction.cycles is None:
+        return None
     inner = {loop.header: loop for loop in facts.loops if loop.flops}
     deepest = max((loop.depth for loop in inner.values()), default=0)
     waves = prediction.workgroups * (facts.resources.num_warps or 1)
@@ -158,7 +160,7 @@ def work_scale(prediction: "Prediction", facts: "KernelFacts", flops: int | None
         for loop in prediction.loops
         if loop.header in inner and inner[loop.header].depth == deepest
     )
-    return min(64.0, max(1 / 64, flops / done)) if done else 1.0
+    return prediction.cycles / done * 1e6 if done else None
 
 
 def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kprof.document import LoopPrediction
 from kprof.errors import KprofError
@@ -111,23 +113,56 @@ def test_over_the_limit_is_told_and_not_predicted() -> None:
     assert "time_us" not in answer
 
 
-def test_assumed_iterations_are_scaled_to_the_problem() -> None:
-    """Half the operations an iteration: twice the iterations. Known iterations are left as they are."""
+@given(st.integers(1, 1000), st.integers(1, 64), st.floats(1, 1e6))
+def test_a_million_operations_cost_the_same_however_many_iterations_are_assumed(
+    flops: int, trips: int, each: float
+) -> None:
+    """Cycles over the operations that take them; nothing where operations, grid or cycles are not known."""
     from types import SimpleNamespace
 
-    from kprof.tuning.trials.predicted import work_scale
+    from kprof.tuning.trials.predicted import cycles_per_million
 
-    def prediction(*, known: bool) -> Any:
-        loop = LoopPrediction("a", 16.0, known, "assumed", 100.0)
-        return SimpleNamespace(loops=[loop], workgroups=10)
+    def predicted(workgroups: int | None = 10, cycles: float | None = trips * each) -> Any:
+        loop = LoopPrediction("a", float(trips), trips_known=False, trips_from="assumed", cycles_per_iteration=each)
+        return SimpleNamespace(loops=[loop], workgroups=workgroups, cycles=cycles)
 
-    def facts(flops: int) -> Any:
-        loop = SimpleNamespace(header="a", flops=flops, depth=1)
+    def facts(operations: int) -> Any:
+        loop = SimpleNamespace(header="a", flops=operations, depth=1)
         return SimpleNamespace(loops=[loop], resources=SimpleNamespace(num_warps=4))
 
-    whole = 16 * 10 * 4 * 1000
-    assert work_scale(prediction(known=False), facts(1000), whole) == 1.0
-    assert work_scale(prediction(known=False), facts(500), whole) == 2.0
-    assert work_scale(prediction(known=True), facts(500), whole) == 1.0
-    assert work_scale(prediction(known=False), facts(500), None) == 1.0
-    assert work_scale(prediction(known=False), facts(0), whole) == 1.0
+    found = cycles_per_million(predicted(), facts(flops), 1)
+    assert found == pytest.approx(1e6 * each / (10 * 4 * flops))
+    assert cycles_per_million(predicted(), facts(flops), None) is None
+    assert cycles_per_million(predicted(workgroups=None), facts(flops), 1) is None
+    assert cycles_per_million(predicted(cycles=None), facts(flops), 1) is None
+    assert cycles_per_million(predicted(), facts(0), 1) is None
+
+
+@pytest.mark.parametrize("flops", [None, 10**9])
+def test_no_time_where_a_bound_is_not_known(flops: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even where the problem says its operations: cycles for each million of them."""
+    from types import SimpleNamespace
+
+    import kprof_analyzers.model
+    from kprof.document import Prediction
+    from kprof.tuning.trials import predicted
+    from kprof.tuning.work import OPERATIONS
+
+    loop = LoopPrediction(
+        "a", 16.0, False, "assumed", 100.0, missing=["values of lengths"], elements_per_iteration=64.0
+    )  # fmt: skip
+    made = Prediction(12.0, 8.0, 20.0, 1600.0, "memory bandwidth", {}, loops=[loop], workgroups=304)
+    facts = SimpleNamespace(
+        loops=[SimpleNamespace(header="a", flops=1000, depth=1)],
+        resources=SimpleNamespace(num_warps=4),
+        occupancy=None,
+    )
+    monkeypatch.setattr(kprof_analyzers.model, "predict", lambda _: made)
+    monkeypatch.setattr(predicted, "facts_for", lambda *_: facts)
+
+    judged = predicted._judge(SimpleNamespace(), {"flops": flops})  # type: ignore[arg-type]
+
+    assert not [name for name in judged if name.endswith("_us")]
+    assert judged["axis"] == (OPERATIONS if flops else "lengths")
+    assert judged["cycles_per_element"] > 0
+    assert "--value lengths=FILE.json" in judged["assumptions"][0]
