@@ -24,6 +24,8 @@ NEED_TORCH = ("kprof capture", "kprof profile", "kprof bench")
 NEED_OTHER_TRITONS = ("--triton",)
 # Naming the packages that a machine lacks is this command's job.
 MAY_ASK = ("kprof doctor",)
+# A search goes on for minutes as it is written; how long it looks is not what is tried here.
+SHORTER = {"kprof tune": ("--budget", "30")}
 # Only a run of the very same kernel answers it; any other cannot tell.
 MAY_END_WITH_2 = ("kprof validate",)
 BLOCKED = "#ttg.blocked<{sizePerThread=[1,8], threadsPerWarp=[8,8], warpsPerCTA=[4,1], order=[1,0]}>"
@@ -102,7 +104,8 @@ def main() -> int:
             if command.startswith(NEED_TORCH) or any(word in command for word in NEED_OTHER_TRITONS):
                 print(f"left out      {command}")
                 continue
-            words = [sys.executable, "-m", "kprof", *filled(command, folder)[1:]]
+            shorter = next((more for start, more in SHORTER.items() if command.startswith(start)), ())
+            words = [sys.executable, "-m", "kprof", *filled(command, folder)[1:], *shorter]
             ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
             output = ran.stdout + ran.stderr
             asks = ASKS.search(output) and not command.startswith(MAY_ASK)
