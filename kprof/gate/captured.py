@@ -1,8 +1,10 @@
 """Captures under the gate: every specialisation that a program launched, and whether the program is still the same."""
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from kprof.hardware.machine import Product
 
 _SHOWN = 3
+_SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "fish", "make"})
+_PYTHON = re.compile(r"python[0-9.]*")
 
 
 def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
@@ -54,13 +58,26 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
 
 
 def _elsewhere(capture: "Capture", target: str) -> str:
-    """Names the sources outside the work tree and the packages that are not here, which are not compared."""
+    """Names what the capture was made from and is not compared: sources and packages elsewhere, what was not seen."""
     told = []
     if names := [*capture.outside]:
         told.append(f"{_some(names)} outside the work tree")
     if missing := capture.installed.missing:
         told.append(f"{_some(missing)}, not installed here")
+    if unseen := _read_unseen(capture.head.command):
+        told.append(unseen)
     return f"{target} was made from {' and from '.join(told)}, which is not compared" if told else ""
+
+
+def _read_unseen(command: Sequence[str]) -> str:
+    """What decides a recording and was read by no Python that was watched: standard input, or a shell's files."""
+    program, *rest = command or [""]
+    name = PurePath(program).name
+    if name in _SHELLS:
+        return f"what {name} read"
+    if _PYTHON.fullmatch(name) and rest[:1] in ([], ["-"]):
+        return "a program from standard input"
+    return ""
 
 
 def _some(names: Sequence[str]) -> str:

@@ -224,6 +224,7 @@ def load(path: Path) -> Config:
         if not program.command:
             place = source.place(("program", index, "command"))
             raise InputError("a program needs a command", path=str(path), place=place)
+    source.empty(config)
     source.gpus(config)
     if not config.kernel and not config.program:
         entry = "[[tool.kprof.kernel]]" if prefix else "[[kernel]]"
@@ -267,6 +268,14 @@ class _Source:
                         hint="In kprof.toml tables stand without tool.kprof: [budget], [[kernel]]." if outer else None,
                     )
                 self.known(item, fields[name], (*at, name))
+
+    def empty(self, config: Config) -> None:
+        """Refuse names of nothing: an empty baseline would be none, an empty target the whole folder."""
+        named: list[tuple[Keys, str | None]] = [(("baseline",), config.baseline)]
+        named += [(("kernel", index, "target"), entry.target) for index, entry in enumerate(config.kernel)]
+        for keys, value in named:
+            if value is not None and not value.strip():
+                raise InputError(f"{keys[-1]} is empty", path=str(self.path), place=self.place(keys))
 
     def gpus(self, config: Config) -> None:
         """Refuse what is no GPU's name: a budget for it would limit nothing."""

@@ -20,7 +20,7 @@ from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, 
 from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, WORSE
 from kprof.gate.subject import CheckSubject
-from kprof.gate.unlooked import unlooked
+from kprof.gate.unlooked import unknown, unlooked
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
 from kprof_analyzers.rules import launch_rules
@@ -80,7 +80,8 @@ class Gate:
         ]
         missing = self._missing(subjects, held)
         left_out = [subject.left_out for subject in subjects if subject.left_out]
-        beside = [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
+        beside = unknown(self.config, self.baseline, subjects)
+        beside += [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
         away = unlooked(self.config, self.baseline, subjects, kernels, len(unused))
         return Report(
             kprof=__version__,

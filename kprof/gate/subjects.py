@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.captures.layout import is_capture
+from kprof.captures.staleness import shortened
 from kprof.compiler.specialization import specialization_of
 from kprof.document import KernelReport
 from kprof.errors import HardwareError, KprofError
@@ -21,6 +22,7 @@ from kprof.gate.config import Config, KernelEntry
 from kprof.gate.limits import cannot_launch
 from kprof.gate.subject import COMPILER_STAGES, CheckSubject, failed, numbered
 from kprof.hardware.machine import load_gpu
+from kprof.targets.artefacts import links_below
 from kprof.targets.jobs import TargetJob, plan
 from kprof.targets.options import DEFAULT_ARCH, TargetOptions
 from kprof.targets.resolver import load
@@ -218,7 +220,10 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
     if last is not None:
         counts = Counter(others)
         words = ", ".join(f"{count} for {arch}" for arch, count in sorted(counts.items()))
-        yield replace(last, left_out=f"{entry.target} has {words} beside" if words else "")
+        told = [f"{entry.target} has {words} beside"] if words else []
+        if links := links_below(Path(target)):
+            told.append(f"links in {entry.target} not followed: {', '.join(shortened(links))}")
+        yield replace(last, left_out="; ".join(told))
 
 
 def _lost(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:

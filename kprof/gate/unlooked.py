@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
+
+from kprof.compiler import environment
 from kprof.document import KernelReport
-from kprof.gate.baseline import Baseline
+from kprof.gate.baseline import Baseline, BaselineEntry
 from kprof.gate.config import WATCHED, Config
 from kprof.gate.rules import ALLOWED, MARK
 from kprof.gate.subject import CheckSubject
+from kprof.hardware.machine import load as load_architecture
 from kprof.targets.options import DEFAULT_ARCH
 
 
@@ -17,7 +21,7 @@ def unlooked(
     kernels: Sequence[KernelReport],
     unused: int,
 ) -> Iterator[str]:
-    """Settings that take something out of the verdict, and what the baseline has for other architectures.
+    """What takes something out of the verdict, and what the baseline has for other architectures.
 
     Args:
         config: the configuration.
@@ -29,6 +33,8 @@ def unlooked(
     entries = [*config.kernel, *(program.entry() for program in config.program)]
     if not config.arch and any(not entry.arch for entry in entries):
         yield f"no arch is named, {DEFAULT_ARCH} was taken"
+    yield from _idle_budgets(config)
+    yield from _switched(subjects)
     if config.fail_on == "never":
         yield 'findings do not count (fail_on = "never")'
     if baseline is not None:
@@ -49,3 +55,43 @@ def _other_architectures(baseline: Baseline, subjects: Sequence[CheckSubject]) -
     others = {arch for specs in baseline.kernels.values() for archs in specs.values() for arch in archs} - here
     if others:
         yield f"the baseline also has {', '.join(sorted(others))}, not looked at"
+
+
+def _idle_budgets(config: Config) -> Iterator[str]:
+    """Budgets for architectures that no kernel they could limit is checked on."""
+    entries = [*config.kernel, *(program.entry() for program in config.program)]
+    checked = [_names(entry.arch or config.arch or [DEFAULT_ARCH]) for entry in entries]
+    idle = [name for name in config.arch_budget if not any(_names([name]) <= archs for archs in checked)]
+    for entry, archs in zip(entries, checked, strict=True):
+        idle += [f"{name} of {entry.target}" for name in entry.arch_budget if not _names([name]) <= archs]
+    if idle:
+        yield f"arch_budget limits nothing for {', '.join(idle)}, which is not checked"
+
+
+def _names(archs: Sequence[str]) -> set[str]:
+    return {load_architecture(name).name for name in archs}
+
+
+def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
+    """Compiler switches of this process: they are no part of what a kernel is known by in the baseline."""
+    here = environment.relevant({})
+    # What was compiled elsewhere does not see them, and a recording is made again where they change.
+    compiled = [s for s in subjects if s.report.specialization is not UNSET and not s.recorded]
+    names = sorted({name for s in compiled for name in here if name not in s.entry.environment})
+    if names:
+        yield f"compiled with {', '.join(names)} of this environment"
+
+
+def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckSubject]) -> list[str]:
+    """Watched metrics that neither the baseline nor this run knows, in words; nothing where each can be compared."""
+    if baseline is None:
+        return []
+    lost: set[str] = set()
+    for subject in subjects:
+        state = baseline.find(subject) if subject.problem is None else ""
+        if isinstance(state, BaselineEntry):
+            lost |= {
+                name for name, value in subject.metrics().items() if value is None and state.metrics.get(name) is None
+            }
+    names = [metric for metric in config.watch if metric in lost]
+    return [f"known neither here nor in the baseline: {', '.join(names)}"] if names else []

@@ -113,6 +113,17 @@ def compiled_files(root: Path) -> Iterator[Path]:
                 yield path
 
 
+def links_below(root: Path) -> list[str]:
+    """Links in a directory, from there, that are not followed: to folders, and what is named as a kernel's file is."""
+    found = []
+    for folder, folders, files in os.walk(root, followlinks=False):
+        folders.sort()
+        named = [name for name in sorted(files) if Path(name).suffix in ASSEMBLY_SUFFIXES | OBJECT_SUFFIXES]
+        links = [Path(folder, name) for name in (*folders, *named) if Path(folder, name).is_symlink()]
+        found += [os.fsencode(link.relative_to(root)).decode(errors="replace") for link in links]
+    return found
+
+
 def _wanted(path: Path, names: set[str]) -> bool:
     """Whether a file of a directory with these names is to be read."""
     suffix = path.suffix

@@ -211,3 +211,23 @@ def test_what_was_not_there_then_makes_it_stale(recording, tmp_path):
         "a changed since it was recorded; b.json, c.json were not there when it was recorded; configs held other files"
     )
     assert stale(capture, "cap").startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["/usr/bin/python3.11", "-"], "a program from standard input"),
+        (["python"], "a program from standard input"),
+        (["/bin/sh", "run.sh"], "what sh read"),
+        (["make", "train"], "what make read"),
+        (["python", "-c", "import train"], ""),
+        (["python", "train.py", "-"], ""),
+        (["torchrun", "train.py"], ""),
+        ([], ""),
+    ],
+)
+def test_what_no_python_read_is_named(recording, tmp_path, command, said):
+    """Standard input is gone, and what a shell reads nobody saw: neither can be compared."""
+    recording(command=command)
+    checked = list(captured(KernelEntry(target="cap"), str(tmp_path / "captures/train"), ["gfx942"]))
+    assert checked[-1].left_out == (f"cap was made from {said}, which is not compared" if said else "")

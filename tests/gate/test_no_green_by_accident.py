@@ -275,6 +275,38 @@ def test_a_limit_that_limits_nothing_is_an_error(gate, text, message):
     assert message in ran.err
 
 
+@pytest.mark.parametrize(("old", "key"), [('"b.json"', "baseline"), ('"compiled"', "target")])
+def test_an_empty_name_is_an_error(gate, old, key):
+    """An empty baseline would be none, an empty target the whole folder."""
+    path = gate.root / "kprof.toml"
+    path.write_text(path.read_text().replace(old, '" "' if key == "target" else '""'))
+    ran = gate()
+    assert ran.code == 2
+    assert f"{key} is empty" in ran.err
+
+
+def test_links_in_a_folder_are_not_followed_and_named(gate):
+    """What they lead to is not looked at; links to what is no kernel's file are nobody's concern."""
+    (gate.root / "elsewhere").mkdir()
+    shutil.copy(EXP, gate.root / "elsewhere" / "other.amdgcn")
+    (gate.folder / "README").symlink_to("nowhere")
+    assert "links" not in gate.reason(0)
+    (gate.folder / "dangling.amdgcn").symlink_to("nowhere")
+    (gate.folder / "more").symlink_to("../elsewhere")
+    verdict = gate.reason(0)
+    assert verdict.startswith("ok: 2 checks")
+    assert "; links in compiled not followed: more, dangling.amdgcn" in verdict
+
+
+def test_metrics_that_nobody_knows_are_named(gate):
+    """Without its metadata a listing says nothing of spills, and the accepted state said nothing either."""
+    for path in gate.folder.iterdir():
+        lines = [line for line in path.read_text().splitlines(keepends=True) if "vgpr_spill_count" not in line]
+        path.write_text("".join(lines))
+    gate("--update-baseline")
+    assert "; known neither here nor in the baseline: vgpr_spills" in gate.reason(0)
+
+
 def test_two_configurations_in_one_folder_are_an_error(gate):
     """One of them would be ignored; another tool's pyproject.toml is none."""
     other = gate.root / "pyproject.toml"

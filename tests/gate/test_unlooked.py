@@ -4,13 +4,13 @@ import datetime as dt
 
 import pytest
 
-from kprof.document import KernelReport, Suppressed
+from kprof.document import KernelReport, Specialization, Suppressed
 from kprof.findings import Finding, Severity
 from kprof.gate.baseline import Baseline, BaselineEntry
-from kprof.gate.config import WATCHED, Allowance, Config, GateProgram, KernelEntry
+from kprof.gate.config import WATCHED, Allowance, Budget, Config, GateProgram, KernelEntry
 from kprof.gate.rules import ALLOWED, KNOWN, MARK
 from kprof.gate.subject import CheckSubject
-from kprof.gate.unlooked import unlooked
+from kprof.gate.unlooked import unknown, unlooked
 
 ENTRY = KernelEntry(target="k.py", arch=["gfx942"])
 SUBJECT = CheckSubject(ENTRY, KernelReport(name="add", arch="gfx942"))
@@ -103,3 +103,48 @@ def test_all_of_it_in_one_order():
         accepted("gfx950"), [ALLOWED], 1, arch=[], kernel=[KernelEntry(target="k.py")], fail_on="never", watch=[]
     )
     assert [text.split()[0] for text in found] == ["no", "findings", "vgpr_spills,", "the", "1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"arch_budget": {"gfx950": Budget()}}, "gfx950"),
+        ({"arch_budget": {"MI355X": Budget(), "gfx942": Budget()}}, "MI355X"),
+        ({"arch_budget": {"MI300X": Budget()}}, None),
+        ({"arch_budget": {"gfx950": Budget()}, "kernel": [ENTRY, KernelEntry(target="l.py", arch=["MI355X"])]}, None),
+        ({"kernel": [KernelEntry(target="k.py", arch_budget={"gfx950": Budget()})]}, "gfx950 of k.py"),
+        ({"arch": ["gfx950"], "kernel": [KernelEntry(target="k.py", arch_budget={"gfx950": Budget()})]}, None),
+    ],
+)
+def test_a_budget_for_an_architecture_that_nothing_is_checked_on(config, said):
+    """It reads as a limit and is none."""
+    assert words(**config) == ([f"arch_budget limits nothing for {said}, which is not checked"] if said else [])
+
+
+def test_metrics_that_neither_side_knows():
+    """Unknown on both sides is equal, and was not compared; one that nobody watches is not told of."""
+    state = BaselineEntry(metrics={"vgpr_spills": 0}, findings={})
+    held = Baseline(kernels={"k.py::add": {"as found": {"gfx942": {"unknown compiler": state}}}})
+
+    def said(*watch, baseline=held):
+        return unknown(Config(watch=list(watch)), baseline, [SUBJECT])
+
+    assert said("vgpr_spills", "waves_per_simd") == ["known neither here nor in the baseline: waves_per_simd"]
+    assert said("vgpr_spills") == []
+    assert said("waves_per_simd", baseline=accepted("gfx942")) == []
+    assert said("waves_per_simd", baseline=None) == []
+
+
+def test_a_compiler_switch_of_this_environment(monkeypatch):
+    """It decides the code and is no part of what a kernel is known by, unless its entry sets it."""
+    spec = Specialization(signature={}, constexprs={}, options={}, environment={})
+    entry = KernelEntry(target="k.py", arch=["gfx942"], environment={"DISABLE_LLVM_OPT": "1"})
+    compiled = KernelReport(name="add", arch="gfx942", specialization=spec)
+    monkeypatch.setenv("DISABLE_LLVM_OPT", "1")
+    said = ["compiled with DISABLE_LLVM_OPT of this environment"]
+    assert words(subjects=[CheckSubject(ENTRY, compiled)]) == said
+    assert words(subjects=[CheckSubject(entry, compiled)]) == []
+    assert words(subjects=[CheckSubject(ENTRY, compiled, recorded="cap::1")]) == []
+    assert words(subjects=[SUBJECT]) == []
+    monkeypatch.delenv("DISABLE_LLVM_OPT")
+    assert words(subjects=[CheckSubject(ENTRY, compiled)]) == []
