@@ -16,7 +16,7 @@ from typing import Any
 from fuzz.mutations import damaged
 from fuzz.readers import target
 from fuzz.target import DiffersError, Target, seeds
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 
 SECONDS = 10
 MEMORY = 1 << 30
@@ -36,8 +36,15 @@ def _late(_number: int, _frame: Any) -> None:
 
 
 def inputs_of(name: str) -> tuple[list[bytes], list[bytes]]:
-    """The reader's seeds, and the artefacts of the tests for it, which are larger and taken less often."""
-    return [path.read_bytes() for path in seeds(name)], [path.read_bytes() for path in target(name).artefacts()]
+    """The reader's seeds, and the artefacts of the tests for it, which are larger and taken less often.
+
+    Raises:
+        InputError: it has no seeds, so there is nothing to damage.
+    """
+    small = [path.read_bytes() for path in seeds(name)]
+    if not small:
+        raise InputError("no seeds", path=f"fuzz/corpus/{name}", hint="Put a small sound file there.")
+    return small, [path.read_bytes() for path in target(name).artefacts()]
 
 
 def damaged_input(name: str, seed: int, number: int, known: tuple[list[bytes], list[bytes]], scratch: Path) -> bytes:
@@ -93,9 +100,10 @@ def work(name: str, seed: int, numbers: list[int], scratch: Path) -> None:
     The number of the one at hand stands in a file, for when it ends this process.
     """
     os.environ.update(KPROF_CACHE_DIR=str(scratch / "cache"), NO_COLOR="1")
+    known = inputs_of(name)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    reader, known, folder = target(name), inputs_of(name), scratch / "in"
+    reader, folder = target(name), scratch / "in"
     folder.mkdir()
     signal.signal(signal.SIGALRM, _late)
     # What sound files take is not the damage's.
@@ -124,4 +132,8 @@ def work(name: str, seed: int, numbers: list[int], scratch: Path) -> None:
 if __name__ == "__main__":
     begin, end, *ended = map(int, sys.argv[3].split(","))
     left = [number for number in range(begin, end) if number not in ended]
-    work(sys.argv[1], int(sys.argv[2]), left, Path(sys.argv[4]))
+    try:
+        work(sys.argv[1], int(sys.argv[2]), left, Path(sys.argv[4]))
+    except KprofError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

@@ -25,6 +25,7 @@ from typing import Any
 from fuzz import readers, results
 from fuzz.damaging import OUTCOMES, SECONDS, damaged_input, inputs_of
 from fuzz.target import ROOT, scratch_folder
+from kprof.errors import KprofError
 
 
 @dataclass
@@ -142,6 +143,12 @@ def main() -> int:
     parser.add_argument("--save", type=Path, help="write the first input there, and read nothing")
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
+    try:
+        for name in options.reader:
+            inputs_of(name)
+    except KprofError as error:
+        print(error, file=sys.stderr)
+        return 2
     if options.save:
         with scratch_folder() as scratch:
             name = options.reader[0]

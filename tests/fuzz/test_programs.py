@@ -1,5 +1,7 @@
 """The two programs, damage by the hundred thousand and the coverage-guided one, and the page made from them."""
 
+import os
+import subprocess
 import sys
 from collections import Counter
 from importlib.util import find_spec
@@ -45,6 +47,31 @@ def test_a_worker_that_dies_is_started_again_behind_the_input(tmp_path, monkeypa
     assert tally.outcomes["killed"] == 1
     assert tally.count == 8
     assert tally.places == {"killed: exit status 7": [3]}
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [("fuzz.sweep", ["--reader", "tunableop"]), ("fuzz.damaging", ["tunableop", "1", "0,4", "."])],
+)
+def test_a_reader_without_seeds_is_one_message(tmp_path, program, arguments):
+    """Before anything is started, and where a worker is started by hand."""
+    code = (
+        "import runpy, sys; from pathlib import Path; from fuzz import target\n"
+        f"target.CORPUS = Path({str(tmp_path)!r}); sys.argv[1:] = {arguments!r}\n"
+        f"runpy.run_module({program!r}, run_name='__main__')"
+    )
+    path = os.pathsep.join([str(sweep.ROOT), str(sweep.ROOT / "analyzers")])
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert ran.stderr == "fuzz/corpus/tunableop: no seeds\n  Put a small sound file there.\n"
 
 
 def test_the_page_says_what_was_recorded():
