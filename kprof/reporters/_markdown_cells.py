@@ -1,13 +1,15 @@
 """Text inside Markdown that stays text."""
 
 import html
+import re
 
 from kprof.output.sink import clean
 
 
 def code(text: str) -> str:
     """As code, or nothing for no text."""
-    clean = flat(text).replace("`", "'").replace("|", "\\|")
+    # A backslash before it would be the one that is escaped, and the bar would end the cell.
+    clean = re.sub(r"(\\*)\|", r"\1\1\\|", flat(text).replace("`", "'"))
     return f"`{clean}`" if clean else ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kprof.document import KernelReport, Report, Specialization, Suppressed, Verdict
@@ -183,6 +183,7 @@ def test_markdown_keeps_its_limit(limit):
 TEXT = st.text(min_size=1, max_size=60)
 
 
+@example(message="0", name="\\|")
 @given(TEXT, TEXT)
 def test_no_text_breaks_a_format(message, name):
     """Whatever stands in a message or a path: each annotation is one line, each table row has its cells, XML parses."""
