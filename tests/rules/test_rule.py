@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 
 from kprof.analysis import KernelFacts
 from kprof.document import Specialization
@@ -15,6 +16,7 @@ from kprof.hardware.model import Architecture
 from kprof.inputs import mlir
 from kprof_analyzers.rules import known_rules, rules
 from kprof_analyzers.rules.levers import Lever, proposed
+from kprof_analyzers.rules.page import page
 from kprof_analyzers.rules.rule import Need
 from tests.rules.literate import assembly, cases, facts_of
 
@@ -98,6 +100,32 @@ def test_where_a_rule_does_not_apply(arch, rule, reason):
     """The hardware or the compiler lacks the thing, and the file of the architecture says so."""
     (found,) = (r for r in rules() if r.name == rule)
     assert found.absent_from(load(arch)) == reason
+
+
+def unpulled(lever: Lever, facts: KernelFacts):
+    """The same kernel with the lever's knob at each of some values from which it can be turned."""
+    tile = lever.knob.startswith("BLOCK") or lever.knob == "SPLIT_K"
+    for value in ("0", "1") if lever.knob.isupper() and not tile else (0, 1, 2, 4, 8, 16, 32, 64, 128):
+        constexprs, metadata, environment = {}, dict(facts.metadata), {}
+        (constexprs if tile else environment if lever.knob.isupper() else metadata)[lever.knob] = value
+        specialization = Specialization(constexprs=constexprs, environment=environment)
+        yield replace(facts, metadata=metadata, specialization=specialization, triton=facts.triton or "3.9.0")
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_a_finding_carries_each_lever_of_its_rule_or_its_page_says_what_to_change(rule):
+    """On the kernels of the rule's own cases, with the knob where it can still be turned."""
+    if not rule.levers:
+        assert "## What to try" in page(rule)
+    for lever in rule.levers:
+        found = [
+            advice
+            for facts in firing(rule)
+            for turned in unpulled(lever, facts)
+            for finding in rule.analyze(turned).findings
+            for advice in finding.advice
+        ]
+        assert any(advice.knob == lever.knob and advice.note in {lever.note, UNSET} for advice in found), lever
 
 
 @cache

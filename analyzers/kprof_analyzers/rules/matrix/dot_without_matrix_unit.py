@@ -1,6 +1,7 @@
 """KP501 dot-without-matrix-unit."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from kprof.analysis import KernelFacts, ModelChange
@@ -9,12 +10,15 @@ from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Mfma, Wmma
+from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, without_matrix
 from kprof_analyzers.source_lines import location_of, on_line_of
 
 # Types that are not taken for another one first, as fp8 is for fp16: the hardware file's name of each.
 _WIDE = {"f32": "fp32", "f64": "fp64"}
+# Rows and columns of the smallest matrix instructions.
+_LEAST_TILE = 16
 # Both kinds of 8-bit floats have one rate; instructions that take either are in the files as fp8.
 _EIGHT_BITS = ("f8E4M3FNUZ", "f8E4M3FN", "f8E5M2", "f8E5M2FNUZ")
 _TYPES = {"f16": "fp16", **dict.fromkeys(_EIGHT_BITS, "fp8")}
@@ -24,6 +28,13 @@ _MULTIPLY_ADDS = ("v_fma", "v_mac", "v_mad_f", "v_pk_fma", "v_pk_mad", "v_dot2",
 def _no_matrix(numbers: Numbers) -> Answer:
     count = numbers["mfma_per_wave"]
     return count == 0, f"{count:,.0f} matrix instructions a wavefront were counted"
+
+
+def _too_small(axis: int, facts: KernelFacts) -> bool:
+    """Whether a dot's result has fewer rows (-2) or columns (-1) than matrix instructions take."""
+    dots = facts.ttgir.named("tt.dot", "tt.dot_scaled") if facts.ttgir is not None else ()
+    shapes = [t.shape for dot in dots for t in dot.result_types if isinstance(t, TensorType)]
+    return any(len(shape) >= 2 and shape[axis] < _LEAST_TILE for shape in shapes)
 
 
 class DotWithoutMatrixUnit(Rule):
@@ -41,14 +52,18 @@ class DotWithoutMatrixUnit(Rule):
     `shape`: M x N x K of the dot. `type`: operand type.
 
     ## What to try
-    Tiles of at least 16 in M and N; operand types that the architecture multiplies (no fp64 and, on RDNA, no fp32);
-    `input_precision="tf32"` on gfx942 for fp32.
+    Operand types that the architecture multiplies (no fp64 and, on RDNA, no fp32); `input_precision="tf32"` on gfx942
+    for fp32.
     """
 
     id: ClassVar[str] = "KP501"
     name: ClassVar[str] = "dot-without-matrix-unit"
     severity: ClassVar[Severity] = Severity.WARNING
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("BLOCK_M", _LEAST_TILE, "a smaller tile is multiplied on the vector unit", when=partial(_too_small, -2)),
+        Lever("BLOCK_N", _LEAST_TILE, "a smaller tile is multiplied on the vector unit", when=partial(_too_small, -1)),
+    )
     confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("mfma_per_wave",), _no_matrix)
 
     def absent_from(self, arch: Architecture) -> str | None:
