@@ -18,7 +18,7 @@ def analyze(target: str, **options: Any) -> answers.Analyzed:
     from kprof.api import analyze as analyze_
 
     found = analyze_.analyze(target, **options)
-    return answers.Analyzed(found.summary, [_kernel(one) for one in json.loads(found.to_json())["kernels"]])
+    return answers.Analyzed(found.summary, [kernel_answer(one) for one in json.loads(found.to_json())["kernels"]])
 
 
 def report(target: str, **options: Any) -> dict[str, Any]:
@@ -164,6 +164,20 @@ def capture(program: list[str], output: str, arch: str = "MI300X") -> answers.Ca
     return answers.Captured(words, output, launched, found.complete)
 
 
+def knobs(target: str, **options: Any) -> dict[str, Any]:
+    """The knobs of a target with the values to choose from, its cases and the GPUs."""
+    from kprof.api.live.knob_values import knob_values
+
+    return asdict(knob_values(target, **options))
+
+
+def listing(target: str, stage: str, **options: Any) -> dict[str, Any]:
+    """One stage of a compile, line by line, with the source lines that it comes from."""
+    from kprof.api.live.listings import listing as listing_
+
+    return asdict(listing_(target, stage, **options))
+
+
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "analyze": analyze,
     "report": report,
@@ -174,6 +188,8 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "explain_rule": explain_rule,
     "kernels": kernels,
     "capture": capture,
+    "knobs": knobs,
+    "listing": listing,
 }
 """Name to what answers it."""
 
@@ -188,7 +204,8 @@ def ask(question: str, arguments: Options) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else asdict(answer)
 
 
-def _kernel(entry: Options) -> answers.KernelAnswer:
+def kernel_answer(entry: Options) -> answers.KernelAnswer:
+    """A kernel of a report, in short."""
     resources, occupied = entry["resources"], entry.get("occupancy") or {}
     return answers.KernelAnswer(
         name=entry["name"],

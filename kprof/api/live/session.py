@@ -118,7 +118,7 @@ class Session:
 
         Args:
             question: ``analyze``, ``report``, ``compare``, ``advise``, ``rank``, ``occupancy``, ``explain_rule``,
-                ``kernels`` or ``capture``.
+                ``kernels``, ``capture``, ``knobs`` or ``listing``.
             seconds: how long it may take, by default as the session says.
             arguments: those of the function of this name in the API, as JSON can hold them.
 

@@ -53,6 +53,17 @@ def closing(text: str, start: int) -> int:
     return -1
 
 
+def without_location(line: str) -> str:
+    """A line without the ``loc(...)`` of its operation and of a function's arguments."""
+    start = 0
+    while (start := line.find(" loc(", start)) >= 0:
+        end = closing(line, start + 4)
+        if end < 0:
+            break
+        line = line[:start] + line[end + 1 :]
+    return line
+
+
 def value(text: str, depth: int = 0) -> Any:
     """An attribute value: number, bool, string, list, dictionary; anything else as text."""
     text = text.strip()

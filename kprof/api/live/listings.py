@@ -1,0 +1,207 @@
+"""A stage of a compile as lines to look at, each with the source lines that it comes from."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import TargetError, near
+
+if TYPE_CHECKING:
+    from kprof.targets.loaded import LoadedKernel
+    from kprof_analyzers.details.source_text import SourceText
+    from kprof_analyzers.source_lines import Frame
+
+STAGES: Mapping[str, str] = {
+    "python": "python",
+    "ttir": "mlir",
+    "ttgir": "mlir",
+    "llir": "llvm",
+    "amdgcn": "amdgpu",
+}
+"""What can be shown, from the source down, with the language that it is coloured as."""
+
+MOST_LINES = 60_000
+
+
+@dataclass(frozen=True)
+class ListedLine:
+    """A line: ``number`` of its text, ``places`` are ``[file, line]`` of the source, the innermost first.
+
+    ``share`` is of the modelled time, 0 to 1; ``kind`` an instruction's class.
+    """
+
+    number: int | None
+    text: str
+    places: list[tuple[int, int]] = field(default_factory=list)
+    share: float | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A stage. ``stages`` names those that the kernel has, ``files`` what ``places`` count into.
+
+    ``lines`` are ``[number, pieces, places, share, kind]``, ``pieces`` being ``[class, text]``; ``notes`` say what is not
+    shown.
+    """
+
+    kernel: str
+    stage: str
+    stages: list[str]
+    files: list[str]
+    lines: list[list[Any]]
+    notes: list[str]
+
+
+def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> Listing:
+    """One stage of one kernel of a target, coloured.
+
+    Args:
+        target: as for :func:`kprof.analyze`.
+        stage: a key of :data:`STAGES`.
+        kernel: position among the target's kernels.
+        options: how it is compiled, as for :func:`kprof.analyze`.
+
+    Raises:
+        TargetError: there is no such stage or kernel.
+        KprofError: as :func:`kprof.analyze`.
+    """
+    from kprof.api.options import target_options
+    from kprof.reporters.html.highlight import pieces
+    from kprof.targets.resolver import load
+
+    if stage not in STAGES:
+        raise TargetError(f"no stage {stage!r}{near(stage, STAGES)}", hint=f"there are {', '.join(STAGES)}")
+    found = next((one for number, one in enumerate(load(target, target_options(**options))) if number == kernel), None)
+    if found is None:
+        raise TargetError(f"there is no kernel {kernel + 1}", path=target)
+    builder = _Builder(found, target)
+    lines = list(builder.lines(stage))
+    notes = [*builder.notes, *found.notes]
+    if len(lines) > MOST_LINES:
+        notes.append(f"{len(lines) - MOST_LINES:,} lines more are not shown")
+    shown = lines[:MOST_LINES]
+    coloured = pieces([line.text for line in shown], STAGES[stage])
+    return Listing(
+        found.name,
+        stage,
+        [name for name in STAGES if builder.has(name)],
+        list(builder.files),
+        [
+            [line.number, parts, line.places, line.share, line.kind]
+            for line, parts in zip(shown, coloured, strict=True)
+        ],
+        notes,
+    )  # fmt: skip
+
+
+class _Builder:
+    """Makes the lines of a kernel's stages, and numbers the files that they come from."""
+
+    def __init__(self, kernel: "LoadedKernel", target: str) -> None:
+        self._kernel, self._target = kernel, target
+        self._shares: Sequence[Mapping[str, float]] | None = None
+        self.files: dict[str, int] = {}
+        self.notes: list[str] = []
+
+    def has(self, stage: str) -> bool:
+        if stage in {"python", "amdgcn"}:
+            return bool(self._kernel.program.instructions) or self._kernel.source is not None
+        return isinstance(self._kernel.stages.get(stage), str)
+
+    def lines(self, stage: str) -> Iterator[ListedLine]:
+        if not self.has(stage):
+            self.notes.append(f"this target has no {stage}")
+            return iter(())
+        if stage == "python":
+            return self._source()
+        if stage == "amdgcn":
+            return self._instructions()
+        text = str(self._kernel.stages[stage]).split("\n")
+        return self._llvm(text) if stage == "llir" else self._mlir(text)
+
+    def _places(self, frames: "Iterable[Frame]") -> list[tuple[int, int]]:
+        """The user's lines; those of Triton's own library where there are no others."""
+        known = [frame for frame in frames if frame.line]
+        own = [frame for frame in known if not frame.in_library]
+        return [(self.files.setdefault(one.file, len(self.files)), one.line) for one in own or known[:1]]
+
+    def _mlir(self, text: Sequence[str]) -> Iterator[ListedLine]:
+        from kprof.inputs.mlir import parse
+        from kprof.inputs.mlir.text import without_location
+
+        places: dict[int, list[tuple[int, int]]] = {}
+        for operation in parse("\n".join(text)).operations:
+            places.setdefault(operation.line, self._places(operation.location))
+        for number, line in enumerate(text, 1):
+            if not line.startswith("#loc"):
+                yield ListedLine(number, without_location(line), places.get(number, []))
+        self.notes.append("the positions themselves, loc(...), are not shown")
+
+    def _llvm(self, text: Sequence[str]) -> Iterator[ListedLine]:
+        from kprof.inputs.llvm_ir import positions, without_positions
+
+        for number, (line, frames) in enumerate(zip(text, positions(text), strict=True), 1):
+            if not line.startswith("!"):
+                yield ListedLine(number, without_positions(line), self._places(frames))
+        self.notes.append("metadata, !dbg and the like, is not shown")
+
+    def _instructions(self) -> Iterator[ListedLine]:
+        program, shares = self._kernel.program, self._time_shares()
+        for block in program.blocks:
+            if block.label:
+                yield ListedLine(None, f"{block.label}:")
+            for one in program.instructions[block.start : block.end]:
+                comment = f"  ; {one.comment.strip()}" if one.comment.strip() else ""
+                share = None if shares is None else sum(shares[one.index].values())
+                yield ListedLine(
+                    one.line, f"    {one.text.strip()}{comment}", self._places(one.location), share, one.opcode.cls.value
+                )
+        if self._kernel.unseen is not None:
+            self.notes.append(self._kernel.unseen)
+
+    def _source(self) -> Iterator[ListedLine]:
+        """Every file of the user's that instructions come from, whole, the one that the kernel is defined in first."""
+        shares = self._time_shares()
+        spent: Counter[tuple[str, int]] = Counter()
+        count: Counter[str] = Counter()
+        if self._kernel.source is not None:
+            count[self._kernel.source.file] = len(self._kernel.program.instructions)
+        for one in self._kernel.program.instructions:
+            for frame in [frame for frame in one.location if frame.line and not frame.in_library][:1]:
+                count[frame.file] += 1
+                spent[frame.file, frame.line] += 0.0 if shares is None else sum(shares[one.index].values())  # type: ignore[assignment]
+        sources = self._source_text()
+        for path, _ in count.most_common():
+            number = self.files.setdefault(path, len(self.files))
+            text = sources.lines(path)
+            if len(count) > 1:
+                yield ListedLine(None, f"# {path}")
+            if isinstance(text, str):
+                self.notes.append(f"{path}: {text}")
+                continue
+            for line, words in enumerate(text, 1):
+                share = spent.get((path, line)) if shares is not None else None
+                yield ListedLine(line, words, [(number, line)], share)
+
+    def _source_text(self) -> "SourceText":
+        from kprof.targets.target import TargetKind, resolve
+        from kprof_analyzers.details.source_text import SourceText
+
+        found = resolve(self._target)
+        if found.kind is TargetKind.SOURCE:
+            return SourceText(trusted=True)
+        return SourceText((Path.cwd(), found.path.parent if found.path.is_file() else found.path))
+
+    def _time_shares(self) -> Sequence[Mapping[str, float]] | None:
+        """Each instruction's share of the modelled time; ``None``, with a note, where the model has none."""
+        from kprof_analyzers.details.time_shares import time_shares
+        from kprof_analyzers.pipeline import facts_of
+
+        try:
+            return time_shares(facts_of(self._kernel)[0])
+        except Exception as error:  # noqa: BLE001 - a listing without shares is better than none
+            self.notes.append(f"time is not shared out among lines: {type(error).__name__}: {error}")
+            return None

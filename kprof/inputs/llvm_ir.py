@@ -1,0 +1,76 @@
+"""LLVM IR as text: which source position each of its lines has, inlining followed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from kprof.inputs.mlir.locations import Frames, MlirFrame, is_library
+
+_NODE = re.compile(r"^!(\d{1,9}) = (?:distinct )?!(DI\w+)\((.*)\)\s*$")
+_FIELD = re.compile(r'\b(line|column|scope|inlinedAt|file|filename|directory): (?:"((?:[^"\\]|\\.)*)"|!?(\d{1,9}))')
+_POSITION = re.compile(r", !dbg !(\d{1,9})")
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+_DEPTH = 64
+
+
+def positions(lines: Sequence[str]) -> list[Frames]:
+    """For each line the frames that it comes from, innermost first; none where the compiler recorded no position.
+
+    Args:
+        lines: of one module.
+    """
+    nodes = _nodes(lines)
+
+    @cache
+    def frames(node: str) -> Frames:
+        return tuple(_chain(node, nodes))
+
+    found = []
+    for line in lines:
+        # A function's own !dbg names the function and no position.
+        match = None if line.startswith(("!", "define")) else _POSITION.search(line)
+        found.append(() if match is None else frames(match[1]))
+    return found
+
+
+def without_positions(line: str) -> str:
+    """A line without its ``!dbg`` reference."""
+    return _POSITION.sub("", line)
+
+
+def _nodes(lines: Sequence[str]) -> dict[str, Mapping[str, str]]:
+    nodes: dict[str, Mapping[str, str]] = {}
+    for line in lines:
+        node = _NODE.match(line) if line.startswith("!") else None
+        if node is not None:
+            nodes[node[1]] = {name: text or number for name, text, number in _FIELD.findall(node[3])}
+    return nodes
+
+
+def _chain(node: str, nodes: Mapping[str, Mapping[str, str]]) -> list[MlirFrame]:
+    found: list[MlirFrame] = []
+    at: str | None = node
+    while at is not None and len(found) < _DEPTH:
+        fields = nodes.get(at, {})
+        path = _file(fields.get("scope"), nodes)
+        if path is None or "line" not in fields:
+            break
+        found.append(MlirFrame(path, int(fields["line"]), int(fields.get("column", 0)), None, is_library(path)))
+        at = fields.get("inlinedAt")
+    return found
+
+
+def _file(scope: str | None, nodes: Mapping[str, Mapping[str, str]]) -> str | None:
+    """The path of the file that a scope, or the nearest one around it, names."""
+    for _ in range(_DEPTH):
+        fields = nodes.get(scope or "", {})
+        file = nodes.get(fields.get("file", ""), {})
+        if "filename" in file:
+            name, folder = _text(file["filename"]), _text(file.get("directory", ""))
+            return name if name.startswith("/") or not folder else f"{folder.rstrip('/')}/{name}"
+        scope = fields.get("scope")
+    return None
+
+
+def _text(text: str) -> str:
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
