@@ -65,6 +65,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tune": ("softmax", "--arch", "gfx942", "--budget", "0.001", "-j", "1", "-o", "out"),
     # Goes on until it is interrupted: run it where it raises only.
     "watch": ("k.amdgcn",),
+    "view": ("k.amdgcn", "--no-browser"),
     "validate": ("k.amdgcn", "--counters", "counter_collection_1.csv"),
 }
 """By command, what follows it in a folder that :func:`furnish` has furnished."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Knob:
+class ViewKnob:
     """A knob: ``value`` now, ``values`` to choose from, ``value`` among them.
 
     ``option`` is the one of :func:`kprof.analyze` that sets it; ``origin`` says where the values come from.
@@ -28,7 +28,7 @@ class KnobSheet:
     """What can be chosen: ``cases`` of the kernel, ``gpus`` as product and architecture; ``notes`` say what cannot."""
 
     target: str
-    knobs: list[Knob]
+    knobs: list[ViewKnob]
     cases: list[str]
     gpu: str
     gpus: list[tuple[str, str]]
@@ -80,7 +80,9 @@ def _gpus() -> list[tuple[str, str]]:
     ]
 
 
-def _knobs(kernel: "Kernel", now: Mapping[str, Any], machine: "Architecture", constexprs: Iterable[str]) -> list[Knob]:
+def _knobs(
+    kernel: "Kernel", now: Mapping[str, Any], machine: "Architecture", constexprs: Iterable[str]
+) -> list[ViewKnob]:
     from kprof.compiler.versions import installed
     from kprof.kernel_spec import BACKEND_OPTIONS
     from kprof.tuning.trials.changes import SWITCHES, left_to_triton, values
@@ -98,11 +100,11 @@ def _knobs(kernel: "Kernel", now: Mapping[str, Any], machine: "Architecture", co
         else:
             origin = "an option of the compiler" if name in BACKEND_OPTIONS else "around its value"
         option = "constexprs" if name in mine else "config"
-        found.append(Knob(name, current[name], _ordered([current[name], *tried.get(name, ())]), option, origin))
+        found.append(ViewKnob(name, current[name], _ordered([current[name], *tried.get(name, ())]), option, origin))
     return found
 
 
-def _of_function(kernel: "Kernel", given: Mapping[str, Any], machine: "Architecture") -> list[Knob]:
+def _of_function(kernel: "Kernel", given: Mapping[str, Any], machine: "Architecture") -> list[ViewKnob]:
     """Knobs of a bare function: its compile-time arguments, with what its autotuner lists."""
     from dataclasses import replace
 

@@ -40,11 +40,11 @@ class ListedLine:
 
 
 @dataclass(frozen=True)
-class Listing:
+class StageListing:
     """A stage. ``stages`` names those that the kernel has, ``files`` what ``places`` count into.
 
-    ``lines`` are ``[number, pieces, places, share, kind]``, ``pieces`` being ``[class, text]``; ``notes`` say what is not
-    shown.
+    ``lines`` are ``[number, pieces, places, share, kind]``, ``pieces`` being ``[class, text]``; ``notes`` say what
+    is not shown.
     """
 
     kernel: str
@@ -55,7 +55,7 @@ class Listing:
     notes: list[str]
 
 
-def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> Listing:
+def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> StageListing:
     """One stage of one kernel of a target, coloured.
 
     Args:
@@ -84,17 +84,14 @@ def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> Listing
         notes.append(f"{len(lines) - MOST_LINES:,} lines more are not shown")
     shown = lines[:MOST_LINES]
     coloured = pieces([line.text for line in shown], STAGES[stage])
-    return Listing(
+    return StageListing(
         found.name,
         stage,
         [name for name in STAGES if builder.has(name)],
         list(builder.files),
-        [
-            [line.number, parts, line.places, line.share, line.kind]
-            for line, parts in zip(shown, coloured, strict=True)
-        ],
+        [[line.number, parts, line.places, line.share, line.kind] for line, parts in zip(shown, coloured, strict=True)],
         notes,
-    )  # fmt: skip
+    )
 
 
 class _Builder:
@@ -156,23 +153,24 @@ class _Builder:
             for one in program.instructions[block.start : block.end]:
                 comment = f"  ; {one.comment.strip()}" if one.comment.strip() else ""
                 share = None if shares is None else sum(shares[one.index].values())
-                yield ListedLine(
-                    one.line, f"    {one.text.strip()}{comment}", self._places(one.location), share, one.opcode.cls.value
-                )
+                text, kind = f"    {one.text.strip()}{comment}", one.opcode.cls.value
+                yield ListedLine(one.line, text, self._places(one.location), share, kind)
         if self._kernel.unseen is not None:
             self.notes.append(self._kernel.unseen)
 
     def _source(self) -> Iterator[ListedLine]:
         """Every file of the user's that instructions come from, whole, the one that the kernel is defined in first."""
         shares = self._time_shares()
-        spent: Counter[tuple[str, int]] = Counter()
+        spent: dict[tuple[str, int], float] = {}
         count: Counter[str] = Counter()
         if self._kernel.source is not None:
             count[self._kernel.source.file] = len(self._kernel.program.instructions)
         for one in self._kernel.program.instructions:
             for frame in [frame for frame in one.location if frame.line and not frame.in_library][:1]:
                 count[frame.file] += 1
-                spent[frame.file, frame.line] += 0.0 if shares is None else sum(shares[one.index].values())  # type: ignore[assignment]
+                if shares is not None:
+                    here = frame.file, frame.line
+                    spent[here] = spent.get(here, 0.0) + sum(shares[one.index].values())
         sources = self._source_text()
         for path, _ in count.most_common():
             number = self.files.setdefault(path, len(self.files))
@@ -183,8 +181,7 @@ class _Builder:
                 self.notes.append(f"{path}: {text}")
                 continue
             for line, words in enumerate(text, 1):
-                share = spent.get((path, line)) if shares is not None else None
-                yield ListedLine(line, words, [(number, line)], share)
+                yield ListedLine(line, words, [(number, line)], spent.get((path, line)))
 
     def _source_text(self) -> "SourceText":
         from kprof.targets.target import TargetKind, resolve

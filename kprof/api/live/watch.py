@@ -60,7 +60,9 @@ def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Look]:
                 raise look.error or TargetError(f"{target} has no file that could change", hint="name a file of yours")
             yield look
             last = look.analysis or last
-            _wait(files, poll)
+            while not stale(files):
+                time.sleep(poll)
+            settle(files, poll)
 
 
 def _look(asked: Question, last: ReportResult | None) -> Look:
@@ -71,10 +73,8 @@ def _look(asked: Question, last: ReportResult | None) -> Look:
     return Look(found, None, diff(last, found) if last is not None else None, last)
 
 
-def _wait(files: Mapping[str, Stamp], poll: float) -> None:
-    """Until a file has changed, and none changes any more: editors write in several steps."""
-    while not stale(files):
-        time.sleep(poll)
+def settle(files: Mapping[str, Stamp], poll: float = POLL) -> None:
+    """Wait until none of the files changes any more: editors write in several steps."""
     before, patience = None, time.monotonic() + PATIENCE
     while True:
         now = stamps(files)

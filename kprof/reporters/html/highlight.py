@@ -70,7 +70,7 @@ def _mlir() -> "type[Lexer]":
         (r"\w+|.", token.Text),
     )
 
-    class MlirLexer(RegexLexer):
+    class MlirLexer(RegexLexer):  # type: ignore[misc]
         name = "MLIR"
         tokens = {"root": list(rules)}  # noqa: RUF012 - Pygments reads it so
 

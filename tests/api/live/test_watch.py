@@ -117,7 +117,7 @@ def test_a_save_in_steps_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monke
             path.write_text(steps.pop(0))
 
     monkeypatch.setattr(watching.time, "sleep", go_on)
-    watching._wait(files, 0.1)
+    watching.settle(files, 0.1)
     assert path.read_text() == "abc"
     assert not steps
 

@@ -1,0 +1,171 @@
+"""The addresses of ``kprof view``: the page's files, questions as JSON, and a stream of news."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+from typing import Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from kprof.api.live.listings import STAGES
+from kprof.api.live.session import Session
+from kprof.api.live.view.asked import MOST_BYTES, Asked, arguments, listing_arguments, read
+from kprof.api.live.view.desk import Desk, DeskFullError, result, told
+from kprof.api.live.view.following import follow
+from kprof.api.live.view.hub import Hub
+from kprof.errors import KprofError
+from kprof.version import __version__
+
+FILES: Mapping[str, tuple[str, str]] = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/view.css": ("view.css", "text/css; charset=utf-8"),
+    **{
+        f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
+        for name in ("view", "dom", "server", "panes", "figures", "knobs", "tried")
+    },
+}
+"""Address to file of the package and its type: there are no others, and no address is ever made a path."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a server serves.
+
+    Attributes:
+        targets: as :func:`kprof.analyze` takes them.
+        options: of :func:`kprof.analyze`, for all of them.
+    """
+
+    targets: Sequence[str]
+    options: Mapping[str, Any]
+
+
+class ViewServer:
+    """The answers to the page's requests.
+
+    Args:
+        session: who answers questions.
+        served: what may be asked about.
+    """
+
+    def __init__(self, session: Session, served: Served) -> None:
+        self.hub = Hub()
+        self._desk, self._served = Desk(session, self.hub), served
+
+    def application(self) -> Starlette:
+        """The ASGI application, without its guard."""
+        pages = [Route(path, partial(_file, *_content(name), kind)) for path, (name, kind) in FILES.items()]
+        questions = [
+            Route(f"/api/{name}", partial(_question, answer), methods=["POST"])
+            for name, answer in (("report", self._report), ("knobs", self._knobs), ("listing", self._listing))
+        ]
+        own = [Route("/api/session", self._about), Route("/api/stream", self._stream)]
+        return Starlette(routes=[*pages, *questions, *own], lifespan=self._lifespan)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        following = asyncio.create_task(follow(self._desk, self.hub))
+        try:
+            yield
+        finally:
+            following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
+
+    async def _about(self, _: Request) -> Response:
+        """What is served, and what was asked so far."""
+        options = {name: value for name, value in self._served.options.items() if value}
+        return JSONResponse({
+            "kprof": __version__,
+            "targets": list(self._served.targets),
+            "options": options,
+            "stages": list(STAGES),
+            "results": list(self.hub.results),
+        })  # fmt: skip
+
+    async def _stream(self, _: Request) -> Response:
+        if self.hub.full:
+            return _refused(429, KprofError("too many pages are open"))
+        return StreamingResponse(self.hub.listen(), media_type="text/event-stream")
+
+    async def _report(self, asked: Asked) -> Any:
+        import msgspec
+
+        given = arguments(asked, self._served.targets, self._served.options)
+        return await self._desk.report(asked.target, msgspec.to_builtins(asked), given)
+
+    async def _knobs(self, asked: Asked) -> Any:
+        given = arguments(asked, self._served.targets, self._served.options)
+        return result(await self._desk.ask("knobs", given))
+
+    async def _listing(self, asked: Asked) -> Any:
+        given = listing_arguments(asked, self._served.targets, self._served.options)
+        return result(await self._desk.ask("listing", given))
+
+
+def _content(name: str) -> tuple[bytes]:
+    return (resources.files("kprof.api.live.view").joinpath("static").joinpath(name).read_bytes(),)
+
+
+async def _file(content: bytes, kind: str, _: Request) -> Response:
+    return Response(content, headers={"content-type": kind})
+
+
+async def _question(answer: Callable[[Asked], Awaitable[Any]], request: Request) -> Response:
+    """Read a question, answer it, and give it up when the page that asked is gone."""
+    try:
+        body = await _body(request)
+        if body is None:
+            return _refused(413, KprofError(f"a question has at most {MOST_BYTES:,} bytes"))
+        return JSONResponse(await _unless_gone(request, answer(read(body))))
+    except DeskFullError as error:
+        return _refused(429, error)
+    except KprofError as error:
+        return _refused(422, error)
+    except ClientDisconnect:
+        return Response(status_code=499)
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body; ``None`` when it is too long, of which no more is read than shows that."""
+    found = bytearray()
+    async for part in request.stream():
+        found += part
+        if len(found) > MOST_BYTES:
+            return None
+    return bytes(found)
+
+
+async def _unless_gone(request: Request, answer: Awaitable[T]) -> T:
+    """An answer, worked on as long as whoever asked is there.
+
+    Raises:
+        ClientDisconnect: it is not.
+    """
+    working, gone = asyncio.ensure_future(answer), asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ClientDisconnect
+    finally:
+        for task in (working, gone):
+            task.cancel()
+        await asyncio.gather(working, gone, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _refused(status: int, error: KprofError) -> Response:
+    return JSONResponse(told(error), status_code=status)

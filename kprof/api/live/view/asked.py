@@ -1,0 +1,85 @@
+"""What the page may ask, read strictly: an unknown field, a wrong type or too much of anything is refused."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+
+from kprof.api.live.listings import STAGES
+from kprof.errors import KprofError
+
+MOST_BYTES = 64 * 1024
+"""Of a request; those of the page have some hundred."""
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+Value = int | float | bool | Annotated[str, msgspec.Meta(max_length=200)] | None
+Values = Annotated[dict[Name, Value], msgspec.Meta(max_length=100)]
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A question about one configuration of one target.
+
+    Attributes:
+        target: position among the targets that the server was started with: no path is ever taken from a request.
+        gpu: product or architecture; as the server was started when empty.
+        case: one of the kernel's named shapes; as the server was started when ``None``.
+        config, constexprs, shape: on top of what the server was started with.
+        kernel: position among the target's kernels, for a listing.
+        stage: of a listing.
+    """
+
+    target: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+    gpu: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.-]{0,40}\Z")] = ""
+    case: Name | None = None
+    config: Values = {}
+    constexprs: Values = {}
+    shape: Values = {}
+    kernel: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    stage: str = ""
+
+
+def read(body: bytes) -> Asked:
+    """A request's body.
+
+    Raises:
+        KprofError: it is no such question.
+    """
+    try:
+        return msgspec.json.decode(body, type=Asked)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise KprofError(f"this is no question: {error}") from None
+
+
+def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of :func:`kprof.analyze` for a question.
+
+    Args:
+        asked: the question.
+        targets: of the server.
+        base: options that the server was started with.
+
+    Raises:
+        KprofError: there is no such target.
+    """
+    if asked.target >= len(targets):
+        raise KprofError(f"there is no target {asked.target + 1}, there are {len(targets)}")
+    found = {**base, "target": targets[asked.target]}
+    if asked.gpu:
+        found["arch"] = asked.gpu
+    if asked.case is not None:
+        found["case"] = asked.case
+    for name in ("config", "constexprs", "shape"):
+        found[name] = {**(base.get(name) or {}), **getattr(asked, name)}
+    # What is not set is not sent: some targets take none of these options.
+    return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
+
+
+def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for one stage of one kernel.
+
+    Raises:
+        KprofError: there is no such target or stage.
+    """
+    if asked.stage not in STAGES:
+        raise KprofError(f"no stage {asked.stage!r}", hint=f"there are {', '.join(STAGES)}")
+    return {**arguments(asked, targets, base), "stage": asked.stage, "kernel": asked.kernel}

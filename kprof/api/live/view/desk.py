@@ -1,0 +1,100 @@
+"""Questions of the pages to the session: so many at a time, and none that nobody waits for."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from concurrent.futures import CancelledError
+from dataclasses import asdict
+from typing import Any
+
+from kprof.api.live.questions import kernel_answer
+from kprof.api.live.session import Question, Session
+from kprof.api.live.view.hub import Hub
+from kprof.errors import KprofError
+from kprof.importing.dependencies import Stamp
+
+MOST_QUESTIONS = 64
+"""Questions that wait or are worked on; beyond that a page is told to come later."""
+
+
+class DeskFullError(KprofError):
+    """As many questions as may be are waiting for an answer."""
+
+
+class Desk:
+    """Asks the session for the pages, and tells them what comes back.
+
+    Args:
+        session: who answers.
+        hub: told of each report that is finished.
+
+    Attributes:
+        files: target to the files that its last report rests on.
+    """
+
+    def __init__(self, session: Session, hub: Hub) -> None:
+        self._session, self._hub = session, hub
+        self._open: set[Question] = set()
+        self.files: dict[int, Mapping[str, Stamp]] = {}
+
+    async def ask(self, question: str, arguments: Mapping[str, Any]) -> Question:
+        """Ask, and wait until it is answered, also by an error; given up when whoever waits is cancelled.
+
+        Raises:
+            DeskFullError: too many questions are open.
+        """
+        if len(self._open) >= MOST_QUESTIONS:
+            raise DeskFullError(f"{MOST_QUESTIONS} questions are waiting for an answer", hint="Ask again in a moment.")
+        asked = self._session.submit(question, **arguments)
+        self._open.add(asked)
+        try:
+            done = asyncio.wrap_future(asked)
+            await asyncio.wait([done])
+            # Whoever asks for the result is told; here it only counts as seen.
+            _ = done.cancelled() or done.exception()
+        except asyncio.CancelledError:
+            asked.cancel()
+            raise
+        finally:
+            self._open.discard(asked)
+        return asked
+
+    async def report(self, target: int, asked: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The document of ``kprof analyze --json``; all pages are told its first figures, or why there is none.
+
+        Raises:
+            KprofError: as :func:`kprof.analyze`.
+        """
+        began = time.monotonic()
+        found = await self.ask("report", arguments)
+        if found.files:
+            self.files[target] = found.files
+        news: dict[str, Any] = {"asked": asked, "seconds": round(time.monotonic() - began, 3)}
+        try:
+            document = result(found)
+        except KprofError as error:
+            self._hub.tell("result", {**news, "error": told(error)})
+            raise
+        kernels = [asdict(kernel_answer(one)) for one in document["kernels"]]
+        for one in kernels:
+            # Their texts are in the document.
+            one["findings"] = [f"{each['rule']} {each['name']}" for each in one["findings"]]
+        self._hub.tell("result", {**news, "kernels": kernels})
+        return document
+
+
+def result(asked: Question) -> dict[str, Any]:
+    """The answer to a question that is done.
+
+    Raises:
+        KprofError: as the question ended.
+    """
+    try:
+        return asked.result(0)
+    except CancelledError:
+        raise KprofError("the question was given up") from None
+
+
+def told(error: KprofError) -> dict[str, str | None]:
+    """An error as JSON values."""
+    return {"message": error.message, "path": error.path, "place": error.place, "hint": error.hint}

@@ -1,0 +1,24 @@
+"""Telling the pages that a file of a target was saved."""
+
+import asyncio
+
+from kprof.api.live.view.desk import Desk
+from kprof.api.live.view.hub import Hub
+from kprof.api.live.watch import POLL, settle
+from kprof.importing.dependencies import stale, stamps
+
+
+async def follow(desk: Desk, hub: Hub, poll: float = POLL) -> None:
+    """Tell ``changed`` with the target's position after each save of a file that its last report rests on.
+
+    It never ends by itself.
+    """
+    while True:
+        await asyncio.sleep(poll)
+        for target, files in list(desk.files.items()):
+            if stale(files):
+                await asyncio.to_thread(settle, files)
+                if desk.files.get(target) is files:
+                    # A report that is asked for now says anew which files count.
+                    desk.files[target] = stamps(files)
+                hub.tell("changed", {"target": target})

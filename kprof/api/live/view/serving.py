@@ -1,0 +1,118 @@
+"""Serving the page: a socket on the loopback, a token nobody can guess, and an end that leaves nothing running."""
+
+import secrets
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.api.live.view.application import ViewServer
+
+_NEEDED = frozenset({"starlette", "uvicorn", "anyio", "h11", "click", "idna"})
+_LOOPBACK = "127.0.0.1"
+
+
+def serve(
+    targets: Sequence[str],
+    options: Mapping[str, Any],
+    *,
+    port: int = 0,
+    jobs: int = 0,
+    timeout: float = 120.0,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve the page of some targets until Ctrl-C.
+
+    Args:
+        targets: as :func:`kprof.analyze` takes them.
+        options: of :func:`kprof.analyze`, for all of them.
+        port: of the loopback, 0 for a free one.
+        jobs: questions answered at a time, 0 for one a core.
+        timeout: seconds that a question may take.
+        tell: given the address once the server listens.
+
+    Raises:
+        KprofError: packages are missing, a target does not exist, or the port is taken.
+        KeyboardInterrupt: how it ends.
+    """
+    try:
+        import starlette
+        import uvicorn  # noqa: F401 - told first, before anything is started
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _NEEDED:
+            raise
+        raise KprofError("the page's server is not installed", hint="pip install 'kprof[view]'") from None
+    del starlette
+    from kprof.api.live.session import Session
+    from kprof.api.live.view.application import Served, ViewServer
+
+    for target in targets:
+        _check(target)
+    with _listening(port) as listening, Session(jobs=jobs, timeout=timeout) as session:
+        server = ViewServer(session, Served(list(targets), options))
+        _run(server, listening, tell)
+
+
+def _check(target: str) -> None:
+    """See that a target is there; nothing of it is run.
+
+    Raises:
+        TargetError: it is not.
+    """
+    from kprof.targets.library import bundled, load
+    from kprof.targets.target import resolve
+
+    found = resolve(target)
+    if not found.path.exists() and str(found.path) not in bundled():
+        # It says what there is instead.
+        load(found.text)
+
+
+def _listening(port: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((_LOOPBACK, port))
+        made.listen(512)
+    except OSError as error:
+        made.close()
+        hint = "Leave --port out for one that is free."
+        raise KprofError(f"port {port} cannot be served: {error.strerror}", hint=hint) from None
+    return made
+
+
+def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], None]) -> None:
+    import uvicorn
+
+    from kprof.api.live.view.guard import Guard
+
+    port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+
+    class Ending(uvicorn.Server):
+        """Ends the streams of open pages, which never end by themselves, before it waits for them."""
+
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            super().handle_exit(sig, frame)
+            server.hub.close()
+
+        async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
+            await super().startup(sockets)
+            # Behind #, browsers send it to nobody and keep it out of what they tell other pages.
+            tell(f"http://{_LOOPBACK}:{port}/#{token}")
+
+    config = uvicorn.Config(
+        Guard(server.application(), port, token),
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws="none",
+        loop="asyncio",
+        http="h11",
+        limit_concurrency=512,
+        h11_max_incomplete_event_size=64 * 1024,
+        timeout_graceful_shutdown=1,
+    )
+    Ending(config).run(sockets=[listening])

@@ -1,0 +1,72 @@
+"""``kprof view``: a page that compiles and answers while a knob is turned."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kprof.cli._compile_options import (
+    CaseOption,
+    ConstexprOption,
+    EnvOption,
+    GridOption,
+    SignatureOption,
+    TargetsArgument,
+    grid_of,
+)
+from kprof.cli.common import ArchOption, ConfigOption, ShapeOption, ValueOption
+from kprof.inputs.assignments import assignments
+from kprof.inputs.supplied_values import supplied_values
+
+HELP = "A page in your browser: turn a kernel's knobs, see figures, source and instructions follow."
+
+
+def command(
+    targets: TargetsArgument,
+    arch: ArchOption = "",
+    config: ConfigOption = [],
+    shape: ShapeOption = [],
+    case: CaseOption = None,
+    signature: SignatureOption = None,
+    constexpr: ConstexprOption = [],
+    grid: GridOption = None,
+    env: EnvOption = [],
+    value: ValueOption = [],
+    port: Annotated[int, typer.Option("--port", help="Port of the loopback; 0: one that is free.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", help="Questions at a time, 0 for one a core.", min=0)] = 0,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one question may take.", min=1)] = 120.0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+) -> None:
+    """Serve a page of kernels to this machine's browser, until Ctrl-C. No GPU is used.
+
+    Each knob is a choice of its values; panes show Python, TTIR, TTGIR, LLVM IR and assembly side by side and follow
+    when a file is saved. Only this machine can reach it, and only with the token in the address that is printed.
+
+    Example:  kprof view my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
+    """
+    from kprof.api.live.view.serving import serve
+
+    def tell(address: str) -> None:
+        print(f"{address}\nOnly this machine can open it, with the whole address. Ctrl-C ends.")
+        sys.stdout.flush()
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    options = {
+        "arch": arch,
+        "config": assignments(config, "--config"),
+        "shape": assignments(shape, "--shape"),
+        "case": case,
+        "signature": signature,
+        "constexprs": assignments(constexpr, "--constexpr"),
+        "grid": grid_of(grid),
+        "env": assignments(env, "--env"),
+        "values": supplied_values(value),
+    }
+    try:
+        serve(targets, options, port=port, jobs=jobs, timeout=timeout, tell=tell)
+    except KeyboardInterrupt:
+        # How it is ended.
+        raise typer.Exit(0) from None

@@ -1,0 +1,126 @@
+"""What the page is told."""
+
+import http.client
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+import kprof
+from kprof.api.live.view import serving
+from kprof.errors import KprofError
+
+
+def test_without_the_server(monkeypatch):
+    """One sentence that says what to install."""
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(KprofError, match="the page's server is not installed") as missing:
+        serving.serve(["gemm"], {})
+    assert missing.value.hint == "pip install 'kprof[view]'"
+
+
+def test_a_target_that_does_not_exist_is_told_at_once(tmp_path):
+    pytest.importorskip("uvicorn", reason="the page's server is not installed")
+    command = [sys.executable, "-m", "kprof", "view", "gemmm", "--no-browser"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 2
+    assert "gemm" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_report_is_the_one_of_the_command_line(assembly):
+    """The same document as ``kprof analyze kernel --json``."""
+    status, document = assembly.ask("/api/report", target=0, gpu="MI300X")
+    assert status == 200
+    direct = json.loads(kprof.analyze(assembly.folder / "k.amdgcn", arch="MI300X").to_json())
+    assert document["kernels"][0]["resources"] == direct["kernels"][0]["resources"]
+    assert document["kernels"][0]["findings"] == direct["kernels"][0]["findings"]
+    assert document["verdict"] == direct["verdict"]
+
+
+def test_what_is_compiled_already_has_no_knobs(assembly):
+    status, sheet = assembly.ask("/api/knobs", target=0)
+    assert (status, sheet["knobs"]) == (200, [])
+    assert "it has no knobs" in sheet["notes"][0]
+
+
+def test_the_instructions_are_listed_with_their_lines(assembly):
+    """Every instruction of the program, in order, with the number of its line in the file."""
+    status, listing = assembly.ask("/api/listing", target=0, stage="amdgcn")
+    assert status == 200
+    text = (assembly.folder / "k.amdgcn").read_text().split("\n")
+    numbered = [line for line in listing["lines"] if line[0] is not None]
+    assert len(numbered) > 20
+    for number, parts, *_ in numbered:
+        shown = "".join(text for _, text in parts).partition(" ;")[0].split()
+        assert text[number - 1].partition(";")[0].split() == shown
+    placed = [place for line in numbered for place in line[2]]
+    assert placed
+    assert {file for file, _ in placed} <= set(range(len(listing["files"])))
+
+
+def test_unknown_stages_are_refused(assembly):
+    status, answer = assembly.ask("/api/listing", target=0, stage="spirv")
+    assert status == 422
+    assert "no stage 'spirv'" in answer["message"]
+
+
+def test_news_are_streamed(assembly):
+    """Results as they finish, and the save of a file that they rest on."""
+    connection = http.client.HTTPConnection("127.0.0.1", assembly.port, timeout=30)
+    connection.request("GET", "/api/stream", headers={"X-Kprof-Token": assembly.token})
+    stream = connection.getresponse()
+    assert stream.status == 200
+    assert stream.readline() == b": listening\n"
+    assembly.ask("/api/report", target=0, gpu="MI325X")
+    kind, news = _next(stream)
+    assert (kind, news["asked"]["gpu"]) == ("result", "MI325X")
+    assert news["kernels"][0]["vgprs"] > 0
+    path = assembly.folder / "k.amdgcn"
+    time.sleep(0.3)
+    path.write_text(path.read_text() + "; saved\n")
+    assert _next(stream) == ("changed", {"target": 0})
+    connection.close()
+    _, _, body = assembly.send("GET", "/api/session", headers={"X-Kprof-Token": assembly.token})
+    assert any(one["asked"].get("gpu") == "MI325X" for one in json.loads(body)["results"])
+
+
+def _next(stream):
+    kind = ""
+    while line := stream.readline().decode():
+        if line.startswith("event: "):
+            kind = line[7:].strip()
+        elif line.startswith("data: "):
+            return kind, json.loads(line[6:])
+    raise AssertionError("the stream ended")
+
+
+def test_ctrl_c_ends_it_with_its_processes(view, assembly):
+    """Also while a page listens."""
+    server = view("k.amdgcn", folder=assembly.folder)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.request("GET", "/api/stream", headers={"X-Kprof-Token": server.token})
+    assert connection.getresponse().readline() == b": listening\n"
+    server.ask("/api/report", target=0)
+    children = _children(server.process.pid)
+    assert children
+    began = time.monotonic()
+    assert server.end() == 0
+    assert time.monotonic() - began < 5
+    connection.close()
+    deadline = time.monotonic() + 10
+    while any(_running(child) for child in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _children(pid: int) -> list[int]:
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(word) for word in listed.stdout.split()]
+
+
+def _running(pid: int) -> bool:
+    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
