@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from kprof.errors import InputError
-from kprof.inputs.torch_profiler.bulk import (
+from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
+from kprof.inputs.torch_profiler.fill_tables import (
     add_frames,
     add_gpu,
     add_launches,
@@ -15,7 +16,6 @@ from kprof.inputs.torch_profiler.bulk import (
     needs_values,
     size_from,
 )
-from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.grids import settle_grids
 from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import (
@@ -37,14 +37,9 @@ from kprof.inputs.torch_profiler.normalise import (
     text,
 )
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_huge, note_oddities
-from kprof.inputs.torch_profiler.quick_full import (
-    MODULE_PREFIX,
-    AnyFullQuick,
-    CompleteEvent,
-    PassedOver,
-    full_quick_decoder,
-)
 from kprof.inputs.torch_profiler.reader import TraceReader
+from kprof.inputs.torch_profiler.summary_events import CountedEvent
+from kprof.inputs.torch_profiler.table_events import MODULE_PREFIX, CompleteEvent, TableEvent, table_decoder
 from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, sound, usable
 
 _PYTHON = "python_function"
@@ -73,19 +68,19 @@ def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: 
         path: the trace.
         stacks: keep every Python frame; otherwise only those of modules.
         memory: keep allocator events.
-        rank: the rank of events that do not tell it; by default the file's own, or 0.
+        rank: the rank of events that name none; by default the file's own, or 0.
 
     Raises:
         KprofError: unreadable, or not a trace. Damage inside is in ``LinkedTrace.issues``.
     """
     loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
-    # Allocator events are few, and asked for seldom: the quick way has nothing for them.
-    quick = None if memory else full_quick_decoder(stacks=stacks)
-    for events in loading.reader.events() if quick is None else loading.reader.decoded_by(quick):
+    # Allocator events need the general types.
+    decoder = None if memory else table_decoder(stacks=stacks)
+    for events in loading.reader.events() if decoder is None else loading.reader.decoded_by(decoder):
         if isinstance(events[0], FullEvent):
             loading.take(events)
         else:
-            loading.take_quick(events)
+            loading.take_batch(events)
     return loading.finish()
 
 
@@ -101,9 +96,9 @@ class _Loading:
         self.trace = LinkedTrace(info_from({}, str(path)))
         self._waiting: defaultdict[Adding, list[CompleteEvent]] = defaultdict(list)
 
-    def take_quick(self, events: list[AnyFullQuick]) -> None:
+    def take_batch(self, events: list[TableEvent]) -> None:
         """Put events whose class is their category into the tables, table by table."""
-        classes: Counter[type[AnyFullQuick]] = Counter(map(type, events))
+        classes: Counter[type[TableEvent]] = Counter(map(type, events))
         kept = {kind: _ADDING[kind.kind] for kind in classes if issubclass(kind, CompleteEvent)}
         frames = {kind for kind, adding in kept.items() if adding is add_frames and not self._stacks}
         # Most events are frames and arrows of flows: one pass leaves them out.
@@ -112,12 +107,12 @@ class _Loading:
         for adding in dict.fromkeys(kept.values()):
             found[adding] = [event for event in rest if kept[type(event)] is adding]  # type: ignore[misc, index]
         if not all(sound([e.ts for e in each], [e.dur for e in each]) for each in found.values() if each):
-            # What is left out is told in the order of the file.
+            # One by one, so that the issues are in the order of the file.
             self.take(cast("list[FullEvent]", events))
             return
         self._profiled = True
         for kind, count in classes.items():
-            if issubclass(kind, PassedOver):
+            if issubclass(kind, CountedEvent):
                 for phase, number in Counter([event.ph for event in events if type(event) is kind]).items():
                     self._categories[_category(kind.cat, phase)] += number
             else:
@@ -240,7 +235,7 @@ def _category(name: str, phase: str) -> str:
 
 
 def _rank_of(event: FullEvent) -> int:
-    """The rank that an event tells, else the mark that :meth:`_Loading.finish` fills in."""
+    """The rank that an event names, else the mark that :meth:`_Loading.finish` fills in."""
     rank = rank_of(event.args.rank if event.args is not None else None, event.pid)
     return rank if rank is not None else _UNKNOWN_RANK
 

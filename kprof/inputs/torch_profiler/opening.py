@@ -10,7 +10,7 @@ from typing import BinaryIO
 from kprof.errors import InputError
 from kprof.inputs.opening import opened
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.read_ahead import ahead
+from kprof.inputs.torch_profiler.read_ahead import read_ahead
 from kprof.output.progress import Step, step
 
 # Larger blocks fall out of the second-level cache: 256 KiB is 10 % faster than 1 MiB.
@@ -70,7 +70,7 @@ def _plain(file: BinaryIO, size: int, read: Step) -> Iterator[bytes]:
 def _unpacked_beside(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
     """As :func:`_unpacked`, in a thread. Its issues are told when all before them has been read."""
     met = IssueLog(str(path))
-    with closing(ahead(lambda: _unpacked(file, path, met, _PIECE, read))) as pieces:
+    with closing(read_ahead(lambda: _unpacked(file, path, met, _PIECE, read))) as pieces:
         for piece in pieces:
             for at in range(0, len(piece), size):
                 yield piece[at : at + size]

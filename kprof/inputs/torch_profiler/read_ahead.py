@@ -1,4 +1,4 @@
-"""A generator that works ahead in a thread: unpacking runs beside reading, as zlib needs no Python lock."""
+"""A generator run ahead of its reader in a thread: decompression overlaps with parsing, as zlib releases the GIL."""
 
 from collections.abc import Callable, Generator, Iterator
 from queue import Empty, Full, Queue
@@ -10,7 +10,7 @@ _PATIENCE_S = 0.2
 _Item = tuple[bytes | None, BaseException | None]
 
 
-def ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Generator[bytes, None, None]:
+def read_ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Generator[bytes, None, None]:
     """The pieces of ``make()``, made in a thread that is never more than ``depth`` + 1 of them ahead.
 
     What it raises is raised here, in its place. A reader that stops early stops the thread too.

@@ -13,9 +13,9 @@ from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
 from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
 from kprof.inputs.torch_profiler.pairing import Pairing
-from kprof.inputs.torch_profiler.quick import AnyQuick, quick_decoder
 from kprof.inputs.torch_profiler.repair import Repair
 from kprof.inputs.torch_profiler.scan import EVENT_START, last_boundary
+from kprof.inputs.torch_profiler.summary_events import SummaryEvent, summary_decoder
 
 E = TypeVar("E", SlimEvent, FullEvent)
 Q = TypeVar("Q")
@@ -25,7 +25,7 @@ MAX_FOOTER = 64 << 20
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _LIST_END = re.compile(rb"\}\s*\]")
 _END_GUESSES = 8
-# After a block that could not be decoded quickly so many are not tried, doubling from one to this.
+# After a block that could not be decoded as a batch, so many are not tried, doubling from one to this.
 _MOST_PATIENCE = 64
 _CLOSING = ord("]")
 
@@ -47,7 +47,7 @@ class TraceReader(Generic[E]):
         self._decode_many = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
         self._repair = Repair(kind, self.log)
         self._is_list = False
-        self._quick: Callable[[memoryview], list[Any]] | None = None
+        self._batch_decoder: Callable[[memoryview], list[Any]] | None = None
         self._wait, self._patience = 0, 1
 
     @property
@@ -62,21 +62,21 @@ class TraceReader(Generic[E]):
             KprofError: the file cannot be read, or is not a trace. Damage inside a trace is not raised: it is in
                 :attr:`issues`.
         """
-        # Without the quick decoder they are all of the reader's kind.
+        # Without a batch decoder they are all of the reader's type.
         yield from cast("Iterator[list[E]]", self._batches())
 
-    def batches(self) -> Iterator[list[E] | list[AnyQuick]]:
-        """As :meth:`events`; lists in which nothing is to be paired or mended hold slimmer events, told by category."""
-        return self.decoded_by(quick_decoder())
+    def batches(self) -> Iterator[list[E] | list[SummaryEvent]]:
+        """As :meth:`events`; lists without begins, ends and damage hold :data:`SummaryEvent`."""
+        return self.decoded_by(summary_decoder())
 
-    def decoded_by(self, quick: Callable[[memoryview], list[Q]]) -> Iterator[list[E] | list[Q]]:
-        """As :meth:`events`; the lists that a decoder of your own takes are as it gives them.
+    def decoded_by(self, decoder: Callable[[memoryview], list[Q]]) -> Iterator[list[E] | list[Q]]:
+        """As :meth:`events`, but each list is decoded by ``decoder`` where it accepts it.
 
         Args:
-            quick: raises msgspec's errors for a list that it does not take. It may not take any that holds begins or
-                ends, as they have to be paired.
+            decoder: raises msgspec's errors for a list that it does not accept, which must include every list with
+                begin or end events, as they have to be paired.
         """
-        self._quick = quick
+        self._batch_decoder = decoder
         return self._batches()
 
     def _batches(self) -> Iterator[list[E] | list[Any]]:
@@ -177,15 +177,15 @@ class TraceReader(Generic[E]):
         self.metadata.update(header)
         return True
 
-    def _decode_quickly(self, data: memoryview) -> list[Any] | None:
+    def _decode_as_batch(self, data: memoryview) -> list[Any] | None:
         """``None`` where the block is not of the kind, and for the next ones, as damage seldom comes alone."""
-        if self._quick is None:
+        if self._batch_decoder is None:
             return None
         if self._wait:
             self._wait -= 1
             return None
         try:
-            events = self._quick(data)
+            events = self._batch_decoder(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             self._wait, self._patience = self._patience - 1, min(2 * self._patience, _MOST_PATIENCE)
             return None
@@ -202,7 +202,7 @@ class TraceReader(Generic[E]):
         try:
             # Raw arguments keep views of the buffer: it is never resized after this.
             closed = memoryview(data)[: cut + 1]
-            events = self._decode_quickly(closed) or self._decode_many(closed)
+            events = self._decode_as_batch(closed) or self._decode_many(closed)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             data[cut] = replaced
             body = bytes(data[1:cut] if at_end else data[1:])

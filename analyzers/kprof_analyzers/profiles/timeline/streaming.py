@@ -20,8 +20,8 @@ from kprof.inputs.torch_profiler.normalise import (
     rank_of,
     rank_of_file,
 )
-from kprof.inputs.torch_profiler.quick import AnyQuick, QuickEvent
 from kprof.inputs.torch_profiler.reader import TraceReader
+from kprof.inputs.torch_profiler.summary_events import CountedEvent, SummaryEvent
 from kprof.inputs.torch_profiler.times import all_nanoseconds, sound, usable
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories, load_categories
 from kprof_analyzers.profiles.timeline.epochs import ActivityGroup, Epoch, Epochs
@@ -71,7 +71,7 @@ def summarise(path: Path | str, categories: Categories | None = None, rank: int 
         if isinstance(events[0], SlimEvent):
             summing.take(events)
         else:
-            summing.take_quick(events)
+            summing.take_batch(events)
     return summing.finish()
 
 
@@ -118,18 +118,18 @@ class _Summing:
             if len(waiting) >= _TOGETHER:
                 self._sum(kind)
 
-    def take_quick(self, events: "list[AnyQuick]") -> None:
+    def take_batch(self, events: "list[SummaryEvent]") -> None:
         """Add one block of events whose class is their category."""
         kept = set()
-        classes: Counter[type[AnyQuick]] = Counter(map(type, events))
+        classes: Counter[type[SummaryEvent]] = Counter(map(type, events))
         for kind, count in classes.items():
-            self._counts[kind.category] += count
-            if not issubclass(kind, QuickEvent):
+            self._counts[kind.cat] += count
+            if not issubclass(kind, CountedEvent):
                 kept.add(kind)
         self._profiled = True
         if not kept:
             return
-        # Most events are Python frames and flow arrows: one quick pass leaves them out.
+        # Most events are Python frames and flow arrows: one pass leaves them out.
         wanted = [e for e in events if type(e) in kept]
         for kind in kept:
             # They have what the sums of their kind ask for.

@@ -8,7 +8,7 @@ import msgspec
 
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
-from kprof.inputs.torch_profiler.quick_full import MODULE_PREFIX
+from kprof.inputs.torch_profiler.table_events import MODULE_PREFIX
 from kprof_analyzers.profiles.timeline.categories import load_categories
 from kprof_analyzers.profiles.timeline.roles import categories_of
 

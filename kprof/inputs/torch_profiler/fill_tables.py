@@ -1,4 +1,4 @@
-"""Many events of one kind into the columns of their table, field by field: what one record at a time would give."""
+"""Batches of events of one kind into the columns of their table, field by field: the rows that single records give."""
 
 from array import array
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import msgspec
 from kprof.inputs import boundary
 from kprof.inputs.torch_profiler.model import LinkedTrace, Size
 from kprof.inputs.torch_profiler.normalise import RANK_OFFSET, integer, rank_of, text
-from kprof.inputs.torch_profiler.quick_full import (
+from kprof.inputs.torch_profiler.table_events import (
     MODULE_PREFIX,
     CompleteEvent,
     FrameArgs,

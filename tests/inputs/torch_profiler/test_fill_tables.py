@@ -51,12 +51,12 @@ def _events(times):
 
 
 def both(path, monkeypatch, *, stacks=False, rank=None, block=1 << 18):
-    """What the quick way gives, and the one that takes every event by itself."""
+    """The tables filled batch by batch, and record by record."""
     monkeypatch.setattr(loading, "TraceReader", lambda *args: TraceReader(*args, block))
-    quick = loading.load(path, stacks=stacks, rank=rank)
+    batched = loading.load(path, stacks=stacks, rank=rank)
     with monkeypatch.context() as patch:
         patch.setattr(TraceReader, "decoded_by", lambda reader, _: reader.events())
-        return quick, loading.load(path, stacks=stacks, rank=rank)
+        return batched, loading.load(path, stacks=stacks, rank=rank)
 
 
 @settings(
@@ -79,11 +79,11 @@ def test_columns_hold_what_records_hold(tmp_path, monkeypatch, events, stacks, b
     )
     monkeypatch.setattr(loading, "_TOGETHER", together)
 
-    quick, general = both(path, monkeypatch, stacks=stacks, block=block)
+    batched, general = both(path, monkeypatch, stacks=stacks, block=block)
 
-    assert columns(quick) == columns(general)
-    assert quick.info == general.info
-    assert quick.issues == general.issues
+    assert columns(batched) == columns(general)
+    assert batched.info == general.info
+    assert batched.issues == general.issues
 
 
 def test_published_traces_are_read_alike(samples, monkeypatch):
@@ -92,9 +92,9 @@ def test_published_traces_are_read_alike(samples, monkeypatch):
     small = [path for path in paths if path.stat().st_size < 1 << 18]
     assert len(small) > 5
     for path in small:
-        quick, general = both(path, monkeypatch)
-        assert columns(quick) == columns(general), path
-        assert (quick.info, quick.issues) == (general.info, general.issues), path
+        batched, general = both(path, monkeypatch)
+        assert columns(batched) == columns(general), path
+        assert (batched.info, batched.issues) == (general.info, general.issues), path
 
 
 @pytest.mark.parametrize("mark", ["nn.Module: Block_0", "nn\\u002eModule: Block_0"])

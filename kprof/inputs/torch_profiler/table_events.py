@@ -1,7 +1,7 @@
-"""As :mod:`kprof.inputs.torch_profiler.quick`, with all that a linked table keeps of each kind, and no more.
+"""The events of the linked tables: as :mod:`kprof.inputs.torch_profiler.summary_events`, with what the tables keep.
 
-Python frames are most of a trace, and only those of modules are kept unless all are wanted. Where the mark of a module
-stands nowhere in a block, its frames are passed over: not even their names are decoded.
+Python frames are most of a trace, and only those of modules are kept unless all are wanted. Where the text of a block
+has no ``nn.Module``, its frames are skipped: not even their names are decoded.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,14 @@ import msgspec
 
 from kprof.inputs.torch_profiler.events import FullArgs, Loose
 from kprof.inputs.torch_profiler.normalise import KINDS, Kind
+from kprof.inputs.torch_profiler.summary_events import CountedEvent
 
 MODULE_PREFIX = "nn.Module: "
 _MODULE_MARK = MODULE_PREFIX.encode().rstrip(b": ")
-# A name may be written with escapes, and the mark is then not to be found.
+# A name with escapes may hold the mark in other bytes.
 _BACKSLASH = ord("\\")
-# Blocks that are not searched for the mark after one that has it: the next ones have it, too.
-_NOT_SEARCHED = 15
+# After a block with the mark, this many are not searched: they most likely have it too.
+_UNSEARCHED = 15
 
 _GPU_ARGS = (
     "device", "stream", "rank", "correlation", "external_id", "external_id_old", "grid", "block", "bytes",
@@ -30,17 +31,6 @@ _OPERATOR_ARGS = (
     "input_types", "concrete_inputs", "kernel_file", "kernel_hash", "num_warps", "num_stages",
 )  # fmt: skip
 _Extent = Annotated[int, msgspec.Meta(gt=0, lt=1 << 62)]
-
-
-class PassedOver(msgspec.Struct, gc=False, kw_only=True):
-    """An event that is only counted. Its class is its category."""
-
-    # Begins and ends have to be paired, and are therefore not decoded this way.
-    ph: Literal["X", "i", "I", "s", "t", "f", "b", "n", "e", "C", "N", "O", "D"]
-
-    kind: ClassVar[Kind] = "other"
-    cat: ClassVar[str] = ""
-    pid: ClassVar[None] = None
 
 
 class CompleteEvent(msgspec.Struct, gc=False, kw_only=True):
@@ -84,57 +74,57 @@ _ARGS: dict[Kind, type[msgspec.Struct]] = {
     "annotation": OperatorArgs,
     "python": FrameArgs,
 }
-AnyFullQuick = PassedOver | CompleteEvent
-FullQuick = Callable[[memoryview], list[AnyFullQuick]]
+TableEvent = CountedEvent | CompleteEvent
+TableDecoder = Callable[[memoryview], list[TableEvent]]
 
 
-def full_quick_decoder(*, stacks: bool) -> FullQuick:
-    """Decodes a list of events; raises msgspec's errors when one of them is not of a known kind and phase.
+def table_decoder(*, stacks: bool) -> TableDecoder:
+    """A decoder of lists of events; it raises msgspec's errors for a list with an event of no known category or phase.
 
     Args:
-        stacks: whether frames that are no modules are wanted. If not, they may be there or be passed over.
+        stacks: keep Python frames that are no modules. If false, the decoder may or may not skip them.
     """
     whole = _decoder(frames=True)
-    return whole if stacks else _WithoutFrames(whole, _decoder(frames=False))
+    return whole if stacks else _SkipsFrames(whole, _decoder(frames=False))
 
 
-class _WithoutFrames:
-    def __init__(self, whole: FullQuick, quicker: FullQuick) -> None:
-        self._whole, self._quicker = whole, quicker
-        self._wait = 0
+class _SkipsFrames:
+    def __init__(self, whole: TableDecoder, without_frames: TableDecoder) -> None:
+        self._whole, self._without_frames = whole, without_frames
+        self._unsearched = 0
 
-    def __call__(self, data: memoryview) -> list[AnyFullQuick]:
+    def __call__(self, data: memoryview) -> list[TableEvent]:
         """Events of a block."""
-        if self._wait:
-            self._wait -= 1
+        if self._unsearched:
+            self._unsearched -= 1
             return self._whole(data)
         buffer: Any = data.obj
         if _BACKSLASH in buffer or _MODULE_MARK in buffer:
-            self._wait = _NOT_SEARCHED
+            self._unsearched = _UNSEARCHED
             return self._whole(data)
-        return self._quicker(data)
+        return self._without_frames(data)
 
 
 @cache
-def _decoder(*, frames: bool) -> FullQuick:
+def _decoder(*, frames: bool) -> TableDecoder:
     # 2021's traces write "Kernel" and "Operator".
     categories = dict.fromkeys(spelling for name in KINDS for spelling in (name, name.capitalize()) if name)
     made: list[Any] = [_class_of(category, KINDS[category.lower()], frames=frames) for category in categories]
-    decode: FullQuick = msgspec.json.Decoder(list[Union[tuple(made)]]).decode  # type: ignore[misc]  # noqa: UP007 - from a list
+    decode: TableDecoder = msgspec.json.Decoder(list[Union[tuple(made)]]).decode  # type: ignore[misc]  # noqa: UP007 - from a list
     return decode
 
 
-def _class_of(category: str, kind: Kind, *, frames: bool) -> type[AnyFullQuick]:
+def _class_of(category: str, kind: Kind, *, frames: bool) -> type[TableEvent]:
     fields: list[Any] = []
-    base: type[AnyFullQuick] = PassedOver
+    base: type[TableEvent] = CountedEvent
     if kind in _ARGS and (frames or kind != "python"):
         base = CompleteEvent
         fields.append(("args", _ARGS[kind] | None, None))
     elif kind in {"memory", "python"}:
-        # Other phases are looked at more closely.
+        # Other phases need the general types.
         fields.append(("ph", Literal["i" if kind == "memory" else "X"]))
     return msgspec.defstruct(  # type: ignore[return-value]
-        f"Full_{category}",
+        f"Table_{category}",
         fields,
         bases=(base,),
         namespace={"kind": kind, "cat": category, "__doc__": base.__doc__},

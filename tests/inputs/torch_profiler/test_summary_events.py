@@ -1,4 +1,4 @@
-"""What is decoded quickly, and unpacked beside the reader, is what the general way gives."""
+"""Decoding by category, and decompression in a thread, give the events that general decoding gives."""
 
 import gzip
 import json
@@ -15,9 +15,9 @@ from kprof.inputs.torch_profiler import opening
 from kprof.inputs.torch_profiler.events import SlimEvent
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.normalise import kind_of
-from kprof.inputs.torch_profiler.quick import QuickEvent
-from kprof.inputs.torch_profiler.read_ahead import ahead
+from kprof.inputs.torch_profiler.read_ahead import read_ahead
 from kprof.inputs.torch_profiler.reader import TraceReader
+from kprof.inputs.torch_profiler.summary_events import CountedEvent
 
 _NUMBER = st.integers(-5, 10**15) | st.floats(0, 1e12) | st.none()
 _EVENT = st.fixed_dictionaries(
@@ -35,14 +35,14 @@ _EVENT = st.fixed_dictionaries(
 )
 
 
-def told(events) -> tuple[Counter[str], list[tuple[object, ...]]]:
+def kept_of(events) -> tuple[Counter[str], list[tuple[object, ...]]]:
     """Events by category, and those that are more than counted."""
     categories: Counter[str] = Counter()
     kept = []
     for event in events:
-        category = event.cat if isinstance(event, SlimEvent) else event.category
+        category = event.cat
         categories[category] += 1
-        if isinstance(event, QuickEvent) or kind_of(category) in {"other", "python", "unknown"}:
+        if isinstance(event, CountedEvent) or kind_of(category) in {"other", "python", "unknown"}:
             continue
         on_gpu = kind_of(category) in {"kernel", "copy"}
         device = (event.pid, event.ts, event.args and event.args.device) if on_gpu else None
@@ -52,20 +52,20 @@ def told(events) -> tuple[Counter[str], list[tuple[object, ...]]]:
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=st.lists(_EVENT, max_size=30), block=st.integers(40, 900))
-def test_quick_batches_hold_what_general_events_hold(tmp_path, events, block):
+def test_batches_hold_what_general_events_hold(tmp_path, events, block):
     """Known and unknown categories, phases that are paired, missing numbers, metadata: in any mixture."""
     path = tmp_path / "t.json"
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-    quick, general = TraceReader(path, SlimEvent, block), TraceReader(path, SlimEvent, block)
+    batched, general = TraceReader(path, SlimEvent, block), TraceReader(path, SlimEvent, block)
 
-    found = told(e for batch in quick.batches() for e in batch)
+    found = kept_of(e for batch in batched.batches() for e in batch)
 
-    assert found == told(e for batch in general.events() for e in batch)
-    assert quick.issues == general.issues
-    assert quick.events_read == general.events_read
+    assert found == kept_of(e for batch in general.events() for e in batch)
+    assert batched.issues == general.issues
+    assert batched.events_read == general.events_read
 
 
-def test_most_blocks_of_a_plain_trace_are_quick(tmp_path):
+def test_most_blocks_of_a_plain_trace_are_decoded_by_category(tmp_path):
     """Metadata at the beginning costs its own block only."""
     path = tmp_path / "t.json"
     kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 1, "tid": 7, "ts": 1.5, "dur": 2.25, "args": {}}
@@ -113,7 +113,7 @@ def test_the_thread_is_never_far_ahead_and_ends_with_its_reader():
             yield bytes([number % 256])
 
     before = threading.active_count()
-    source = ahead(pieces, depth=2)
+    source = read_ahead(pieces, depth=2)
     assert next(source) == b"\0"
     time.sleep(0.05)
     assert 1 <= len(made) <= 5
