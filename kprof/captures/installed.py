@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from kprof.captures.staleness import LIMIT, digest
@@ -39,24 +39,58 @@ def package_digests(paths: Iterable[str]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def distributions(packages: Collection[str]) -> dict[str, str]:
+    """Packages to the distribution that they were installed from, ``triton_kernels`` to ``triton-kernels==1.2``.
+
+    Those that no distribution claims are left out, and those of several, as namespaces are.
+    """
+    if not packages:
+        return {}
+    from importlib import metadata
+
+    known = metadata.packages_distributions()
+    owners = {package: set(known.get(package, ())) for package in packages}
+    return {package: f"{name}=={metadata.version(name)}" for package, (name, *more) in _lists(owners) if not more}
+
+
+def _lists(owners: Mapping[str, set[str]]) -> list[tuple[str, list[str]]]:
+    return [(package, sorted(names)) for package, names in owners.items() if names]
+
+
 class InstalledFiles:
     """What this Python has installed of the packages that a capture was made from.
+
+    Attributes:
+        other_versions: distributions that are installed here in another version, so that nothing of them is compared.
 
     Args:
         files: names in packages to their SHA-256 when the capture was recorded.
         absent: names that were looked for there in vain.
+        versions: packages that have no kernels of the capture to the distribution that they were of then: another
+            version of it has other data, which says nothing.
     """
 
-    def __init__(self, files: Mapping[str, str], absent: Iterable[str]) -> None:
+    def __init__(self, files: Mapping[str, str], absent: Iterable[str], versions: Mapping[str, str] = {}) -> None:
         self._files = {name: had for name, had in files.items() if _is_plain(name)}
         self._absent = [name for name in absent if _is_plain(name)]
         folders = [entry for entry in sys.path if os.path.basename(entry.rstrip(os.sep)) in _PLACES]  # noqa: PTH119 - as a text of the path
         self._places = {package: _place(package, folders) for package in {package_of(n) for n in (*files, *absent)}}
+        there = {package for package, place in self._places.items() if place is not None}
+        now = distributions(there & versions.keys())
+        self._unlike = {
+            package: now.get(package) for package in there & versions.keys() if now.get(package) != versions[package]
+        }
+        self.other_versions = sorted(
+            f"{versions[package]} (here {version or 'of no distribution'})" for package, version in self._unlike.items()
+        )
+        self._places |= dict.fromkeys(self._unlike)
 
     @property
     def missing(self) -> list[str]:
         """Packages that are not installed here: nothing of them can be compared."""
-        return sorted(package for package, place in self._places.items() if place is None)
+        return sorted(
+            package for package, place in self._places.items() if place is None and package not in self._unlike
+        )
 
     def changed(self) -> list[str]:
         """What differs here, in words: ``liger_kernel/ops/swiglu.py changed``."""

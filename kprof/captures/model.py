@@ -291,8 +291,10 @@ class Capture:
         complete: whether every process closed its journal.
         sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
         outside: those that do not lie below it, as a capture that was moved alone no longer finds them.
-        packages: those of installed packages that have kernels of it, from the folder that these are installed in.
-        packages_absent: what the program looked for in these packages and was not there.
+        packages: those of installed packages, from the folder that these are installed in: all of packages that have
+            kernels of it, of others the data that was read.
+        packages_absent: what the program looked for in packages and was not there.
+        distributions: packages without kernels of it, to the distribution and version that they were of.
         absent: what the program looked for and was not there, named from :attr:`root`.
         folders: folders that it listed, to the SHA-256 of the names in them.
     """
@@ -315,6 +317,7 @@ class Capture:
     outside: Mapping[str, str] = field(default_factory=dict)
     packages: Mapping[str, str] = field(default_factory=dict)
     packages_absent: Sequence[str] = ()
+    distributions: Mapping[str, str] = field(default_factory=dict)
     absent: Sequence[str] = ()
     folders: Mapping[str, str] = field(default_factory=dict)
 
@@ -345,7 +348,7 @@ class Capture:
     @cached_property
     def installed(self) -> InstalledFiles:
         """The packages that it was made from, as this Python has them."""
-        return InstalledFiles(self.packages, self.packages_absent)
+        return InstalledFiles(self.packages, self.packages_absent, self.distributions)
 
     @property
     def arch(self) -> str:

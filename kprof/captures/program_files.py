@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kprof.captures.installed import package_of
 from kprof.captures.records import Sources
 
 
@@ -37,6 +38,18 @@ class ProgramFiles:
         """What one process looked for in them in vain, without what another had."""
         sought = dict.fromkeys(name for one in self.records for name in one.packages_absent)
         return [name for name in sought if name not in self.packages]
+
+    @cached_property
+    def distributions(self) -> dict[str, str]:
+        """Packages without kernels in any process, to the distribution that they are of."""
+        plain = [{package_of(name) for name in one.packages} - one.distributions.keys() for one in self.records]
+        with_kernels = set[str]().union(*plain)
+        return {
+            package: name
+            for one in reversed(self.records)
+            for package, name in one.distributions.items()
+            if package not in with_kernels
+        }
 
     @cached_property
     def folders(self) -> dict[str, str]:

@@ -83,6 +83,7 @@ def read(path: str | Path) -> Capture:
         outside=files.outside,
         packages=files.packages,
         packages_absent=files.packages_absent,
+        distributions=files.distributions,
         absent=files.absent,
         folders=files.folders,
     )

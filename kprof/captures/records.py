@@ -240,8 +240,10 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     Attributes:
         files: from the head's root.
         outside: the same for files that are not below it.
-        packages: the same for files of installed packages that have kernels, from the folder they are installed in.
-        packages_absent: what was looked for in these packages and was not there.
+        packages: the same for files of installed packages, from the folder they are installed in: of packages that have
+            kernels the modules and the data that was read, of others the data.
+        packages_absent: what was looked for in packages and was not there.
+        distributions: packages without kernels to the distribution that they are of, ``triton-kernels==1.2``.
         absent: what the process looked for and was not there, below the root or not.
         folders: folders that it listed, to the SHA-256 of the names in them.
         written: what it wrote below the root, so that another process' looking for it says nothing.
@@ -251,6 +253,7 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     outside: dict[Name, Digest] = {}
     packages: dict[Name, Digest] = {}
     packages_absent: list[Name] = []
+    distributions: dict[Name, Name] = {}
     absent: list[Name] = []
     folders: dict[Name, Digest] = {}
     written: list[Name] = []

@@ -64,6 +64,8 @@ def _elsewhere(capture: "Capture", target: str) -> str:
         told.append(f"{_some(names)} outside the work tree")
     if missing := capture.installed.missing:
         told.append(f"{_some(missing)}, not installed here")
+    if others := capture.installed.other_versions:
+        told.append(f"data of {_some(others)}")
     if unseen := _read_unseen(capture.head.command):
         told.append(unseen)
     return f"{target} was made from {' and from '.join(told)}, which is not compared" if told else ""

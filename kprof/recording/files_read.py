@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ MOST_BYTES = 1 << 20
 
 _LIMIT = 10_000
 _CODE = (".py", ".pyc", ".so", "__pycache__")
+_INSTALLER = (".dist-info", ".egg-info", ".data")
 _OURS = Path(__file__).resolve().parents[1]
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _SYSTEM = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib64", "/opt", "/run", "/var/lib")
@@ -92,16 +93,17 @@ class Reads:
             if found.st_mtime_ns < self.began and found.st_size <= MOST_BYTES:
                 yield Path(name)
 
-    def packaged(self, packages: Collection[str]) -> tuple[list[str], list[str]]:
+    def packaged(self) -> tuple[list[str], list[str]]:
         """Data of installed packages that was only read and is small, and what was looked for there in vain.
 
-        Args:
-            packages: those that count, by their folder's name; what else is installed reads data of its own.
+        Code and what installers write of a distribution are left out.
         """
         there, gone = [], []
         for name in dict.fromkeys((*self.read, *self.sought.missing)):
             inside = name_in_package(name)
-            if inside is None or package_of(inside) not in packages or inside.endswith(_CODE) or name in self.written:
+            if inside is None or inside.endswith(_CODE) or name in self.written:
+                continue
+            if "/" not in inside or package_of(inside).endswith(_INSTALLER):
                 continue
             try:
                 found = os.stat(name)  # noqa: PTH116 - no error of any name

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kprof.captures.installed import name_in_package, package_digests, package_of, packages_of
+from kprof.captures.installed import distributions, name_in_package, package_digests, package_of, packages_of
 from kprof.captures.staleness import LIMIT, digests, names_of, outside
 from kprof.recording.files_read import Reads
 
@@ -35,11 +35,12 @@ def of_process(
         root: the work tree.
         reads: what was opened and looked for.
         without: folders in which nothing that is read counts.
-        kernels: files of the kernels that were launched. Of installed packages those that have one count.
+        kernels: files of the kernels that were launched. Of installed packages those that have one count whole, of
+            others the data that was read and looked for.
 
     Returns:
-        ``files`` below the root and ``outside`` of it, each to its digest; ``packages``, ``absent``, ``folders`` and
-        ``written`` as the journal's record has them.
+        ``files`` below the root and ``outside`` of it, each to its digest; ``packages``, ``distributions``, ``absent``,
+        ``folders`` and ``written`` as the journal's record has them.
     """
     packages = packages_of(kernels) - _OWN_PACKAGES
     installed = [str(path) for path in _modules() if package_of(name_in_package(str(path)) or "") in packages]
@@ -47,13 +48,18 @@ def of_process(
         modules = list(_modules())
         of_packages = package_digests(installed)
         return {"files": digests(root, modules), "outside": outside(root, modules), "packages": of_packages}
-    data, sought = reads.packaged(packages)
+    data, sought = reads.packaged()
+    data = [name for name in data if package_of(name_in_package(name) or "") not in _OWN_PACKAGES]
+    sought = [name for name in sought if package_of(name) not in _OWN_PACKAGES]
+    held = package_digests([*installed, *data])
+    others = {package_of(name) for name in (*held, *sought)} - packages
     paths = [*_modules(), *reads.files(root, without)]
     return {
         "files": digests(root, paths),
         "outside": outside(root, paths),
-        "packages": package_digests([*installed, *data]),
+        "packages": held,
         "packages_absent": sorted(sought)[:LIMIT],
+        "distributions": distributions(others),
         "absent": _names(root, reads.absent(root, without)),
         "folders": {name: had for path, had in reads.folders(root, without) for name in names_of(root, path)},
         "written": _names(root, reads.results(root, without)),

@@ -1,6 +1,7 @@
 """Files of installed packages that a capture rests on: a tuned file put into one makes the capture stale."""
 
 import hashlib
+import importlib
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.captures.installed import InstalledFiles, name_in_package, package_digests, packages_of
+from kprof.captures.installed import InstalledFiles, distributions, name_in_package, package_digests, packages_of
 from kprof.captures.reader import read
 from kprof.gate.captured import _elsewhere, stale
 from kprof.recording.files_read import Reads
@@ -86,8 +87,8 @@ def test_names_that_lead_out_are_not_followed(site):
     assert (found.changed(), found.appeared()) == ([], [])
 
 
-def test_only_data_of_packages_with_kernels_counts(site):
-    """What is read by those is kept, and what was looked for there; code is told by what was imported."""
+def test_data_of_packages_counts(site):
+    """What was read there is kept, and what was looked for; code is told by what was imported."""
     config = site / "tuned_package/configs/a.json"
     config.write_text("{}")
     (site / "other").mkdir()
@@ -95,8 +96,73 @@ def test_only_data_of_packages_with_kernels_counts(site):
     reads = Reads()
     for name in ("tuned_package/configs/a.json", "tuned_package/b.json", "tuned_package/c.py", "other/data.json"):
         reads.read[str(site / name)] = None
-    assert reads.packaged({"tuned_package"}) == ([str(config)], ["tuned_package/b.json"])
-    assert reads.packaged(set()) == ([], [])
+    for name in ("other-1.0.dist-info/METADATA", "distutils-precedence.pth"):
+        reads.read[str(site / name)] = None
+    assert reads.packaged() == ([str(config), str(site / "other/data.json")], ["tuned_package/b.json"])
+
+
+def installed(site, package, version):
+    """As an installer leaves it."""
+    for old in site.glob(f"{package}-*.dist-info"):
+        shutil.rmtree(old)
+    facts = site / f"{package}-{version}.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+    (facts / "top_level.txt").write_text(f"{package}\n")
+    importlib.invalidate_caches()
+
+
+def test_data_of_another_version_is_named_and_not_compared(site):
+    """A package without kernels whose version differs has other data, which says nothing."""
+    config = site / "tuned_package/a.json"
+    config.write_text("{}")
+    installed(site, "tuned_package", "1.2")
+    versions = distributions({"tuned_package", "nowhere"})
+    assert versions == {"tuned_package": "tuned_package==1.2"}
+    known = package_digests([str(config)])
+    config.write_text('{"BLOCK": 4}')
+    (site / "tuned_package/b.json").write_text("{}")
+    same = InstalledFiles(known, ["tuned_package/b.json"], versions)
+    assert (same.changed(), same.appeared()) == (["tuned_package/a.json changed"], ["tuned_package/b.json"])
+    assert (same.missing, same.other_versions) == ([], [])
+    installed(site, "tuned_package", "1.3")
+    other = InstalledFiles(known, ["tuned_package/b.json"], versions)
+    assert (other.changed(), other.appeared(), other.missing) == ([], [], [])
+    assert other.other_versions == ["tuned_package==1.2 (here tuned_package==1.3)"]
+    shutil.rmtree(site / "tuned_package")
+    assert InstalledFiles(known, [], versions).missing == ["tuned_package"]
+
+
+@pytest.mark.triton
+def test_a_tile_from_another_packages_data_makes_the_capture_stale(site, tmp_path):
+    """The kernel is the program's own, its tile stands in a package that has none; a new version of it is named."""
+    tiles = site / "tuned_package/tiles.json"
+    tiles.write_text('{"BLOCK": 1024}')
+    (site / "tuned_package/__init__.py").write_text("")
+    installed(site, "tuned_package", "1.2")
+    program = tmp_path / "program.py"
+    kernel = KERNEL.replace('Path(__file__).parent / "configs" / "MI300X.json"', f"Path({str(tiles)!r})")
+    program.write_text(f"{kernel}\nrun(4096)\n")
+    output = record(program, site, tmp_path)
+    capture = read(output)
+    assert list(capture.packages) == ["tuned_package/tiles.json"]
+    assert capture.distributions == {"tuned_package": "tuned_package==1.2"}
+    assert stale(capture, "capture") is None
+    tiles.write_text('{"BLOCK": 65536}')
+    assert "tuned_package/tiles.json changed since it was recorded" in stale(read(output), "capture")
+    installed(site, "tuned_package", "1.3")
+    assert stale(read(output), "capture") is None
+    assert "data of tuned_package==1.2 (here tuned_package==1.3)" in _elsewhere(read(output), "capture")
+
+
+def record(program, site, folder):
+    """A capture of a program that has the packages."""
+    environment = kprof_environment()
+    environment["PYTHONPATH"] = f"{site}:{environment['PYTHONPATH']}"
+    output = folder / "capture"
+    command = [sys.executable, "-m", "kprof", "capture", "-o", str(output), "--", sys.executable, str(program)]
+    subprocess.run(command, env=environment, cwd=folder, capture_output=True, check=True)
+    return output
 
 
 @pytest.mark.triton
@@ -104,11 +170,7 @@ def test_a_tuned_file_put_into_a_package_makes_the_capture_stale(site, tmp_path)
     """Recorded from a program that asks its package for tiles, as servers do; without the package that is told."""
     program = tmp_path / "program.py"
     program.write_text("import tuned_package\ntuned_package.run(4096)\n")
-    environment = kprof_environment()
-    environment["PYTHONPATH"] = f"{site}:{environment['PYTHONPATH']}"
-    output = tmp_path / "capture"
-    command = [sys.executable, "-m", "kprof", "capture", "-o", str(output), "--", sys.executable, str(program)]
-    subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=True)
+    output = record(program, site, tmp_path)
 
     def again():
         return read(output)
