@@ -67,7 +67,12 @@ class ViewServer:
             Route(f"/api/{name}", partial(_question, answer), methods=["POST"])
             for name, answer in (("report", self._report), ("knobs", self._knobs), ("listing", self._listing))
         ]
-        own = [Route("/api/session", self._about), Route("/api/stream", self._stream)]
+        own = [
+            Route("/api/session", self._about),
+            Route("/api/stream", self._stream),
+            # Browsers ask for one.
+            Route("/favicon.ico", _nothing),
+        ]
         return Starlette(routes=[*pages, *questions, *own], lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -117,6 +122,10 @@ def _content(name: str) -> tuple[bytes]:
 
 async def _file(content: bytes, kind: str, _: Request) -> Response:
     return Response(content, headers={"content-type": kind})
+
+
+async def _nothing(_: Request) -> Response:
+    return Response(status_code=204)
 
 
 async def _question(answer: Callable[[Asked], Awaitable[Any]], request: Request) -> Response:

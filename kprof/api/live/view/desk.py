@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import CancelledError
 from dataclasses import asdict
@@ -30,12 +31,14 @@ class Desk:
 
     Attributes:
         files: target to the files that its last report rests on.
+        saves: target to how often one of them was saved since.
     """
 
     def __init__(self, session: Session, hub: Hub) -> None:
         self._session, self._hub = session, hub
         self._open: set[Question] = set()
         self.files: dict[int, Mapping[str, Stamp]] = {}
+        self.saves: Counter[int] = Counter()
 
     async def ask(self, question: str, arguments: Mapping[str, Any]) -> Question:
         """Ask, and wait until it is answered, also by an error; given up when whoever waits is cancelled.
@@ -69,7 +72,8 @@ class Desk:
         found = await self.ask("report", arguments)
         if found.files:
             self.files[target] = found.files
-        news: dict[str, Any] = {"asked": asked, "seconds": round(time.monotonic() - began, 3)}
+        took = round(time.monotonic() - began, 3)
+        news: dict[str, Any] = {"asked": asked, "saves": self.saves[target], "seconds": took}
         try:
             document = result(found)
         except KprofError as error:

@@ -21,4 +21,5 @@ async def follow(desk: Desk, hub: Hub, poll: float = POLL) -> None:
                 if desk.files.get(target) is files:
                     # A report that is asked for now says anew which files count.
                     desk.files[target] = stamps(files)
-                hub.tell("changed", {"target": target})
+                desk.saves[target] += 1
+                hub.tell("changed", {"target": target, "saves": desk.saves[target]})

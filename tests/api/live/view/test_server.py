@@ -81,7 +81,7 @@ def test_news_are_streamed(assembly):
     path = assembly.folder / "k.amdgcn"
     time.sleep(0.3)
     path.write_text(path.read_text() + "; saved\n")
-    assert _next(stream) == ("changed", {"target": 0})
+    assert _next(stream) == ("changed", {"target": 0, "saves": 1})
     connection.close()
     _, _, body = assembly.send("GET", "/api/session", headers={"X-Kprof-Token": assembly.token})
     assert any(one["asked"].get("gpu") == "MI325X" for one in json.loads(body)["results"])

@@ -1,1 +1,73 @@
+// The first figures of a kernel, where its time goes, and its findings.
 
+import { base, byId, duration, known, make } from "/dom.js";
+
+const CAUSES = {
+  matrix: "matrix units", vector: "vector units", lds: "LDS", barrier: "barriers", issue: "issue",
+  scratch: "spills and private arrays", launch: "launch",
+};
+const RESOURCES = {
+  vgpr: "VGPRs", agpr: "AGPRs", sgpr: "SGPRs", lds: "bytes of LDS", num_warps: "wavefronts a workgroup",
+  vgpr_padding: "VGPRs of padding by waves_per_eu", sgpr_padding: "SGPRs of padding by waves_per_eu",
+};
+const KINDS = [
+  [/spill|scratch/, "scratch"], [/lds|bank|shared/, "lds"], [/barrier/, "barrier"], [/mfma|matrix/, "matrix"],
+  [/drain|wait/, "wait"], [/load|store|coalesc|global|memory|width/, "vmem"],
+];
+
+/** Figures of a kernel's entry in the report. */
+export function figures(kernel) {
+  const { resources = {}, occupancy, model } = kernel;
+  return [
+    ["Time", duration(model?.time_us), model?.low_us ? `likely ${duration(model.low_us)} to ${duration(model.high_us)}` : "modelled"],
+    ["VGPRs", known(resources.vgpr), resources.agpr ? `and ${resources.agpr} AGPRs` : "a lane"],
+    ["Spills", known(resources.vgpr_spills), "VGPRs a lane"],
+    ["LDS", known(resources.lds_bytes), "bytes a workgroup"],
+    ["Occupancy", known(occupancy?.waves_per_simd), occupancy ? `of ${occupancy.max_waves_per_simd} waves a SIMD; limit: ${occupancy.limiter.replaceAll("_", " ")}` : "waves a SIMD"],
+  ];
+}
+
+export function draw(document_, kernel, jump) {
+  byId("verdict").textContent = document_.verdict.summary;
+  const list = figures(kernel).map(([name, value, words]) =>
+    make("div", { "data-figure": name }, make("dt", {}, name), make("dd", {}, value), make("dd", { class: "note" }, words)),
+  );
+  byId("figure-list").replaceChildren(...list);
+  causes(kernel.model);
+  byId("room").textContent = room(kernel.occupancy?.next_step);
+  findings(kernel, jump);
+}
+
+function causes(model) {
+  const shares = Object.entries(model?.shares || {}).filter(([, share]) => share >= 0.005).sort((a, b) => b[1] - a[1]);
+  byId("causes").replaceChildren(
+    ...shares.map(([cause, share]) => {
+      const bar = make("i", { class: `cause ${cause.replace(" ", "-")}` });
+      bar.style.width = `${100 * share}%`;
+      return make("div", { class: "share" }, make("span", {}, CAUSES[cause] || cause), make("span", { class: "track" }, bar), make("span", {}, `${(100 * share).toFixed(0)} %`));
+    }),
+  );
+}
+
+function room(step) {
+  if (!step) return "";
+  const less = (name, amount) => `${amount.toLocaleString("en")} ${RESOURCES[name] || name.replaceAll("_", " ")}`;
+  const all = [less(step.resource, step.reduce_by), ...Object.entries(step.also || {}).map(([n, amount]) => less(n, amount))];
+  return `${known(step.waves_per_simd)} waves a SIMD need ${all.join(" and ")} less.`;
+}
+
+function findings(kernel, jump) {
+  const list = kernel.findings.map((one) => {
+    const place = one.location ? `${base(one.location.file)}:${one.location.line}` : "";
+    const cost = one.gain ? ` ${one.gain.at_most ? "at most " : ""}${duration(one.gain.us)}` : "";
+    const tries = (one.advice || []).map((each) => `${each.knob} ${each.from ?? ""} → ${each.to}`).join(", ");
+    const button = make("button", { type: "button", onclick: () => jump(one), "data-rule": one.rule }, `${one.rule} ${one.name}`);
+    return make("li", { class: one.severity }, button, make("span", { class: "note" }, ` ${one.severity}${cost} ${place}`), make("p", {}, one.message), tries && make("p", { class: "note" }, `Try ${tries}`));
+  });
+  byId("finding-list").replaceChildren(...(list.length ? list : [make("li", {}, "Nothing was found.")]));
+}
+
+/** The class of instructions that a finding is about; null where its name does not say. */
+export function kindOf(finding) {
+  return KINDS.find(([words]) => words.test(finding.name))?.[1] ?? null;
+}

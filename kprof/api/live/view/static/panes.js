@@ -1,1 +1,177 @@
+// A stage of the compile as a list of lines. Only the lines in sight are in the document: a listing may have 60,000.
 
+import { base, choices, make } from "/dom.js";
+
+const HEIGHT = 18;
+const SPARE = 20;
+const TITLES = { python: "Python", ttir: "TTIR", ttgir: "TTGIR", llir: "LLVM IR", amdgcn: "AMDGCN" };
+const PAGE = 20;
+
+export class Pane {
+  /**
+   * @param root the element that becomes the pane
+   * @param stages what can be chosen
+   * @param on `stage(pane)` when another one is chosen, `place(pane, key, chain)` when a line is
+   */
+  constructor(root, stages, stage, on) {
+    this.on = on;
+    this.stage = stage;
+    this.lines = [];
+    this.select = make("select", { "aria-label": "Stage", onchange: () => this.#choose() });
+    choices(this.select, stages.map((one) => [one, TITLES[one]]), stage);
+    this.note = make("span", { class: "note" });
+    this.space = make("div", { class: "space" });
+    this.view = make("div", { class: "lines", tabIndex: 0, role: "listbox", onkeydown: (event) => this.#key(event) });
+    this.view.append(this.space);
+    this.view.addEventListener("scroll", () => this.#draw(), { passive: true });
+    this.space.addEventListener("click", (event) => {
+      const row = event.target.closest("[data-row]");
+      if (row) this.#pick(Number(row.dataset.row));
+    });
+    new ResizeObserver(() => this.#draw()).observe(this.view);
+    root.replaceChildren(make("div", { class: "bar" }, this.select, this.note), this.view);
+    this.root = root;
+    this.clear();
+  }
+
+  clear() {
+    this.show({ files: [], lines: [], notes: [] });
+  }
+
+  show(listing) {
+    this.files = listing.files;
+    this.lines = listing.lines;
+    this.notes = listing.notes;
+    this.rows = new Map();
+    let longest = 0;
+    this.lines.forEach(([, pieces, places], row) => {
+      longest = Math.max(longest, pieces.reduce((sum, [, text]) => sum + text.length, 0));
+      for (const [file, line] of places) {
+        const key = `${this.files[file]}:${line}`;
+        if (!this.rows.has(key)) this.rows.set(key, []);
+        this.rows.get(key).push(row);
+      }
+    });
+    this.top = this.lines.reduce((most, line) => Math.max(most, line[3] || 0), 0);
+    this.lit = new Set();
+    this.around = new Set();
+    this.at = -1;
+    this.wrong = -1;
+    this.space.style.height = `${this.lines.length * HEIGHT}px`;
+    this.space.style.minWidth = `${longest + 14}ch`;
+    this.note.textContent = this.notes.join("; ");
+    this.note.title = this.note.textContent;
+    this.#draw();
+  }
+
+  stale(is) {
+    this.root.classList.toggle("stale", is);
+  }
+
+  /** Light the lines of a place; those of the calls around it weaker. Scrolls to the first one unless it is in sight. */
+  light(key, chain, scroll = true) {
+    this.lit = new Set(this.rows.get(key) || []);
+    this.around = new Set(this.stage === "python" ? chain.flatMap((one) => this.rows.get(one) || []) : []);
+    if (scroll) this.#show([...this.lit][0] ?? [...this.around][0]);
+    this.#draw();
+  }
+
+  /** Light these lines and go to the first. */
+  mark(rows) {
+    this.lit = new Set(rows);
+    this.around = new Set();
+    this.at = rows[0] ?? -1;
+    this.#show(rows[0]);
+    this.#draw();
+  }
+
+  /** Mark the line that an error stands on. */
+  error(path, line) {
+    this.wrong = path === null ? -1 : (this.#ofPath(path, line) ?? -1);
+    if (this.wrong >= 0) this.#show(this.wrong);
+    this.#draw();
+  }
+
+  #ofPath(path, line) {
+    const file = this.files.find((one) => one === path) ?? this.files.find((one) => base(one) === base(path));
+    return file === undefined ? undefined : this.rows.get(`${file}:${line}`)?.[0];
+  }
+
+  /** Rows at a place, of a kind of instruction where one is wanted and there are any. */
+  find(key, kind) {
+    const there = key === null ? [...this.lines.keys()] : this.rows.get(key) || [];
+    const wanted = kind === null ? [] : there.filter((row) => this.lines[row][4] === kind);
+    return wanted.length || key === null ? wanted : there;
+  }
+
+  #choose() {
+    this.stage = this.select.value;
+    this.clear();
+    this.on.stage(this);
+  }
+
+  #pick(row) {
+    if (row < 0 || row >= this.lines.length) return;
+    this.at = row;
+    this.#show(row);
+    const places = this.lines[row][2].map(([file, line]) => `${this.files[file]}:${line}`);
+    if (places.length) this.on.place(this, places[0], places.slice(1));
+    this.#draw();
+  }
+
+  #key(event) {
+    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE };
+    const last = this.lines.length - 1;
+    if (event.ctrlKey || event.metaKey || event.altKey || last < 0) return;
+    if (event.key in moves) this.#pick(Math.min(last, Math.max(0, this.at + moves[event.key])));
+    else if (event.key === "Home") this.#pick(0);
+    else if (event.key === "End") this.#pick(last);
+    else if (event.key === "n" || event.key === "p") this.#next(event.key === "n");
+    else return;
+    event.preventDefault();
+  }
+
+  #next(forward) {
+    const rows = [...this.lit].sort((a, b) => a - b);
+    if (!rows.length) return;
+    const found = forward ? rows.find((row) => row > this.at) : rows.findLast((row) => row < this.at);
+    this.at = found ?? (forward ? rows[0] : rows.at(-1));
+    this.#show(this.at);
+    this.#draw();
+  }
+
+  #show(row) {
+    if (row === undefined || row < 0) return;
+    const top = row * HEIGHT;
+    const { scrollTop, clientHeight } = this.view;
+    if (top < scrollTop || top + HEIGHT > scrollTop + clientHeight) {
+      this.view.scrollTop = Math.max(0, top - clientHeight / 3);
+    }
+  }
+
+  #draw() {
+    const first = Math.max(0, Math.floor(this.view.scrollTop / HEIGHT) - SPARE);
+    const end = Math.min(this.lines.length, first + Math.ceil(this.view.clientHeight / HEIGHT) + 2 * SPARE);
+    const rows = [];
+    for (let row = first; row < end; row += 1) rows.push(this.#row(row));
+    this.space.replaceChildren(...rows);
+  }
+
+  #row(row) {
+    const [number, pieces, places, share, kind] = this.lines[row];
+    const names = ["row"];
+    if (this.lit.has(row)) names.push("lit");
+    else if (this.around.has(row)) names.push("around");
+    if (row === this.at) names.push("at");
+    if (row === this.wrong) names.push("wrong");
+    const made = make("div", { class: names.join(" "), role: "option", "data-row": row });
+    made.style.top = `${row * HEIGHT}px`;
+    const heat = make("i", { class: "heat" });
+    heat.style.width = `${this.top ? (40 * (share || 0)) / this.top : 0}px`;
+    made.append(make("b", {}, number ?? ""), heat);
+    for (const [name, text] of pieces) made.append(name ? make("span", { class: name }, text) : text);
+    const words = [kind, share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the modelled time` : ""];
+    made.title = [...words, ...places.map(([file, line]) => `${base(this.files[file])}:${line}`)].filter(Boolean).join(", ");
+    return made;
+  }
+}

@@ -1,1 +1,203 @@
+// The page: one question (target, GPU, case, knobs), its figures and its panes.
 
+import { byId, choices } from "/dom.js";
+import * as figures from "/figures.js";
+import * as knobs from "/knobs.js";
+import { Pane } from "/panes.js";
+import { about, ask, listen, Refused } from "/server.js";
+import { plain, Tried } from "/tried.js";
+
+let served;
+let sheet = { knobs: [], notes: [], cases: [], gpus: [] };
+let report = null;
+let question = { target: 0 };
+let turn = 0;
+let tried;
+let panes = [];
+let selected = null;
+// Each target's GPU and case where nothing is chosen.
+const homes = new Map();
+// Listings of the question that is shown, by stage: two panes may show one.
+let listings = new Map();
+
+const say = (words) => {
+  byId("status").textContent = words;
+};
+
+function complain(error) {
+  const { path = null, place = null, hint = null } = error.told || {};
+  const words = [path, place].filter(Boolean).join(", ");
+  byId("error").textContent = [words && `${words}:`, error.message, hint].filter(Boolean).join(" ");
+  byId("error").hidden = false;
+  for (const pane of panes) {
+    pane.stale(true);
+    const line = /\bline (\d+)/.exec(`${place || ""} ${error.message}`) || /:(\d+):/.exec(error.message);
+    if (pane.stage === "python") pane.error(line ? path || served.targets[question.target].split("::")[0] : null, line?.[1]);
+  }
+  for (const id of ["figures", "findings"]) byId(id).classList.add("stale");
+  say("");
+}
+
+function fine() {
+  byId("error").hidden = true;
+  for (const pane of panes) pane.stale(false);
+  for (const id of ["figures", "findings"]) byId(id).classList.remove("stale");
+}
+
+/** Ask for the question as it is now; an answer that another one has overtaken is not shown. */
+async function refresh({ sheetToo = false } = {}) {
+  turn += 1;
+  const mine = turn;
+  const began = performance.now();
+  say("compiling …");
+  try {
+    if (sheetToo) {
+      const { config: _, constexprs: __, ...plain } = question;
+      const found = await ask("knobs", plain);
+      if (mine !== turn) return;
+      sheet = found;
+      if (!homes.has(question.target)) homes.set(question.target, { gpu: sheet.gpu, case: firstCase() });
+      controls();
+    }
+    const found = await ask("report", question);
+    if (mine !== turn) return;
+    fine();
+    report = found;
+    kernels();
+    if (!report.kernels.length) throw new Refused(422, { message: report.verdict.summary });
+    figures.draw(report, report.kernels[question.kernel || 0], jump);
+    tried.mark(question);
+    say(`answered in ${Math.round(performance.now() - began)} ms`);
+    listings = new Map();
+    await Promise.all(panes.map(fill));
+  } catch (error) {
+    if (mine !== turn) return;
+    if (!(error instanceof Refused)) console.warn(error);
+    complain(error);
+  }
+}
+
+async function listing(stage) {
+  if (!listings.has(stage)) listings.set(stage, ask("listing", { ...question, stage }));
+  return listings.get(stage);
+}
+
+async function fill(pane) {
+  const [mine, stage] = [turn, pane.stage];
+  const found = await listing(stage);
+  if (mine !== turn || stage !== pane.stage) return;
+  const at = pane.view.scrollTop;
+  pane.show(found);
+  pane.view.scrollTop = at;
+  pane.root.dataset.turn = mine;
+  if (selected) pane.light(selected.key, selected.chain, false);
+}
+
+const firstCase = () => served.options.case ?? sheet.cases[0];
+
+function controls() {
+  choices(byId("gpu"), sheet.gpus.map(([product, arch]) => [product, `${product} (${arch})`]), question.gpu || sheet.gpu);
+  byId("gpu").parentElement.hidden = !sheet.gpus.length;
+  choices(byId("case"), sheet.cases.map((one) => [one, one]), question.case ?? firstCase());
+  byId("case-choice").hidden = sheet.cases.length < 2;
+  byId("triton").textContent = sheet.triton ? `Triton ${sheet.triton}` : "";
+  knobs.draw(sheet, question, (knob, value) => {
+    const { [knob.name]: _, ...others } = question[knob.option] || {};
+    const now = value === knob.value ? others : { ...others, [knob.name]: value };
+    change({ [knob.option]: now });
+  });
+}
+
+function kernels() {
+  const names = report.kernels.map((kernel, at) => [String(at), kernel.name]);
+  if ((question.kernel || 0) >= names.length) delete question.kernel;
+  choices(byId("kernel"), names, String(question.kernel || 0));
+  byId("kernel-choice").hidden = names.length < 2;
+}
+
+/** Change the question; what is as the server was started is left out, so that one question has one form. */
+function change(parts, options = {}) {
+  const changed = { ...question, ...parts };
+  const home = homes.get(changed.target) || {};
+  const said = ([name, value]) => {
+    if (name === "target") return true;
+    if (value === null || typeof value !== "object") return Boolean(value) && value !== home[name];
+    return Object.keys(value).length > 0;
+  };
+  question = Object.fromEntries(Object.entries(changed).filter(said));
+  controls();
+  refresh(options);
+}
+
+function place(from, key, chain) {
+  selected = { key, chain };
+  for (const pane of panes) pane.light(key, chain, pane !== from);
+}
+
+/** Go to the instructions of a finding. */
+async function jump(finding) {
+  const pane = panes.find((one) => one.stage === "amdgcn") || panes[1];
+  if (pane.stage !== "amdgcn") {
+    pane.stage = "amdgcn";
+    pane.select.value = "amdgcn";
+    await fill(pane);
+  }
+  const key = finding.location ? `${finding.location.file}:${finding.location.line}` : null;
+  if (key) for (const other of panes) if (other !== pane) other.light(key, []);
+  const kind = figures.kindOf(finding);
+  const rows = pane.find(key, kind);
+  pane.mark(rows.length ? rows : pane.find(null, kind));
+  pane.view.focus();
+}
+
+async function copy(text) {
+  byId("copied").textContent = text;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // The text stands on the page and can be marked.
+  }
+}
+
+function heard(kind, news) {
+  if (kind === "result") {
+    tried.add(news);
+    tried.draw();
+  } else if (kind === "changed" && news.target === question.target) {
+    refresh({ sheetToo: true });
+  }
+}
+
+async function start() {
+  try {
+    served = await about();
+  } catch (error) {
+    byId("error").textContent = error.message;
+    byId("error").hidden = false;
+    return;
+  }
+  choices(byId("target"), served.targets.map((one, at) => [String(at), one]), "0");
+  tried = new Tried(served.targets, (asked) => {
+    const { target, gpu, case: chosen } = plain(question);
+    question = { target: asked.target };
+    change(asked, { sheetToo: target !== asked.target || gpu !== asked.gpu || chosen !== asked.case });
+  });
+  for (const one of served.results) tried.add(one);
+  const on = { stage: (pane) => fill(pane).catch(complain), place };
+  panes = ["python", "amdgcn"].map((stage, at) => new Pane(byId(`pane-${at}`), served.stages, stage, on));
+  byId("target").addEventListener("change", () => {
+    question = { target: 0 };
+    selected = null;
+    change({ target: Number(byId("target").value) }, { sheetToo: true });
+  });
+  byId("gpu").addEventListener("change", () => change({ gpu: byId("gpu").value }, { sheetToo: true }));
+  byId("case").addEventListener("change", () => change({ case: byId("case").value }, { sheetToo: true }));
+  byId("kernel").addEventListener("change", () => change({ kernel: Number(byId("kernel").value) }));
+  byId("reset").addEventListener("click", () => change({ config: {}, constexprs: {} }));
+  byId("copy").addEventListener("click", () => copy(knobs.tritonConfig(sheet, question)));
+  byId("copy-command").addEventListener("click", () => copy(knobs.command(served.targets[question.target], question, served.options)));
+  listen(heard, (words) => words && say(words));
+  await refresh({ sheetToo: true });
+}
+
+start();
