@@ -15,7 +15,16 @@ from starlette.routing import Route
 
 from kprof.api.live.listings import STAGES
 from kprof.api.live.session import Session
-from kprof.api.live.view.asked import MOST_BYTES, Asked, arguments, listing_arguments, read
+from kprof.api.live.view.asked import (
+    MOST_BYTES,
+    Asked,
+    AskedPair,
+    Kind,
+    arguments,
+    listing_arguments,
+    pair_arguments,
+    read,
+)
 from kprof.api.live.view.desk import Desk, DeskFullError, result, told
 from kprof.api.live.view.following import follow
 from kprof.api.live.view.hub import Hub
@@ -64,8 +73,10 @@ class ViewServer:
         """The ASGI application, without its guard."""
         pages = [Route(path, partial(_file, *_content(name), kind)) for path, (name, kind) in FILES.items()]
         questions = [
-            Route(f"/api/{name}", partial(_question, answer), methods=["POST"])
-            for name, answer in (("report", self._report), ("knobs", self._knobs), ("listing", self._listing))
+            Route("/api/report", partial(_question, Asked, self._report), methods=["POST"]),
+            Route("/api/knobs", partial(_question, Asked, self._knobs), methods=["POST"]),
+            Route("/api/listing", partial(_question, Asked, self._listing), methods=["POST"]),
+            Route("/api/compare", partial(_question, AskedPair, self._compare), methods=["POST"]),
         ]
         own = [
             Route("/api/session", self._about),
@@ -111,6 +122,10 @@ class ViewServer:
         given = arguments(asked, self._served.targets, self._served.options)
         return result(await self._desk.ask("knobs", given))
 
+    async def _compare(self, asked: AskedPair) -> Any:
+        given = pair_arguments(asked, self._served.targets, self._served.options)
+        return result(await self._desk.ask("compare", given))
+
     async def _listing(self, asked: Asked) -> Any:
         given = listing_arguments(asked, self._served.targets, self._served.options)
         return result(await self._desk.ask("listing", given))
@@ -128,13 +143,13 @@ async def _nothing(_: Request) -> Response:
     return Response(status_code=204)
 
 
-async def _question(answer: Callable[[Asked], Awaitable[Any]], request: Request) -> Response:
+async def _question(kind: type[Kind], answer: Callable[[Kind], Awaitable[Any]], request: Request) -> Response:
     """Read a question, answer it, and give it up when the page that asked is gone."""
     try:
         body = await _body(request)
         if body is None:
             return _refused(413, KprofError(f"a question has at most {MOST_BYTES:,} bytes"))
-        return JSONResponse(await _unless_gone(request, answer(read(body))))
+        return JSONResponse(await _unless_gone(request, answer(read(body, kind))))
     except DeskFullError as error:
         return _refused(429, error)
     except KprofError as error:

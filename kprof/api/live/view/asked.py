@@ -1,7 +1,7 @@
 """What the page may ask, read strictly: an unknown field, a wrong type or too much of anything is refused."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -38,14 +38,24 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     stage: str = ""
 
 
-def read(body: bytes) -> Asked:
+class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Two questions about one target, to be compared."""
+
+    old: Asked
+    new: Asked
+
+
+Kind = TypeVar("Kind", Asked, AskedPair)
+
+
+def read(body: bytes, kind: type[Kind]) -> Kind:
     """A request's body.
 
     Raises:
         KprofError: it is no such question.
     """
     try:
-        return msgspec.json.decode(body, type=Asked)
+        return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise KprofError(f"this is no question: {error}") from None
 
@@ -83,3 +93,16 @@ def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, A
     if asked.stage not in STAGES:
         raise KprofError(f"no stage {asked.stage!r}", hint=f"there are {', '.join(STAGES)}")
     return {**arguments(asked, targets, base), "stage": asked.stage, "kernel": asked.kernel}
+
+
+def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of the session's ``compare``.
+
+    Raises:
+        KprofError: there is no such target, or these are two.
+    """
+    if asked.old.target != asked.new.target:
+        raise KprofError("two targets cannot be compared here", hint="kprof diff compares reports of any two.")
+    old, new = (arguments(one, targets, base) for one in (asked.old, asked.new))
+    new.pop("target")
+    return {"target": old.pop("target"), "old": old, "new": new}

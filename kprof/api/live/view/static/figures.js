@@ -62,7 +62,7 @@ function findings(kernel, jump) {
     const cost = one.gain ? ` ${one.gain.at_most ? "at most " : ""}${duration(one.gain.us)}` : "";
     const tries = (one.advice || []).map((each) => `${each.knob} ${each.from ?? ""} → ${each.to}`).join(", ");
     const button = make("button", { type: "button", onclick: () => jump(one), "data-rule": one.rule }, `${one.rule} ${one.name}`);
-    return make("li", { class: one.severity }, button, make("span", { class: "note" }, ` ${one.severity}${cost} ${place}`), make("p", {}, one.message), tries && make("p", { class: "note" }, `Try ${tries}`));
+    return make("li", { class: `severity-${one.severity}` }, button, make("span", { class: "note" }, ` ${one.severity}${cost} ${place}`), make("p", {}, one.message), tries && make("p", { class: "note" }, `Try ${tries}`));
   });
   byId("finding-list").replaceChildren(...(list.length ? list : [make("li", {}, "Nothing was found.")]));
 }

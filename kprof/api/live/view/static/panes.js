@@ -166,9 +166,10 @@ export class Pane {
     if (row === this.wrong) names.push("wrong");
     const made = make("div", { class: names.join(" "), role: "option", "data-row": row });
     made.style.top = `${row * HEIGHT}px`;
-    const heat = make("i", { class: "heat" });
-    heat.style.width = `${this.top ? (40 * (share || 0)) / this.top : 0}px`;
-    made.append(make("b", {}, number ?? ""), heat);
+    const heat = make("i");
+    heat.style.width = `${this.top ? (100 * (share || 0)) / this.top : 0}%`;
+    made.append(make("b", {}, number ?? ""));
+    if (this.top) made.append(make("span", { class: "heat" }, heat));
     for (const [name, text] of pieces) made.append(name ? make("span", { class: name }, text) : text);
     const words = [kind, share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the modelled time` : ""];
     made.title = [...words, ...places.map(([file, line]) => `${base(this.files[file])}:${line}`)].filter(Boolean).join(", ");

@@ -106,7 +106,15 @@ export class Tried {
       const change = differs ? (x ? `${y > x ? "+" : "−"}${Math.abs((100 * (y - x)) / x).toFixed(0)} %` : "from 0") : x === y ? "the same" : "unknown";
       return make("tr", { "data-compare": name }, make("th", {}, name), make("td", {}, text(a)), make("td", {}, text(b)), make("td", { class: differs ? (better ? "better" : "worse") : "" }, change));
     });
-    const only = (one, other) => one.findings.filter((finding) => !other.findings.includes(finding)).join(", ") || "none";
+    const only = (one, other) => {
+      const left = [...other.findings];
+      const more = one.findings.filter((finding) => {
+        const at = left.indexOf(finding);
+        if (at >= 0) left.splice(at, 1);
+        return at < 0;
+      });
+      return more.join(", ") || "none";
+    };
     place.replaceChildren(
       make("h3", {}, "Compared"),
       make("div", { class: "wide" }, make("table", {}, make("thead", {}, make("tr", {}, make("th", {}), make("th", {}, a.words), make("th", {}, b.words), make("th", {}, "Change"))), make("tbody", {}, ...rows))),

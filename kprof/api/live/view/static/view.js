@@ -1,6 +1,6 @@
 // The page: one question (target, GPU, case, knobs), its figures and its panes.
 
-import { byId, choices } from "/dom.js";
+import { byId, choices, make } from "/dom.js";
 import * as figures from "/figures.js";
 import * as knobs from "/knobs.js";
 import { Pane } from "/panes.js";
@@ -69,7 +69,7 @@ async function refresh({ sheetToo = false } = {}) {
     tried.mark(question);
     say(`answered in ${Math.round(performance.now() - began)} ms`);
     listings = new Map();
-    await Promise.all(panes.map(fill));
+    await Promise.all(panes.map((pane) => fill(pane)));
   } catch (error) {
     if (mine !== turn) return;
     if (!(error instanceof Refused)) console.warn(error);
@@ -82,7 +82,7 @@ async function listing(stage) {
   return listings.get(stage);
 }
 
-async function fill(pane) {
+async function fill(pane, { scroll = false } = {}) {
   const [mine, stage] = [turn, pane.stage];
   const found = await listing(stage);
   if (mine !== turn || stage !== pane.stage) return;
@@ -90,7 +90,7 @@ async function fill(pane) {
   pane.show(found);
   pane.view.scrollTop = at;
   pane.root.dataset.turn = mine;
-  if (selected) pane.light(selected.key, selected.chain, false);
+  if (selected) pane.light(selected.key, selected.chain, scroll);
 }
 
 const firstCase = () => served.options.case ?? sheet.cases[0];
@@ -168,6 +168,19 @@ function heard(kind, news) {
   }
 }
 
+/** What the compiled code of two pinned rows differs in, below the table. */
+async function compare([old, now]) {
+  if (old.question.target !== now.question.target || old.words.includes("(save") !== now.words.includes("(save")) return;
+  const bare = ({ kernel: _, ...asked }) => asked;
+  try {
+    const found = await ask("compare", { old: bare(old.question), new: bare(now.question) });
+    const list = found.changes.map((one) => make("li", { class: one.effect }, `${one.text}: ${one.old ?? "unknown"} → ${one.new ?? "unknown"}`, make("span", { class: "note" }, one.where ? ` ${one.where}` : "")));
+    byId("changes")?.replaceChildren(...list);
+  } catch (error) {
+    byId("changes")?.replaceChildren(make("li", { class: "wrong" }, error.message));
+  }
+}
+
 async function start() {
   try {
     served = await about();
@@ -183,8 +196,9 @@ async function start() {
     change(asked, { sheetToo: target !== asked.target || gpu !== asked.gpu || chosen !== asked.case });
   });
   for (const one of served.results) tried.add(one);
-  const on = { stage: (pane) => fill(pane).catch(complain), place };
+  const on = { stage: (pane) => fill(pane, { scroll: true }).catch(complain), place };
   panes = ["python", "amdgcn"].map((stage, at) => new Pane(byId(`pane-${at}`), served.stages, stage, on));
+  byId("compared").addEventListener("compare", (event) => compare(event.detail));
   byId("target").addEventListener("change", () => {
     question = { target: 0 };
     selected = null;

@@ -1,0 +1,215 @@
+"""The page in a browser: Chromium of this machine."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.live.view.conftest import ASSEMBLY, Viewed
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+expect = playwright.expect
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="this machine has no Chromium")
+
+KERNEL = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(value):
+    return value + value
+
+
+@triton.jit
+def scaled(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(y_ptr + at, twice(x) * 3.0, mask=at < n)
+"""
+OPTIONS = (
+    "--arch",
+    "MI300X",
+    "--signature",
+    "*fp32:16,*fp32:16,i32:16",
+    "--constexpr",
+    "BLOCK=1024",
+    "--shape",
+    "n=65536",
+)
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Callable[[Viewed], Any]]:
+    """Opens a server's page, and fails the test for anything that the page complains of."""
+    complaints: list[str] = []
+    contexts: list[Any] = []
+
+    def go(server: Viewed, **options: Any) -> Any:
+        context = browser.new_context(viewport={"width": 1300, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        # A refused question is an answer, which Chromium tells of as an error of the network.
+        page.on(
+            "console",
+            lambda m: complaints.append(m.text) if m.type == "error" and "status of 422" not in m.text else None,
+        )
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.goto(server.address)
+        page.wait_for_selector("#pane-1[data-turn]")
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def source(view: Callable[..., Viewed], tmp_path_factory: pytest.TempPathFactory) -> Viewed:
+    """The page of a user's own function."""
+    folder = tmp_path_factory.mktemp("source")
+    (folder / "mine.py").write_text(KERNEL)
+    return view("mine.py::scaled", *OPTIONS, folder=folder)
+
+
+def figure(page: Any, name: str) -> str:
+    return page.inner_text(f'[data-figure="{name}"] dd >> nth=0')
+
+
+def answered(page: Any) -> None:
+    """Until the question that is asked now is answered, panes and all."""
+    expect(page.locator("#status")).to_have_text(re.compile("answered"), timeout=60_000)
+
+
+def lit(page: Any, pane: int) -> list[str]:
+    return page.locator(f"#pane-{pane} .row.lit").all_inner_texts()
+
+
+def test_names_are_text(view, opened, tmp_path):
+    """A kernel that is named like markup is shown as it is named."""
+    text = ASSEMBLY.read_text()
+    named = re.sub(r"(?<![\w.])scaled_exp(\.\w+)?\b(?!\.py)", lambda found: f'"{HOSTILE}{found[1] or ""}"', text)
+    folder = tmp_path / HOSTILE.replace("/", "")
+    folder.mkdir()
+    (folder / "k.amdgcn").write_text(named)
+    page = opened(view(f"{folder.name}/k.amdgcn", folder=tmp_path))
+    assert page.locator("img").count() == 0
+    assert HOSTILE in page.inner_text("#kernel >> option >> nth=0") or HOSTILE in page.content().replace(
+        "&lt;", "<"
+    ).replace("&gt;", ">")
+    assert page.locator("#target option").all_inner_texts() == [f"{folder.name}/k.amdgcn"]
+
+
+def test_a_narrow_dark_screen(assembly, opened):
+    """Nothing is wider than 420 px, and it is dark where the system is."""
+    page = opened(assembly, color_scheme="dark")
+    page.set_viewport_size({"width": 420, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", ground)[:3])) < 64
+
+
+def test_the_address_keeps_no_token(assembly, opened):
+    """It is gone from the address at once, and the page can be loaded again."""
+    page = opened(assembly)
+    assert "#" not in page.url
+    page.reload()
+    page.wait_for_selector("#pane-1[data-turn]")
+    assert page.locator("#error").is_hidden()
+
+
+def test_without_the_token_the_page_says_so(assembly, browser):
+    page = browser.new_page()
+    page.goto(assembly.address.partition("#")[0])
+    expect(page.locator("#error")).to_have_text(re.compile("the token is missing"))
+    page.close()
+
+
+def test_a_finding_leads_to_its_instructions(view, opened, tmp_path):
+    """Each button lights instructions of the assembly, and they are in sight."""
+    shutil.copy(ASSEMBLY.with_name("matmul.triton-3.9.0.amdgcn"), tmp_path / "k.amdgcn")
+    page = opened(view("k.amdgcn", folder=tmp_path))
+    buttons = page.locator("#finding-list button")
+    assert buttons.count() > 0
+    for number in range(buttons.count()):
+        buttons.nth(number).click()
+        expect(page.locator("#pane-1 .row.at")).to_be_in_viewport()
+        assert lit(page, 1)
+
+
+@pytest.mark.triton
+def test_knobs_lines_and_comparison(source, opened):
+    page = opened(source)
+    assert figure(page, "Spills") == "0"
+    before = figure(page, "VGPRs")
+
+    # A knob: new figures, and a row of its own.
+    page.select_option("#knob-BLOCK", label="2048")
+    expect(page.locator("#tried-table tbody tr")).to_have_count(2, timeout=60_000)
+    answered(page)
+    page.wait_for_selector("#pane-1[data-turn='2']")
+    assert figure(page, "VGPRs") != before
+    page.click("#copy")
+    copied = page.inner_text("#copied")
+    assert '"BLOCK": 2048' in copied
+    assert "num_warps=4" in copied
+    page.click("#copy-command")
+    assert "--constexpr BLOCK=2048" in page.inner_text("#copied")
+
+    # Two rows: what differs.
+    for pin in page.locator("#tried-table input").all():
+        pin.check()
+    assert page.locator('[data-compare="VGPRs"] td').nth(2).inner_text() != "the same"
+    expect(page.locator("#changes li").first).to_be_visible(timeout=60_000)
+
+    # A line lights its counterparts in the other pane, through inlining, whatever that shows.
+    page.click("#pane-0 .row:has-text('value + value')")
+    assert any("v_" in line for line in lit(page, 1))
+    for stage, words in (("ttgir", "arith.addf"), ("ttir", "arith.addf"), ("llir", "fadd")):
+        page.select_option("#pane-1 select", stage)
+        expect(page.locator("#pane-1 .row.lit", has_text=words).first).to_be_in_viewport()
+    page.click("#pane-1 .row.lit >> nth=0")
+    assert any("value + value" in line for line in lit(page, 0))
+    # The call is lit, too, less strongly.
+    assert any("twice(x)" in line for line in page.locator("#pane-0 .row.around").all_inner_texts())
+
+    # The keyboard: the next line.
+    chosen = page.locator("#pane-1 .row.at")
+    row = int(chosen.get_attribute("data-row"))
+    page.focus("#pane-1 .lines")
+    page.keyboard.press("ArrowDown")
+    assert int(chosen.get_attribute("data-row")) == row + 1
+
+
+@pytest.mark.triton
+def test_a_save_is_followed(source, opened):
+    """New code after a save, an error beside the last good result, and all well again."""
+    page = opened(source)
+    path = Path(source.folder / "mine.py")
+    path.write_text(KERNEL.replace("* 3.0", "* 5.0"))
+    expect(page.locator("#pane-0 .row:has-text('* 5.0')")).to_have_count(1, timeout=60_000)
+    path.write_text(KERNEL.replace("* 3.0", "* unknown_name"))
+    expect(page.locator("#error")).to_have_text(re.compile("unknown_name"), timeout=60_000)
+    assert "stale" in page.get_attribute("#pane-1", "class")
+    assert page.locator("#pane-0 .row:has-text('* 5.0')").count() == 1
+    assert "tl.store" in page.inner_text("#pane-0 .row.wrong")
+    path.write_text(KERNEL)
+    expect(page.locator("#pane-0 .row:has-text('* 3.0')")).to_have_count(1, timeout=60_000)
+    assert page.locator("#error").is_hidden()
