@@ -29,7 +29,8 @@ MOST_LINES = 60_000
 class ListedLine:
     """A line: ``number`` of its text, ``places`` are ``[file, line]`` of the source, the innermost first.
 
-    ``share`` is of the modelled time, 0 to 1; ``kind`` an instruction's class.
+    ``share`` is of the modelled time, 0 to 1; ``kind`` an instruction's class, ``words`` what is to know of it,
+    ``live`` how many VGPRs are live at it.
     """
 
     number: int | None
@@ -37,14 +38,16 @@ class ListedLine:
     places: list[tuple[int, int]] = field(default_factory=list)
     share: float | None = None
     kind: str = ""
+    words: str = ""
+    live: int | None = None
 
 
 @dataclass(frozen=True)
 class StageListing:
     """A stage. ``stages`` names those that the kernel has, ``files`` what ``places`` count into.
 
-    ``lines`` are ``[number, pieces, places, share, kind]``, ``pieces`` being ``[class, text]``; ``notes`` say what
-    is not shown.
+    ``lines`` are ``[number, pieces, places, share, kind, words, live]``, ``pieces`` being ``[class, text]``; ``notes``
+    say what is not shown.
     """
 
     kernel: str
@@ -89,7 +92,10 @@ def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> StageLi
         stage,
         [name for name in STAGES if builder.has(name)],
         list(builder.files),
-        [[line.number, parts, line.places, line.share, line.kind] for line, parts in zip(shown, coloured, strict=True)],
+        [
+            [line.number, parts, line.places, line.share, line.kind, line.words, line.live]
+            for line, parts in zip(shown, coloured, strict=True)
+        ],
         notes,
     )
 
@@ -146,7 +152,12 @@ class _Builder:
         self.notes.append("metadata, !dbg and the like, is not shown")
 
     def _instructions(self) -> Iterator[ListedLine]:
+        from kprof_analyzers.details.instruction_words import instruction_words, live_registers
+        from kprof_analyzers.pipeline import facts_of
+
         program, shares = self._kernel.program, self._time_shares()
+        facts = facts_of(self._kernel)[0]
+        words, live = instruction_words(facts), live_registers(facts)
         for block in program.blocks:
             if block.label:
                 yield ListedLine(None, f"{block.label}:")
@@ -154,7 +165,8 @@ class _Builder:
                 comment = f"  ; {one.comment.strip()}" if one.comment.strip() else ""
                 share = None if shares is None else sum(shares[one.index].values())
                 text, kind = f"    {one.text.strip()}{comment}", one.opcode.cls.value
-                yield ListedLine(one.line, text, self._places(one.location), share, kind)
+                places, at = self._places(one.location), one.index
+                yield ListedLine(one.line, text, places, share, kind, words[at], live[at])
         if self._kernel.unseen is not None:
             self.notes.append(self._kernel.unseen)
 

@@ -178,6 +178,13 @@ def listing(target: str, stage: str, **options: Any) -> dict[str, Any]:
     return asdict(listing_(target, stage, **options))
 
 
+def difference(target: str, stage: str, **options: Any) -> dict[str, Any]:
+    """One stage of a compile with two sets of options, side by side."""
+    from kprof.api.live.difference import difference as difference_
+
+    return asdict(difference_(target, stage, **options))
+
+
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "analyze": analyze,
     "report": report,
@@ -190,6 +197,7 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "capture": capture,
     "knobs": knobs,
     "listing": listing,
+    "difference": difference,
 }
 """Name to what answers it."""
 

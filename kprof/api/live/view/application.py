@@ -21,6 +21,7 @@ from kprof.api.live.view.asked import (
     AskedPair,
     Kind,
     arguments,
+    difference_arguments,
     listing_arguments,
     pair_arguments,
     read,
@@ -36,7 +37,7 @@ FILES: Mapping[str, tuple[str, str]] = {
     "/view.css": ("view.css", "text/css; charset=utf-8"),
     **{
         f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-        for name in ("view", "dom", "server", "panes", "figures", "knobs", "tried")
+        for name in ("view", "dom", "server", "panes", "figures", "knobs", "tried", "difference")
     },
 }
 """Address to file of the package and its type: there are no others, and no address is ever made a path."""
@@ -77,6 +78,7 @@ class ViewServer:
             Route("/api/knobs", partial(_question, Asked, self._knobs), methods=["POST"]),
             Route("/api/listing", partial(_question, Asked, self._listing), methods=["POST"]),
             Route("/api/compare", partial(_question, AskedPair, self._compare), methods=["POST"]),
+            Route("/api/difference", partial(_question, AskedPair, self._difference), methods=["POST"]),
         ]
         own = [
             Route("/api/session", self._about),
@@ -125,6 +127,10 @@ class ViewServer:
     async def _compare(self, asked: AskedPair) -> Any:
         given = pair_arguments(asked, self._served.targets, self._served.options)
         return result(await self._desk.ask("compare", given))
+
+    async def _difference(self, asked: AskedPair) -> Any:
+        given = difference_arguments(asked, self._served.targets, self._served.options)
+        return result(await self._desk.ask("difference", given))
 
     async def _listing(self, asked: Asked) -> Any:
         given = listing_arguments(asked, self._served.targets, self._served.options)

@@ -95,6 +95,17 @@ def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, A
     return {**arguments(asked, targets, base), "stage": asked.stage, "kernel": asked.kernel}
 
 
+def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of the session's ``difference``; stage and kernel are those of the first question.
+
+    Raises:
+        KprofError: there is no such target or stage, or these are two targets.
+    """
+    if asked.old.stage not in STAGES:
+        raise KprofError(f"no stage {asked.old.stage!r}", hint=f"there are {', '.join(STAGES)}")
+    return {**pair_arguments(asked, targets, base), "stage": asked.old.stage, "kernel": asked.old.kernel}
+
+
 def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of the session's ``compare``.
 

@@ -178,6 +178,11 @@ def test_knobs_lines_and_comparison(source, opened):
         pin.check()
     assert page.locator('[data-compare="VGPRs"] td').nth(2).inner_text() != "the same"
     expect(page.locator("#changes li").first).to_be_visible(timeout=60_000)
+    page.click("[data-difference=ttgir]")
+    changed = page.locator(".difference tr.changed").first
+    expect(changed).to_be_visible(timeout=60_000)
+    assert "1024" in changed.locator("td").nth(1).inner_text()
+    assert "2048" in changed.locator("td").nth(3).inner_text()
 
     # A line lights its counterparts in the other pane, through inlining, whatever that shows.
     page.click("#pane-0 .row:has-text('value + value')")

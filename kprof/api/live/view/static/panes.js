@@ -52,6 +52,7 @@ export class Pane {
         this.rows.get(key).push(row);
       }
     });
+    this.most = this.lines.reduce((most, line) => Math.max(most, line[6] || 0), 0);
     this.top = this.lines.reduce((most, line) => Math.max(most, line[3] || 0), 0);
     this.lit = new Set();
     this.around = new Set();
@@ -158,7 +159,7 @@ export class Pane {
   }
 
   #row(row) {
-    const [number, pieces, places, share, kind] = this.lines[row];
+    const [number, pieces, places, share, kind, about, live] = this.lines[row];
     const names = ["row"];
     if (this.lit.has(row)) names.push("lit");
     else if (this.around.has(row)) names.push("around");
@@ -170,8 +171,13 @@ export class Pane {
     heat.style.width = `${this.top ? (100 * (share || 0)) / this.top : 0}%`;
     made.append(make("b", {}, number ?? ""));
     if (this.top) made.append(make("span", { class: "heat" }, heat));
+    if (this.most) {
+      const strip = make("s", {}, live ?? "");
+      strip.style.setProperty("--live", `${Math.round((100 * (live || 0)) / this.most)}%`);
+      made.append(strip);
+    }
     for (const [name, text] of pieces) made.append(name ? make("span", { class: name }, text) : text);
-    const words = [kind, share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the modelled time` : ""];
+    const words = [about || kind, live ? `${live} VGPRs are live` : "", share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the modelled time` : ""];
     made.title = [...words, ...places.map(([file, line]) => `${base(this.files[file])}:${line}`)].filter(Boolean).join(", ");
     return made;
   }

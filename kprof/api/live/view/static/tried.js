@@ -121,6 +121,7 @@ export class Tried {
       make("p", {}, `Findings of the first alone: ${only(a, b)}.`),
       make("p", {}, `Findings of the second alone: ${only(b, a)}.`),
       make("ol", { id: "changes" }),
+      make("div", { id: "differences" }),
     );
     place.dispatchEvent(new CustomEvent("compare", { bubbles: true, detail: [a, b] }));
   }

@@ -1,6 +1,7 @@
 // The page: one question (target, GPU, case, knobs), its figures and its panes.
 
 import { byId, choices, make } from "/dom.js";
+import { differences } from "/difference.js";
 import * as figures from "/figures.js";
 import * as knobs from "/knobs.js";
 import { Pane } from "/panes.js";
@@ -172,6 +173,9 @@ function heard(kind, news) {
 async function compare([old, now]) {
   if (old.question.target !== now.question.target || old.words.includes("(save") !== now.words.includes("(save")) return;
   const bare = ({ kernel: _, ...asked }) => asked;
+  byId("differences")?.replaceChildren(
+    differences(served.stages, (stage) => ask("difference", { old: { ...old.question, stage }, new: now.question })),
+  );
   try {
     const found = await ask("compare", { old: bare(old.question), new: bare(now.question) });
     const list = found.changes.map((one) => make("li", { class: one.effect }, `${one.text}: ${one.old ?? "unknown"} → ${one.new ?? "unknown"}`, make("span", { class: "note" }, one.where ? ` ${one.where}` : "")));

@@ -1,0 +1,90 @@
+"""Two configurations' texts of a stage side by side, equal lines beside each other."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Any
+
+from kprof.api.live.listings import listing
+
+AROUND = 3
+"""Equal lines that are shown before and behind a change."""
+
+_COMMENT = re.compile(r"\s*;.*$")
+# What only names a value, a block or a register: it follows from what was compiled before.
+_NAMES = re.compile(r"%[\w$.#-]+|!\d+|\b[sva]\d+\b|\b[sva]\[\d+:\d+\]|\.L\w+")
+
+Pieces = Sequence[Sequence[str]]
+Line = tuple[int | None, Pieces]
+Row = tuple[str, int | None, Pieces | None, int | None, Pieces | None]
+
+
+@dataclass(frozen=True)
+class StageDifference:
+    """A stage of two configurations. ``changed`` counts the rows of this kind.
+
+    ``rows`` are ``[kind, line, pieces, line, pieces]``: ``same``, ``changed`` (a side without a line has no pieces), or
+    ``gap``, where the first number counts equal lines that are left out.
+    """
+
+    kernel: str
+    stage: str
+    changed: int
+    rows: list[Row]
+
+
+def difference(
+    target: str, stage: str, old: Mapping[str, Any], new: Mapping[str, Any], kernel: int = 0
+) -> StageDifference:
+    """A stage of one kernel under two sets of options, aligned.
+
+    Lines are equal that differ in names of values, blocks or registers, or in comments.
+
+    Args:
+        target: as for :func:`kprof.analyze`.
+        stage: a key of :data:`kprof.api.live.listings.STAGES`.
+        old: how it is compiled, as for :func:`kprof.analyze`.
+        new: the same for the other side.
+        kernel: position among the target's kernels.
+
+    Raises:
+        TargetError: there is no such stage or kernel.
+        KprofError: as :func:`kprof.analyze`.
+    """
+    sides = [listing(target, stage, kernel, **side) for side in (old, new)]
+    rows = aligned(*([(line[0], line[1]) for line in side.lines] for side in sides))
+    return StageDifference(sides[0].kernel, stage, sum(row[0] == "changed" for row in rows), rows)
+
+
+def aligned(old: Sequence[Line], new: Sequence[Line]) -> list[Row]:
+    """Rows as :class:`StageDifference` has them; lines that say nothing are left out."""
+    left, right = ([(line, key) for line in side if (key := _key(line))] for side in (old, new))
+    matcher = SequenceMatcher(None, [key for _, key in left], [key for _, key in right], autojunk=False)
+    steps = matcher.get_opcodes()
+    rows: list[Row] = []
+    for at, (kind, a, b, c, d) in enumerate(steps):
+        pairs = list(zip_longest((line for line, _ in left[a:b]), (line for line, _ in right[c:d])))
+        if kind != "equal":
+            rows += [_row("changed", *pair) for pair in pairs]
+            continue
+        head, tail = (0 if at == end else AROUND for end in (0, len(steps) - 1))
+        hidden = len(pairs) - head - tail
+        if hidden <= 1:
+            rows += [_row("same", *pair) for pair in pairs]
+            continue
+        rows += [_row("same", *pair) for pair in pairs[:head]]
+        rows.append(("gap", hidden, None, None, None))
+        rows += [_row("same", *pair) for pair in pairs[len(pairs) - tail :]]
+    return rows
+
+
+def _row(kind: str, old: Line | None, new: Line | None) -> Row:
+    return (kind, *(old or (None, None)), *(new or (None, None)))
+
+
+def _key(line: Line) -> str:
+    """What is compared of a line."""
+    text = "".join(text for _, text in line[1])
+    return _NAMES.sub("_", _COMMENT.sub("", text)).strip()
