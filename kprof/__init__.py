@@ -45,6 +45,7 @@ __all__ = [
     "read_tunableop",
     "report",
     "select",
+    "server_configs",
     "trace_breakdown",
     "trace_diff",
     "trace_gaps",
@@ -94,6 +95,7 @@ _PUBLIC = {
     "read_tunableop": "kprof.api.read_tunableop",
     "report": "kprof.api.report",
     "select": "kprof.tuning.choice",
+    "server_configs": "kprof.api.server_configs",
     "trace_breakdown": "kprof.api.trace.breakdown",
     "trace_diff": "kprof.api.trace.diff",
     "trace_gaps": "kprof.api.trace.gaps",
@@ -131,6 +133,7 @@ if TYPE_CHECKING:
     from kprof.api.read_trace import read_trace as read_trace
     from kprof.api.read_tunableop import read_tunableop as read_tunableop
     from kprof.api.report import report as report
+    from kprof.api.server_configs import server_configs as server_configs
     from kprof.api.trace.breakdown import trace_breakdown as trace_breakdown
     from kprof.api.trace.diff import trace_diff as trace_diff
     from kprof.api.trace.gaps import trace_gaps as trace_gaps

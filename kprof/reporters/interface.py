@@ -25,6 +25,7 @@ DOCUMENTS = {
     "counters-diff": "kprof counters diff",
     "validation": "kprof validate",
     "profile": "kprof profile",
+    "server-configs": "kprof configs",
     "occupancy": "kprof occupancy",
     "select": "kprof select",
     "kernels": "kprof kernels list",

@@ -33,6 +33,7 @@ ALLOWED = {
     "kprof/tuning/configs/json_text.py": "one text or number, whose form and length a pattern has held",
     "kprof/tuning/recorded/answer.py": "entries that were JSON a moment ago",
     "kprof/tuning/trials/serve.py": WIRE,
+    "kprof/tuning/servers/lookup_process.py": WIRE,
     "kprof_analyzers/directories.py": SUMMED,
     "kprof_analyzers/report_cache.py": SUMMED,
 }

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "capture": ("--force", "-o", "recorded", "--", sys.executable, "program.py"),
     "cfg": ("k.amdgcn", "-o", "-"),
     "check": ("-j", "1"),
+    "configs": (str(ROOT / "tests/artifacts/model_configs/qwen3-8b"), "--server", "vllm", "--arch", "MI300X"),
     "counters metrics": ("counter_collection_1.csv", "--arch", "gfx942"),
     "counters roofline": ("counter_collection_1.csv", "--arch", "gfx942"),
     "counters diff": ("counter_collection_1.csv", "counter_collection_1.csv", "--arch", "gfx942"),

@@ -66,7 +66,7 @@ def test_help_of_groups_has_no_other_options(kprof, name):
 
 
 EXAMPLES = (
-    "advise", "analyze kernel", "bench", "cfg", "check", "counters diff", "counters metrics",
+    "advise", "analyze kernel", "bench", "cfg", "check", "configs", "counters diff", "counters metrics",
     "counters roofline", "ingest counters", "ingest mlir", "ingest results",
     "ingest thread-trace", "ingest trace", "ingest tunableop", "layout", "lint-configs", "occupancy",
     "profile", "select",

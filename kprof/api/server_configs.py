@@ -1,0 +1,114 @@
+"""Which tuned files a server looks for when it serves a model."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from kprof.api.result import Result
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.tuning.servers.document import ServerConfigs
+
+BATCHES = (1, 8, 64, 512, 4096)
+"""Rows of a step that are asked for unless others are named: from decoding one sequence to filling a prompt in."""
+
+_MOST_GPUS = 4096
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NeededConfigs(Result):
+    """The tuned files that a server looks for.
+
+    Attributes:
+        document: everything, as ``kprof configs --json`` writes it.
+    """
+
+    document: "ServerConfigs"
+    kind: ClassVar[str] = "server-configs"
+
+    @property
+    def ok(self) -> bool:
+        """Everything could be told, and where it was asked for, nothing is missing."""
+        return self.document.verdict.status == "ok"
+
+    @property
+    def summary(self) -> str:
+        """How many files are needed, and there."""
+        return self.document.verdict.summary
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a file."""
+        from kprof.reporters._frames import struct_frame
+        from kprof.tuning.servers.document import NeededFile
+
+        return struct_frame(NeededFile, [({}, file) for file in self.document.needed], ())
+
+
+def server_configs(
+    model: "str | os.PathLike[str]",
+    *,
+    server: str,
+    arch: str,
+    tp: int = 1,
+    ep: int = 1,
+    quant: str | None = None,
+    batches: Sequence[int] = BATCHES,
+    server_path: "str | os.PathLike[str] | None" = None,
+    device_name: str | None = None,
+    triton: str | None = None,
+    strict: bool = False,
+) -> NeededConfigs:
+    """Which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
+
+    The lookups are the server's own functions, taken out of its code and run in a process of their own; nothing else
+    of the server is executed. Sizes are computed from the model's configuration.
+
+    Args:
+        model: a ``config.json`` of Hugging Face, or its folder. Nothing is downloaded.
+        server: ``vllm``, ``sglang`` or ``aiter``.
+        arch: the GPU, a product or an architecture.
+        tp: GPUs that share a layer.
+        ep: groups that experts are dealt out to; it divides ``tp``.
+        quant: ``bf16``, ``fp8``, ``fp8-block``, ``int8``, ``w4a16`` or ``mxfp4``; the file's own when ``None``.
+        batches: rows of a step.
+        server_path: a checkout, or the folder that the server is installed in; what this Python has when ``None``.
+            Where it has none, the names are a table's, and what is there is not known.
+        device_name: what the driver calls the GPU, where it is not as usual.
+        triton: the version that the server runs with, by which SGLang has its files.
+        strict: what is not there for the shape itself fails.
+
+    Raises:
+        HardwareError: the GPU is not known.
+        InputError: there is no such configuration, or it is no JSON object.
+        KprofError: the server is not known, its code is not there or another than expected, or a number makes no sense.
+    """
+    from kprof.inputs.model_config import read
+    from kprof.tuning.servers.devices import served_gpu
+    from kprof.tuning.servers.examine import ServedModel, examine, quantisation
+    from kprof.tuning.servers.lookup import server_code
+    from kprof.tuning.servers.registry import server_of
+    from kprof.tuning.servers.shapes import Split
+
+    if not 0 < tp <= _MOST_GPUS or not 0 < ep <= tp or tp % ep:
+        raise KprofError(f"--tp {tp} --ep {ep}: experts are dealt out to a divisor of the GPUs that share a layer")
+    if not batches or min(batches) < 1:
+        raise KprofError("--batch takes numbers of rows, 1 and more")
+    chosen = server_of(server)
+    gpu = served_gpu(arch)
+    found = read(model if isinstance(model, str) else os.fspath(model))
+    asked = ServedModel(
+        model=found,
+        server=chosen,
+        gpu=gpu,
+        split=Split(tp, ep),
+        weights=quantisation(quant, found),
+        batches=tuple(sorted(set(batches))),
+        code=server_code(chosen, None if server_path is None else os.fspath(server_path)),
+        device=device_name,
+        triton=triton,
+    )
+    return NeededConfigs(examine(asked, strict=strict))

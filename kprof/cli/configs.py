@@ -1,0 +1,107 @@
+"""``kprof configs``: which tuned files a server looks for when it serves a model."""
+
+from typing import Annotated
+
+import typer
+
+from kprof.cli._completion import architectures
+from kprof.cli._format_options import format_options
+from kprof.cli.common import NoColorOption, QuietOption, VerboseOption
+from kprof.errors import KprofError
+from kprof.output.colour import coloured
+from kprof.output.headline import screen_width
+from kprof.output.writing import print_styled
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+
+HELP = "List the tuned files that a server looks for when it serves a model."
+
+_EXIT = {"ok": 0, "missing": 1, "cannot_tell": 2}
+
+
+@format_options("server-configs")
+def command(
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="A config.json of Hugging Face, or its folder. Nothing is downloaded."),
+    ],
+    server: Annotated[str, typer.Option("--server", help="vllm, sglang or aiter.", metavar="NAME")],
+    arch: Annotated[
+        str,
+        typer.Option("--arch", "-a", help="The GPU: MI300X, gfx1201.", metavar="GPU", autocompletion=architectures),
+    ],
+    tp: Annotated[int, typer.Option("--tp", help="GPUs that share a layer.", min=1)] = 1,
+    ep: Annotated[int, typer.Option("--ep", help="Groups that experts are dealt out to; it divides --tp.", min=1)] = 1,
+    quant: Annotated[
+        str | None,
+        typer.Option(
+            "--quant",
+            help="bf16, fp8, fp8-block, int8, w4a16 or mxfp4, when it is not as the model's file says.",
+            metavar="NAME",
+        ),
+    ] = None,
+    batch: Annotated[
+        str, typer.Option("--batch", help="Rows of a step, comma separated.", metavar="ROWS[,ROWS]")
+    ] = "1,8,64,512,4096",
+    server_path: Annotated[
+        str | None,
+        typer.Option(
+            "--server-path",
+            help="A checkout of the server, or the folder that it is installed in; this Python's when not given.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    device_name: Annotated[
+        str | None,
+        typer.Option("--device-name", help="What the driver calls the GPU, where it is not as usual.", metavar="NAME"),
+    ] = None,
+    triton: Annotated[
+        str | None,
+        typer.Option(
+            "--triton", help="The server's version of Triton, by which SGLang has its files.", metavar="VERSION"
+        ),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail where a file is not there for the shape.")] = False,
+    outputs: Outputs = NO_OUTPUTS,
+    verbose: VerboseOption = 0,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """List the tuned files that a server looks for when it serves a model, and say which of them are there.
+
+    The server's own lookup functions are called, taken out of its code; nothing else of it runs, and no GPU is
+    needed. Without a checkout and an installed server the names are those of a table, and what is there is not known.
+
+    Exit codes: 0 told, 1 a file is not there (only with --strict), 2 not all could be told.
+
+    Example:  kprof configs DeepSeek-V3/ --server vllm --arch MI300X --tp 8 --server-path ~/vllm
+    """
+    from kprof.api.server_configs import server_configs
+    from kprof.reporters.server_configs_text import ServerConfigsTextReporter
+
+    found = server_configs(
+        model,
+        server=server,
+        arch=arch,
+        tp=tp,
+        ep=ep,
+        quant=quant,
+        batches=_numbers(batch),
+        server_path=server_path,
+        device_name=device_name,
+        triton=triton,
+        strict=strict,
+    )
+
+    def text() -> None:
+        reporter = ServerConfigsTextReporter(screen_width(), colour=coloured(no_color=no_color), verbose=verbose)
+        print_styled(reporter.verdict(found.document) if quiet else reporter.render(found.document))
+
+    outputs.write(found.document, text)
+    raise typer.Exit(_EXIT[found.document.verdict.status])
+
+
+def _numbers(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise KprofError(f"--batch takes numbers of rows, got {text[:80]!r}")
+    return [int(part) for part in parts]

@@ -1,0 +1,279 @@
+"""``config.json`` of Hugging Face: the sizes that decide which products a model runs. Weights are not looked at.
+
+Key names are those of the ``transformers`` configuration classes; a multimodal model's are under ``text_config``.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import InputError
+from kprof.inputs import boundary
+
+MOST_BYTES = 4 << 20
+"""Of a ``config.json``; the largest public ones have some hundred kilobytes, most of it lists of layers."""
+
+LARGEST = 1 << 24
+"""That any size may be: what is larger is damaged, and products of sizes stay exact."""
+
+_DENSE = (
+    "LlamaForCausalLM", "MistralForCausalLM", "Mistral3ForConditionalGeneration", "Qwen2ForCausalLM",
+    "Qwen3ForCausalLM", "Gemma3ForCausalLM", "Gemma3ForConditionalGeneration",
+)  # fmt: skip
+_EXPERTS = (
+    "MixtralForCausalLM", "Qwen2MoeForCausalLM", "Qwen3MoeForCausalLM", "Glm4MoeForCausalLM", "GptOssForCausalLM",
+    "Llama4ForCausalLM", "Llama4ForConditionalGeneration",
+)  # fmt: skip
+_LATENT = ("DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "KimiK2ForCausalLM")
+_FEED_FORWARD_IS_EXPERT = ("MixtralForCausalLM", "GptOssForCausalLM", "Llama4ForCausalLM")
+"""Architectures whose ``intermediate_size`` is an expert's; they have no other key for it."""
+
+KNOWN = (*_DENSE, *_EXPERTS, *_LATENT)
+"""Architectures whose layers kprof knows."""
+
+
+@dataclass(frozen=True)
+class LatentSizes:
+    """Multi-head latent attention's sizes.
+
+    Attributes:
+        q_rank: of the query's compression; ``None`` where queries are not compressed.
+        kv_rank: of the compressed keys and values.
+        nope: elements of a head without rotary embedding.
+        rope: elements of a head with it.
+        value: elements of a head's value.
+    """
+
+    q_rank: int | None
+    kv_rank: int
+    nope: int
+    rope: int
+    value: int
+
+
+@dataclass(frozen=True)
+class ExpertSizes:
+    """A mixture of experts' sizes.
+
+    Attributes:
+        count: routed experts.
+        chosen: for a token.
+        inner: an expert's intermediate size.
+        shared: the shared experts' intermediate size, all of them together; 0 where there are none.
+        layers: with experts; ``None`` when not known.
+    """
+
+    count: int
+    chosen: int
+    inner: int
+    shared: int
+    layers: int | None
+
+
+@dataclass(frozen=True)
+class WeightFormat:
+    """How weights are quantised.
+
+    Attributes:
+        name: ``bf16`` for not at all, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4``; else the file's own word.
+        block: rows and columns that share a scale, where the name is ``fp8-block``.
+        group: elements that share a scale, where the name is ``w4a16``.
+    """
+
+    name: str = "bf16"
+    block: tuple[int, int] | None = None
+    group: int | None = None
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """A model's sizes. What the file does not say is ``None``, and there is a problem for it.
+
+    Attributes:
+        path: of the file.
+        architecture: its first, ``?`` without one.
+        hidden: size of the residual stream.
+        layers: number of them.
+        heads: query heads.
+        kv_heads: key and value heads.
+        head: elements of a head.
+        inner: a dense feed-forward layer's intermediate size; ``None`` where no layer is dense.
+        dense_layers: layers with a dense feed-forward network; ``None`` when not known.
+        experts: where it has them.
+        latent: where its attention is latent.
+        weights: how they are quantised.
+        problems: what is missing, wrong or unknown, a sentence each.
+    """
+
+    path: str
+    architecture: str
+    hidden: int | None
+    layers: int | None
+    heads: int | None
+    kv_heads: int | None
+    head: int | None
+    inner: int | None
+    dense_layers: int | None
+    experts: ExpertSizes | None
+    latent: LatentSizes | None
+    weights: WeightFormat
+    problems: tuple[str, ...] = ()
+
+
+def read(path: str | Path) -> ModelConfig:
+    """The sizes of a model.
+
+    Args:
+        path: a ``config.json``, or the folder that it is in.
+
+    Raises:
+        InputError: there is no such file, it is too large, or it is no JSON object.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file /= "config.json"
+        if not file.is_file():
+            raise InputError("there is no config.json in this folder", path=str(path))
+    data = boundary.read_bytes(file, most=MOST_BYTES)
+    whole = boundary.json_of(data, dict[str, Any], str(file), "a model's configuration")
+    text = whole.get("text_config")
+    return _Reader(str(file), whole, text if isinstance(text, dict) else whole).read()
+
+
+@dataclass
+class _Reader:
+    path: str
+    whole: dict[str, Any]
+    text: dict[str, Any]
+    problems: list[str] = field(default_factory=list)
+
+    def read(self) -> ModelConfig:
+        names = self.whole.get("architectures") or self.text.get("architectures") or []
+        name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else "?"
+        if name == "?":
+            self.problems.append("architectures is missing: what the layers are is not known")
+        elif name not in KNOWN:
+            self.problems.append(f"the architecture {name!r} is not known: its products may differ from these")
+        hidden, layers, heads = self.size("hidden_size"), self.size("num_hidden_layers"), self.size(_HEADS)
+        latent = self.latent() if name in _LATENT or "kv_lora_rank" in self.text else None
+        head = self.size("head_dim", needed=False)
+        if head is None and hidden is not None and heads is not None:
+            head = hidden // heads
+        experts = self.experts(name, layers) if name in (*_EXPERTS, *_LATENT) or self.has_experts() else None
+        inner, dense = self.dense(name, layers, experts)
+        return ModelConfig(
+            path=self.path,
+            architecture=name,
+            hidden=hidden,
+            layers=layers,
+            heads=heads,
+            kv_heads=self.size("num_key_value_heads", needed=False) or heads,
+            head=head,
+            inner=inner,
+            dense_layers=dense,
+            experts=experts,
+            latent=latent,
+            weights=self.weights(),
+            problems=tuple(self.problems),
+        )
+
+    def size(self, *names: str, needed: bool = True) -> int | None:
+        """The first of these keys that is there; a problem where none is, or it is no size."""
+        for name in names:
+            value = self.text.get(name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST:
+                self.problems.append(f"{name} is no size: {str(value)[:40]}")
+                return None
+            return value
+        if needed:
+            self.problems.append(f"{' or '.join(names)} is missing")
+        return None
+
+    def has_experts(self) -> bool:
+        return any(isinstance(self.text.get(name), int) and self.text[name] > 1 for name in _COUNTS)
+
+    def latent(self) -> LatentSizes | None:
+        sizes = [self.size(name) for name in ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")]
+        kv_rank, nope, rope, value = sizes
+        if kv_rank is None or nope is None or rope is None or value is None:
+            return None
+        return LatentSizes(self.size("q_lora_rank", needed=False), kv_rank, nope, rope, value)
+
+    def experts(self, name: str, layers: int | None) -> ExpertSizes | None:
+        count, chosen = self.size(*_COUNTS), self.size("num_experts_per_tok", "experts_per_token")
+        alias = ("intermediate_size",) if name.startswith(_FEED_FORWARD_IS_EXPERT) or "Llama4" in name else ()
+        inner = self.size("moe_intermediate_size", *alias)
+        if count is None or chosen is None or inner is None:
+            return None
+        shared = self.size("shared_expert_intermediate_size", needed=False) or 0
+        if not shared:
+            shared = inner * (1 if "Llama4" in name else self.size("n_shared_experts", needed=False) or 0)
+        return ExpertSizes(count, chosen, inner, shared, None if layers is None else self.with_experts(layers))
+
+    def with_experts(self, layers: int) -> int | None:
+        """Layers with experts: the first ones may be dense, or only every so many have them."""
+        first = self.text.get("first_k_dense_replace", 0)
+        step = self.text.get("interleave_moe_layer_step", self.text.get("decoder_sparse_step", 1))
+        named = self.text.get("mlp_only_layers") or []
+        listed = self.text.get("moe_layers")
+        if isinstance(listed, list):
+            return len(listed)
+        if not isinstance(first, int) or not isinstance(step, int) or step < 1 or not isinstance(named, list):
+            return None
+        return sum(1 for layer in range(first, layers) if (layer + 1) % step == 0 and layer not in named)
+
+    def dense(self, name: str, layers: int | None, experts: ExpertSizes | None) -> tuple[int | None, int | None]:
+        """Intermediate size and number of the layers without experts."""
+        if experts is None:
+            return self.size("intermediate_size"), layers
+        known = None if layers is None or experts.layers is None else layers - experts.layers
+        if known == 0:
+            return None, 0
+        return self.size("intermediate_size_mlp" if "Llama4" in name else "intermediate_size"), known
+
+    def weights(self) -> WeightFormat:
+        """How weights are quantised, by ``quantization_config``; its forms differ from tool to tool."""
+        found = self.whole.get("quantization_config") or self.text.get("quantization_config")
+        if not isinstance(found, dict):
+            return WeightFormat()
+        method = str(found.get("quant_method", "?"))
+        if method == "compressed-tensors":
+            return _compressed(found)
+        block = found.get("weight_block_size")
+        if method == "fp8":
+            return _fp8(block)
+        if method in {"gptq", "awq"} and found.get("bits") == _FOUR:
+            group = found.get("group_size")
+            return WeightFormat("w4a16", group=group if isinstance(group, int) and group > 0 else None)
+        if method != "mxfp4":
+            self.problems.append(f"the quantisation {method!r} is not known: what is looked up for it is not told")
+        return WeightFormat(method)
+
+
+_FOUR, _EIGHT = 4, 8
+_HEADS = "num_attention_heads"
+_COUNTS = ("num_local_experts", "n_routed_experts", "num_experts")
+
+
+def _compressed(found: dict[str, Any]) -> WeightFormat:
+    groups = found.get("config_groups")
+    first = next(iter(groups.values()), None) if isinstance(groups, dict) else None
+    weights = first.get("weights") if isinstance(first, dict) else None
+    if not isinstance(weights, dict):
+        return WeightFormat("compressed-tensors")
+    acts = first.get("input_activations") if isinstance(first, dict) else None
+    bits, kind, block, group = (weights.get(key) for key in ("num_bits", "type", "block_structure", "group_size"))
+    if bits == _FOUR and kind == "int" and acts is None:
+        return WeightFormat("w4a16", group=group if isinstance(group, int) and group > 0 else None)
+    if bits == _EIGHT and kind == "float":
+        return _fp8(block)
+    return WeightFormat("int8" if bits == _EIGHT and kind == "int" and acts is not None else "compressed-tensors")
+
+
+def _fp8(block: Any) -> WeightFormat:
+    """With a scale for each block where the block's two sizes are given."""
+    if isinstance(block, list) and len(block) == 2 and all(isinstance(size, int) and size > 0 for size in block):
+        return WeightFormat("fp8-block", (block[0], block[1]))
+    return WeightFormat("fp8")

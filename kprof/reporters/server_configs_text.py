@@ -1,0 +1,99 @@
+"""The tuned files that a server looks for, on the terminal: each with what is taken where it is not there."""
+
+import textwrap
+
+from kprof.output.colour import painted
+from kprof.output.sink import one_line
+from kprof.tuning.servers.document import NeededFile, ServerConfigs
+
+_COLOUR = {"exact": "32", "fallback": "33", "default": "1;31", "none": "1;31", "unknown": "36"}
+_WORDS = {
+    "exact": "there",
+    "fallback": "replaced",
+    "default": "missing",
+    "none": "missing",
+    "unknown": "needed",
+}
+_SERVERS = {"vllm": "vLLM", "sglang": "SGLang", "aiter": "AITER"}
+_INDENT = " " * 12
+
+
+class ServerConfigsTextReporter:
+    """Writes plain lines, coloured on demand. Files' names are never cut: they are there to be copied.
+
+    Args:
+        width: columns of the terminal; 100 where it is none.
+        colour: whether statuses are coloured.
+        verbose: also the configuration of each batch, and what is odd in the files that are there.
+    """
+
+    def __init__(self, width: int | None = None, *, colour: bool = False, verbose: int = 0) -> None:
+        self._width = max(60, min(width or 100, 120))
+        self._colour = colour
+        self._verbose = verbose
+
+    def render(self, found: ServerConfigs) -> str:
+        """The whole text; its last line is the verdict."""
+        split = f"tp {found.tp}" + (f", ep {found.ep}" if found.ep > 1 else "")
+        lines = [
+            one_line(f"{found.architecture}, {found.weights}, {split}, on {found.gpu}"),
+            one_line(f"{_SERVERS[found.server]} {found.version}, which calls the GPU {found.device}"),
+            "",
+        ]
+        for file in found.needed:
+            lines += [*self._file(file), ""]
+        for problem in found.problems:
+            lines += self._wrapped("Problem: ", problem + ".")
+        for note in found.notes:
+            lines += self._wrapped("Note: ", note + ".")
+        if found.problems or found.notes:
+            lines.append("")
+        return "\n".join(lines) + f"\n{self.verdict(found)}"
+
+    def verdict(self, found: ServerConfigs) -> str:
+        """The last line alone."""
+        status = {"ok": "exact", "missing": "default", "cannot_tell": "unknown"}[found.verdict.status]
+        return self._painted(status, found.verdict.summary) + "\n"
+
+    def _file(self, file: NeededFile) -> list[str]:
+        layers = "" if file.layers is None else f", {file.layers} {'layer' if file.layers == 1 else 'layers'}"
+        where = f"{file.kernel}: {file.layer}{layers}"
+        lines = [f"  {self._painted(file.status, f'{_WORDS[file.status]:8}')}  {one_line(where)}"]
+        lines.append(f"{_INDENT}{one_line(file.name)}")
+        if file.status == "exact":
+            lines.append(f"{_INDENT}in {one_line(file.folder)}")
+        elif file.status == "fallback":
+            lines.append(f"{_INDENT}instead: {one_line(file.opened)}")
+        elif file.status == "default":
+            lines.append(f"{_INDENT}instead: what the code has for every shape; it belongs in {one_line(file.folder)}")
+        elif file.status == "none":
+            lines.append(f"{_INDENT}instead: nothing, the kernel is not launched")
+        lines += [f"{_INDENT}not asked for, under another name: {one_line(other)}" for other in file.others]
+        for note in file.notes:
+            lines += self._wrapped(_INDENT, note)
+        if file.lint and not self._verbose:
+            count = "1 finding" if len(file.lint) == 1 else f"{len(file.lint)} findings"
+            lines.append(f"{_INDENT}kprof lint-configs: {count}, shown with -v")
+        if self._verbose:
+            lines += self._details(file)
+        return lines
+
+    def _details(self, file: NeededFile) -> list[str]:
+        lines = []
+        for finding in file.lint:
+            lines += self._wrapped(_INDENT, finding)
+        for batch in file.batches:
+            bucket = "" if batch.bucket is None else f" by the bucket {batch.bucket:,}"
+            config = ", ".join(f"{key}={value}" for key, value in (batch.config or {}).items())
+            if bucket or config:
+                lines += self._wrapped(_INDENT, f"{batch.rows:,} rows{bucket}{': ' if config else ''}{config}")
+        return lines
+
+    def _wrapped(self, first: str, text: str) -> list[str]:
+        rest = _INDENT if first == _INDENT else "  "
+        return textwrap.wrap(
+            one_line(text), self._width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        )
+
+    def _painted(self, status: str, text: str) -> str:
+        return painted(text, _COLOUR[status], colour=self._colour)

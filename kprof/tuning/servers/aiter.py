@@ -1,0 +1,97 @@
+"""AITER: Triton's GEMM families and its MoE, by architecture. Names: ``ops/triton/utils`` at e4048607a5."""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.document import Found
+from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
+from kprof.tuning.servers.shapes import LayerShapes
+
+_UTILS = "aiter/ops/triton/utils"
+_FAMILIES = {
+    "bf16": "GEMM-A16W16",
+    "fp8": "GEMM-A8W8",
+    "int8": "GEMM-A8W8",
+    "fp8-block": "GEMM-A8W8_BLOCKSCALE",
+    # As in gpt-oss: of such weights only the experts' are quantised.
+    "mxfp4": "GEMM-A16W16",
+}
+_EXPERTS = {"bf16": None, "fp8": "FP8_W8A8", "fp8-block": "FP8_W8A8", "int8": "INT8_W8A8", "w4a16": "INT4_W4A16",
+            "mxfp4": "MX_FP4"}  # fmt: skip
+
+
+class AiterServer(ModelServer):
+    """See :class:`ModelServer`."""
+
+    name: ClassVar[str] = "aiter"
+    shown: ClassVar[str] = "AITER"
+    version: ClassVar[str] = "e4048607a5"
+    package: ClassVar[str] = "aiter"
+    sign: ClassVar[str] = "ops"
+    nearest: ClassVar[bool] = False
+
+    def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
+        """See :class:`ModelServer`."""
+        family = _FAMILIES.get(weights.name)
+        found = []
+        places: dict[tuple[int, int], list[str]] = {}
+        counts: dict[tuple[int, int], int | None] = {}
+        for product in shapes.products:
+            key = (product.n, product.k)
+            places.setdefault(key, []).append(product.layer)
+            before = counts.get(key, 0)
+            counts[key] = None if before is None or product.layers is None else before + product.layers
+        for n, k in places if family is not None else ():
+            found.append(
+                NeededLookup(
+                    kernel=family or "",
+                    layer=", ".join(dict.fromkeys(places[n, k])),
+                    layers=counts[n, k],
+                    shape={"N": n, "K": k},
+                    name=f"{{arch}}-{family}-N={n}-K={k}.json",
+                    folder="aiter/ops/triton/configs/gemm",
+                    calls={
+                        rows: LookupCall(
+                            (f"{_UTILS}/gemm_config_utils.py",),
+                            "get_gemm_config",
+                            {"config_name": family, "M": rows, "N": n, "K": k},
+                        )
+                        for rows in batches
+                    },
+                )
+            )
+        if shapes.experts is not None and weights.name in _EXPERTS:
+            dtype = _EXPERTS[weights.name]
+            found.append(
+                NeededLookup(
+                    kernel="MoE",
+                    layer="experts",
+                    layers=shapes.experts.layers,
+                    shape={"E": shapes.experts.count, "N": shapes.experts.inner},
+                    name=f"{{arch}}-MOE-{dtype or 'DEFAULT'}.json",
+                    folder="aiter/ops/triton/configs/moe",
+                    calls={0: LookupCall((f"{_UTILS}/moe_config_utils.py",), "get_moe_configs", {"dtype": dtype})},
+                )
+            )
+        return found
+
+    def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
+        """See :class:`ModelServer`."""
+        found = ["AITER's CSV tables of CK, assembly and FlyDSL kernels are not looked at, Triton's JSON files are"]
+        if weights.name not in _FAMILIES:
+            found.append(f"for {weights.name} products AITER's Triton kernels have no family that kprof knows of")
+        return found
+
+    def wanted(self, answer: LookupAnswer) -> str:
+        """The one for the shape is asked for last."""
+        return answer.asked[-1]
+
+    def status(self, answer: LookupAnswer) -> Found:
+        """A file without the shape's sizes in its name is for all of them."""
+        if answer.opened is None:
+            # For products a file must be there.
+            return "none" if answer.error else "default"
+        opened = PurePosixPath(answer.opened).name
+        return "exact" if "-N=" in opened or "-MOE-" in opened else "fallback"

@@ -1,0 +1,110 @@
+"""What a server is: which of its own functions look a tuned file up, and with what."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.document import Found
+from kprof.tuning.servers.shapes import LayerShapes
+
+
+@dataclass(frozen=True)
+class LookupCall:
+    """One call of a function of the server.
+
+    Attributes:
+        files: that may have it, newest version first, relative to the server's root.
+        function: its name.
+        options: its arguments, by name.
+    """
+
+    files: tuple[str, ...]
+    function: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LookupAnswer:
+    """What came of a call.
+
+    Attributes:
+        asked: paths that it asked for, in order.
+        opened: the one that it read, if any.
+        result: what it returned.
+        error: what it raised, empty where it returned.
+    """
+
+    asked: tuple[str, ...] = ()
+    opened: str | None = None
+    result: Any = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class NeededLookup:
+    """One tuned file that a model's layers need.
+
+    Attributes:
+        kernel: as in the document.
+        layer: as in the document.
+        layers: as in the document.
+        shape: as in the document.
+        name: the file's name by kprof's table, with ``{device}`` for the GPU's name.
+        folder: where it belongs by kprof's table.
+        calls: by rows of a batch; under 0 where one call answers for all of them.
+    """
+
+    kernel: str
+    layer: str
+    layers: int | None
+    shape: Mapping[str, int]
+    name: str
+    folder: str
+    calls: Mapping[int, LookupCall] = field(default_factory=dict)
+
+
+class ModelServer(ABC):
+    """A server that looks tuned files up.
+
+    Attributes:
+        name: ``vllm``.
+        shown: as people write it.
+        version: that the table of names was taken from.
+        package: the folder of its code.
+        sign: a folder in it by which it is told from others of the name.
+        nearest: the bucket with the nearest number of rows is taken.
+    """
+
+    name: ClassVar[str]
+    shown: ClassVar[str]
+    version: ClassVar[str]
+    package: ClassVar[str]
+    sign: ClassVar[str]
+    nearest: ClassVar[bool] = True
+
+    @abstractmethod
+    def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
+        """The files that it looks up for these layers."""
+
+    @abstractmethod
+    def notes(self, weights: WeightFormat, arch: str) -> list[str]:
+        """What of this model it looks up nothing for, and what decides whether these kernels run at all."""
+
+    def device_call(self) -> LookupCall | None:
+        """What gives its names of GPUs by PCI id, where it has such a table."""
+        return None
+
+    def wanted(self, answer: LookupAnswer) -> str:
+        """The path that is best of those asked for: the file's name and folder."""
+        return answer.asked[0]
+
+    def status(self, answer: LookupAnswer) -> Found:
+        """What the answer means."""
+        if answer.opened is None:
+            return "default"
+        wanted = PurePosixPath(self.wanted(answer))
+        opened = PurePosixPath(answer.opened)
+        return "exact" if opened.name == wanted.name and opened.parent.name == wanted.parent.name else "fallback"

@@ -1,0 +1,306 @@
+"""Run a server's own lookup functions, and nothing else of the server. Standard library only; a process of its own.
+
+A server imports half a gigabyte and asks for a GPU before it looks a file up; the lookup itself is a few lines. So only
+these lines are executed: the function, and what it names in its own file and in other files of the checkout. What
+comes from elsewhere (torch, the platform, the logger) is a stand-in that says what the simulated GPU would.
+
+Standard input: ``{"root", "device", "arch", "triton", "calls": [{"file", "function", "options"}]}``. Standard output:
+a list with, for each call, ``{"asked": [paths], "opened": path or null, "result": value}`` or ``{"error": text}``.
+"""
+
+import ast
+import builtins
+import functools
+import importlib
+import json
+import logging
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+STANDARD = (
+    "copy",
+    "functools",
+    "itertools",
+    "json",
+    "math",
+    "os",
+    "re",
+    "typing",
+    "collections",
+    "dataclasses",
+    "warnings",
+)
+"""Modules that are really imported."""
+
+
+class MissingStandIn:
+    """What a lookup should not need: using it says what it is."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, part: str) -> Any:
+        raise LookupError(f"the lookup needs {self._name}.{part}, which kprof has no stand-in for")
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise LookupError(f"the lookup calls {self._name}, which kprof has no stand-in for")
+
+
+class _Settings:
+    """The server's environment variables: the folder of tuned files is the user's, all else is as if not set."""
+
+    def __getattr__(self, name: str) -> Any:
+        return os.environ.get(name) if name.endswith(("_FOLDER", "_DIR", "_PATH")) else False
+
+
+def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
+    """What the imported names of a lookup are, by their last part."""
+    platform = SimpleNamespace(
+        get_device_name=lambda *_: device.replace("_", " "),
+        is_rocm=lambda: True,
+        is_cuda=lambda: False,
+        is_cuda_alike=lambda: True,
+        is_xpu=lambda: False,
+        is_cpu=lambda: False,
+    )
+    cuda = SimpleNamespace(
+        get_device_name=platform.get_device_name, is_available=lambda: True, current_device=lambda: 0
+    )
+    logger = logging.getLogger("lookup")
+    logger.disabled = True
+    warnings.simplefilter("ignore")
+    for name in ("warning_once", "info_once", "debug_once"):
+        setattr(logger, name, lambda *_, **__: None)
+    return {
+        "torch": SimpleNamespace(
+            cuda=cuda, float=object(), float32=object(), _dynamo=SimpleNamespace(is_compiling=lambda: False)
+        ),
+        "triton": SimpleNamespace(__version__=triton, cdiv=lambda a, b: -(-a // b)),
+        "current_platform": platform,
+        "envs": _Settings(),
+        "logger": logger,
+        "init_logger": lambda *_: logger,
+        "logging": SimpleNamespace(getLogger=lambda *_: logger),
+        "log_info_on_rank0": lambda *_, **__: None,
+        "arch_info": SimpleNamespace(get_arch=lambda: arch),
+        "get_arch": lambda: arch,
+        "is_hip": lambda: True,
+        "is_cuda": lambda: False,
+        "is_musa": lambda: False,
+        "is_xpu": lambda: False,
+        "is_npu": lambda: False,
+        "get_config": lambda: None,
+        "get_exec": lambda: SimpleNamespace(deterministic=SimpleNamespace(enable_deterministic_inference=False)),
+        "get_global_server_args": lambda: SimpleNamespace(enable_deterministic_inference=False),
+    }
+
+
+class LookupModules:
+    """Files of a checkout, of which only the functions that are called are executed, with what they name."""
+
+    def __init__(self, root: Path, given: dict[str, Any]) -> None:
+        self._root = root
+        self._given = given
+        self._loaded: dict[Path, dict[str, Any]] = {}
+        self._done: set[tuple[Path, str]] = set()
+
+    def function(self, file: Path, name: str) -> Any:
+        """A function of a file, ready to be called.
+
+        Raises:
+            LookupError: the file has no such name.
+        """
+        space = self._loaded.setdefault(file, {"__file__": str(file), "__name__": file.stem, "__builtins__": builtins})
+        self._define(file, name, space)
+        if name not in space:
+            raise LookupError(f"{file} has no {name}")
+        return space[name]
+
+    def _define(self, file: Path, name: str, space: dict[str, Any]) -> None:
+        if (file, name) in self._done:
+            return
+        self._done.add((file, name))
+        if name in self._given:
+            space[name] = self._given[name]
+            return
+        owner = self._owner(file, name)
+        if owner is not None and owner != file:
+            space[name] = self.function(owner, name)
+            return
+        for node in _statements(_tree(file)):
+            if name not in _defines(node):
+                continue
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                space[name] = self._imported(file, node, name)
+                continue
+            plain = _Plain().visit(node)
+            for inner in ast.walk(plain):
+                if isinstance(inner, ast.Import | ast.ImportFrom):
+                    continue
+                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id != name:
+                    self._define(file, inner.id, space)
+            _import_nothing(plain, self._inner(file, space))
+            module = ast.fix_missing_locations(ast.Module([plain], []))
+            exec(compile(module, str(file), "exec"), space)  # noqa: S102 - what this process is for
+
+    def _inner(self, file: Path, space: dict[str, Any]) -> Any:
+        """Imports inside of functions become names of the file."""
+
+        def found(node: ast.Import | ast.ImportFrom) -> None:
+            for name in _defines(node):
+                space[name] = self._given[name] if name in self._given else self._imported(file, node, name)
+
+        return found
+
+    def _imported(self, file: Path, node: ast.Import | ast.ImportFrom, name: str) -> Any:
+        alias = next(a for a in node.names if (a.asname or a.name.partition(".")[0]) == name)
+        module = alias.name if isinstance(node, ast.Import) else node.module or ""
+        if module == "regex":
+            return re
+        if module.partition(".")[0] in STANDARD and not getattr(node, "level", 0):
+            loaded = importlib.import_module(module if isinstance(node, ast.ImportFrom) else module.partition(".")[0])
+            return getattr(loaded, alias.name) if isinstance(node, ast.ImportFrom) else loaded
+        if alias.name in self._given:
+            return self._given[alias.name]
+        if isinstance(node, ast.ImportFrom):
+            for place in self._places(file, node):
+                owner = self._owner(place, alias.name)
+                if owner is not None:
+                    return self.function(owner, alias.name)
+        return MissingStandIn(f"{module}.{alias.name}")
+
+    def _places(self, file: Path, node: ast.ImportFrom) -> Iterator[Path]:
+        """Files of the checkout that a module's name stands for."""
+        base = file.parents[node.level - 1] if node.level else self._root
+        parts = (node.module or "").split(".") if node.module else []
+        for place in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
+            if place.is_file():
+                yield place
+
+    def _owner(self, file: Path, name: str) -> Path | None:
+        """The file that defines a name which this one has, be it by ``import *``."""
+        for node in _statements(_tree(file)):
+            if name in _defines(node):
+                return file
+            if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+                for place in self._places(file, node):
+                    owner = self._owner(place, name) if place != file else None
+                    if owner is not None:
+                        return owner
+        return None
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes away what is evaluated and not needed: annotations, decorators other than functools' caches."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.decorator_list = [d for d in node.decorator_list if "cache" in ast.dump(d)]
+        node.returns = None
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.Pass()
+        return ast.Assign([node.target], node.value, lineno=node.lineno, col_offset=node.col_offset)
+
+
+def _import_nothing(node: ast.AST, found: Any) -> None:
+    """Replace imports inside of a function; what they import is made a name of its file."""
+    for inner in ast.walk(node):
+        for body in ("body", "orelse", "finalbody"):
+            lines = getattr(inner, body, None)
+            if isinstance(lines, list):
+                for place, line in enumerate(lines):
+                    if isinstance(line, ast.Import | ast.ImportFrom):
+                        found(line)
+                        lines[place] = ast.copy_location(ast.Pass(), line)
+
+
+@functools.cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Of the file, those under ``if`` and ``try`` too."""
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.If | ast.Try):
+            waiting = [*node.body, *node.orelse, *waiting]
+        else:
+            yield node
+
+
+def _defines(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    if isinstance(node, ast.Assign):
+        return {target.id for target in node.targets if isinstance(target, ast.Name)}
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id}
+    return set()
+
+
+class Asked:
+    """Paths that a lookup asks for, and the last one that was there to be opened."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, None] = {}
+        self.opened: str | None = None
+        self._exists = os.path.exists
+        os.path.exists = self._asked
+        self._open = builtins.open
+        builtins.open = self._opening  # type: ignore[assignment]
+
+    def _asked(self, path: Any) -> bool:
+        self._note(path)
+        return self._exists(path)
+
+    def _opening(self, path: Any, *arguments: Any, **options: Any) -> Any:
+        self._note(path)
+        file = self._open(path, *arguments, **options)
+        if str(path).endswith((".json", ".csv")):
+            self.opened = os.path.realpath(path)
+        return file
+
+    def _note(self, path: Any) -> None:
+        if str(path).endswith((".json", ".csv")):
+            self.paths[os.path.abspath(path)] = None  # noqa: PTH100 - links stay links
+
+
+def _answer(modules: LookupModules, root: Path, call: dict[str, Any], asked: Asked) -> dict[str, Any]:
+    asked.paths, asked.opened = {}, None
+    try:
+        named = modules.function(root / call["file"], call["function"])
+        result = named(**call["options"]) if callable(named) else named
+        json.dumps(result)
+    except Exception as error:  # noqa: BLE001 - foreign code: whatever it raises is its answer
+        text = f"{type(error).__name__}: {error}"
+        return {"error": text, "asked": list(asked.paths), "opened": asked.opened}
+    return {"result": result, "asked": list(asked.paths), "opened": asked.opened}
+
+
+def main() -> None:
+    """Answer the calls on standard input; each starts with nothing cached."""
+    wanted = json.load(sys.stdin)
+    root = Path(wanted["root"])
+    given = stand_ins(wanted["device"], wanted["arch"], wanted["triton"])
+    asked = Asked()
+    # Fresh namespaces for each: a cached answer would open nothing.
+    answers = [_answer(LookupModules(root, given), root, call, asked) for call in wanted["calls"]]
+    json.dump(answers, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

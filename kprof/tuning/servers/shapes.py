@@ -1,0 +1,152 @@
+"""A model's layers as the products that one GPU of a group runs."""
+
+from dataclasses import dataclass
+
+from kprof.inputs.model_config import ModelConfig, WeightFormat
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a model is spread over GPUs.
+
+    Attributes:
+        tp: GPUs that share each layer.
+        ep: of them, groups that experts are dealt out to; 1 where each expert is split instead.
+    """
+
+    tp: int = 1
+    ep: int = 1
+
+
+@dataclass(frozen=True)
+class ProductShape:
+    """A product with weights: ``M x K`` by ``K x N``, on one GPU.
+
+    Attributes:
+        layer: whose weights: ``qkv_proj``.
+        n: columns of the result.
+        k: elements that are summed.
+        layers: that have it; ``None`` when not known.
+    """
+
+    layer: str
+    n: int
+    k: int
+    layers: int | None
+
+
+@dataclass(frozen=True)
+class ExpertShape:
+    """The two products of a mixture of experts, on one GPU.
+
+    Attributes:
+        count: experts on this GPU.
+        inner: columns of an expert's intermediate result on this GPU.
+        hidden: size of the residual stream.
+        chosen: experts for a token.
+        layers: that have them; ``None`` when not known.
+    """
+
+    count: int
+    inner: int
+    hidden: int
+    chosen: int
+    layers: int | None
+
+
+@dataclass
+class LayerShapes:
+    """What one GPU runs.
+
+    Attributes:
+        products: with weights, in the order of a layer; those of the same layer name and shape once.
+        experts: where the model has them.
+        problems: what cannot be split like this, or is not known, a sentence each.
+    """
+
+    products: list[ProductShape]
+    experts: ExpertShape | None
+    problems: list[str]
+
+
+def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerShapes:
+    """The products of a model's layers. The router, the embedding and the output are not quantised and left out.
+
+    Args:
+        model: its sizes.
+        split: over how many GPUs.
+        weights: how they are quantised: blocks must divide what a GPU has of a weight.
+    """
+    found = LayerShapes([], None, [])
+    block = weights.block[0] if weights.block is not None else 1
+    _attention(model, split.tp, found)
+    dense = model.layers if model.experts is None else model.dense_layers
+    if model.inner is not None and dense != 0:
+        _feed_forward(found, "", model.inner, model.hidden, tp=split.tp, layers=dense, block=block)
+    if model.experts is not None:
+        if model.experts.shared:
+            shared = model.experts.shared
+            _feed_forward(
+                found, "shared_experts.", shared, model.hidden, tp=split.tp, layers=model.experts.layers, block=block
+            )
+        _experts(model, split, found, block)
+    return found
+
+
+def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:
+    hidden, heads = model.hidden, model.heads
+    if hidden is None or heads is None:
+        return
+    mine = _share(found, "query heads", heads, tp)
+    if mine is None:
+        return
+    add = found.products.append
+    latent = model.latent
+    if latent is not None:
+        compressed = latent.kv_rank + latent.rope
+        each = latent.nope + latent.rope
+        if latent.q_rank is not None:
+            add(ProductShape("fused_qkv_a_proj", latent.q_rank + compressed, hidden, model.layers))
+            add(ProductShape("q_b_proj", mine * each, latent.q_rank, model.layers))
+        else:
+            add(ProductShape("kv_a_proj_with_mqa", compressed, hidden, model.layers))
+            add(ProductShape("q_proj", mine * each, hidden, model.layers))
+        add(ProductShape("kv_b_proj", mine * (latent.nope + latent.value), latent.kv_rank, model.layers))
+        add(ProductShape("o_proj", hidden, mine * latent.value, model.layers))
+    elif model.head is not None and model.kv_heads is not None:
+        # With fewer heads than GPUs each GPU has a copy of one.
+        theirs = max(1, model.kv_heads // tp)
+        add(ProductShape("qkv_proj", (mine + 2 * theirs) * model.head, hidden, model.layers))
+        add(ProductShape("o_proj", hidden, mine * model.head, model.layers))
+
+
+def _feed_forward(
+    found: LayerShapes, name: str, inner: int, hidden: int | None, *, tp: int, layers: int | None, block: int
+) -> None:
+    mine = _share(found, f"{name}intermediate columns", inner, tp, block)
+    if mine is None or hidden is None:
+        return
+    found.products.append(ProductShape(f"{name}gate_up_proj", 2 * mine, hidden, layers))
+    found.products.append(ProductShape(f"{name}down_proj", hidden, mine, layers))
+
+
+def _experts(model: ModelConfig, split: Split, found: LayerShapes, block: int) -> None:
+    experts = model.experts
+    if experts is None or model.hidden is None:
+        return
+    count = _share(found, "experts", experts.count, split.ep)
+    inner = _share(found, "an expert's intermediate columns", experts.inner, max(1, split.tp // split.ep), block)
+    if count is not None and inner is not None:
+        found.experts = ExpertShape(count, inner, model.hidden, experts.chosen, experts.layers)
+
+
+def _share(found: LayerShapes, what: str, whole: int, parts: int, block: int = 1) -> int | None:
+    """What one GPU has; a problem, and nothing, where it does not come out even."""
+    if whole % parts:
+        found.problems.append(f"{whole:,} {what} cannot be split over {parts} GPUs")
+        return None
+    mine = whole // parts
+    if mine % block:
+        found.problems.append(f"{what}: {mine:,} a GPU are not divided by blocks of {block}: the server refuses this")
+        return None
+    return mine

@@ -1,0 +1,57 @@
+"""vLLM: fused MoE and block-FP8 products. Names: ``fused_moe.py`` and ``quantization/utils/fp8_utils.py`` of 0.33.0."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.document import Found
+from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
+from kprof.tuning.servers.nearest import block_fp8, fused_moe
+from kprof.tuning.servers.shapes import LayerShapes
+
+_LAYERS = "vllm/model_executor/layers"
+_DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": None}
+"""Weights to what ``_get_config_dtype_str`` makes of them."""
+
+
+class VllmServer(ModelServer):
+    """See :class:`ModelServer`."""
+
+    name: ClassVar[str] = "vllm"
+    shown: ClassVar[str] = "vLLM"
+    version: ClassVar[str] = "0.33.0"
+    package: ClassVar[str] = "vllm"
+    sign: ClassVar[str] = "model_executor"
+
+    def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
+        """See :class:`ModelServer`."""
+        found = []
+        if shapes.experts is not None and weights.name in _DTYPES:
+            files = (f"{_LAYERS}/fused_moe/fused_moe.py",)
+            folder = f"{_LAYERS}/fused_moe/configs"
+            found.append(fused_moe(shapes.experts, weights, _DTYPES[weights.name], files, folder, batches=batches))
+        if weights.block is not None:
+            files = (f"{_LAYERS}/quantization/utils/fp8_utils.py",)
+            found += block_fp8(shapes.products, weights.block, files, f"{_LAYERS}/quantization/utils/configs")
+        return found
+
+    def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
+        """See :class:`ModelServer`."""
+        found = ["these are Triton's kernels: with VLLM_ROCM_USE_AITER=1 AITER's run instead, see --server aiter"]
+        if weights.name not in _DTYPES:
+            found.append(f"for {weights.name} experts vLLM looks up no file that kprof knows of")
+        if weights.block is None:
+            found.append("products outside of the experts look up no file: only those with FP8 blocks do")
+        return found
+
+    def device_call(self) -> LookupCall | None:
+        """See :class:`ModelServer`."""
+        return LookupCall(("vllm/platforms/rocm.py",), "_ROCM_DEVICE_ID_NAME_MAP", {})
+
+    def wanted(self, answer: LookupAnswer) -> str:
+        """The folder of the package: one that VLLM_TUNED_CONFIG_FOLDER names comes before it."""
+        return answer.asked[-1]
+
+    def status(self, answer: LookupAnswer) -> Found:
+        """See :class:`ModelServer`."""
+        return "default" if answer.opened is None else "exact"

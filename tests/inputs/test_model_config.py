@@ -1,0 +1,123 @@
+"""Configurations of Hugging Face: sizes, and a message for each thing that is missing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.errors import InputError
+from kprof.inputs.model_config import KNOWN, ExpertSizes, LatentSizes, WeightFormat, read
+
+PUBLIC = Path(__file__).resolve().parents[1] / "artifacts" / "model_configs"
+
+
+@pytest.mark.parametrize("folder", sorted(p.name for p in PUBLIC.iterdir() if p.is_dir()))
+def test_public_models_are_known_whole(folder):
+    """Nothing of them is missing, and layers with and without experts are all of them."""
+    model = read(PUBLIC / folder)
+    assert model.problems == ()
+    assert model.architecture in KNOWN
+    if model.experts is not None:
+        assert model.dense_layers + model.experts.layers == model.layers
+
+
+def test_deepseek_v3():
+    """Sizes as its technical report has them."""
+    model = read(PUBLIC / "deepseek-v3" / "config.json")
+    assert (model.hidden, model.layers, model.heads, model.inner, model.dense_layers) == (7168, 61, 128, 18432, 3)
+    assert model.experts == ExpertSizes(256, 8, 2048, 2048, 58)
+    assert model.latent == LatentSizes(1536, 512, 128, 64, 128)
+    assert model.weights == WeightFormat("fp8-block", block=(128, 128))
+
+
+@pytest.mark.parametrize(
+    ("folder", "experts"),
+    [
+        ("mixtral-8x7b-v0.1", ExpertSizes(8, 2, 14336, 0, 32)),
+        ("gpt-oss-120b", ExpertSizes(128, 4, 2880, 0, 36)),
+        ("llama-4-scout-17b-16e-instruct", ExpertSizes(16, 1, 8192, 8192, 48)),
+        ("llama-4-maverick-17b-128e-instruct", ExpertSizes(128, 1, 8192, 8192, 24)),
+        ("qwen3-30b-a3b", ExpertSizes(128, 8, 768, 0, 48)),
+        ("kimi-k2-instruct", ExpertSizes(384, 8, 2048, 2048, 60)),
+        ("glm-4.5-air", ExpertSizes(128, 8, 1408, 1408, 45)),
+        ("qwen3-8b", None),
+        ("gemma-3", None),
+    ],
+)
+def test_experts(folder, experts):
+    """Every family has its own keys for the same sizes."""
+    assert read(PUBLIC / folder).experts == experts
+
+
+@pytest.mark.parametrize("key", ["hidden_size", "num_attention_heads", "moe_intermediate_size", "kv_lora_rank"])
+def test_each_missing_field_has_a_message(key, tmp_path):
+    """And the rest is still read."""
+    data = json.loads((PUBLIC / "deepseek-v3" / "config.json").read_text())
+    del data[key]
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    model = read(tmp_path)
+    assert [problem for problem in model.problems if key in problem] == [f"{key} is missing"]
+    assert model.layers == 61
+
+
+def test_unknown_architecture(tmp_path):
+    """It is said, and what can be read is."""
+    data = json.loads((PUBLIC / "qwen3-8b" / "config.json").read_text()) | {"architectures": ["ElsewhereForCausalLM"]}
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    model = read(tmp_path)
+    assert len(model.problems) == 1
+    assert "'ElsewhereForCausalLM'" in model.problems[0]
+    assert model.hidden == 4096
+
+
+@pytest.mark.parametrize(
+    ("found", "weights"),
+    [
+        ({"quant_method": "fp8"}, WeightFormat("fp8")),
+        ({"quant_method": "fp8", "weight_block_size": [128, 64]}, WeightFormat("fp8-block", block=(128, 64))),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 32}, WeightFormat("w4a16", group=32)),
+        ({"quant_method": "mxfp4"}, WeightFormat("mxfp4")),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int", "group_size": 32}}},
+            },
+            WeightFormat("w4a16", group=32),
+        ),
+    ],
+)
+def test_quantisation(found, weights, tmp_path):
+    """Each tool writes it in its own way."""
+    data = json.loads((PUBLIC / "qwen3-8b" / "config.json").read_text()) | {"quantization_config": found}
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    assert read(tmp_path).weights == weights
+
+
+def test_wrong_inputs(tmp_path):
+    """One message with the file."""
+    with pytest.raises(InputError, match=r"no config\.json in this folder"):
+        read(tmp_path)
+    (tmp_path / "config.json").write_text("[1, 2]")
+    with pytest.raises(InputError, match="a model's configuration"):
+        read(tmp_path)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+_FULL = json.loads((PUBLIC / "deepseek-v3" / "config.json").read_text())
+
+
+@given(st.dictionaries(st.sampled_from(sorted(_FULL)), _JSON, max_size=6))
+def test_any_value_is_a_size_or_a_message(changes):
+    """No traceback, whatever stands where a size should."""
+    from kprof.inputs.model_config import _Reader
+
+    data = _FULL | changes
+    model = _Reader("config.json", data, data).read()
+    sizes = (model.hidden, model.layers, model.heads, model.kv_heads, model.head)
+    assert all(size is None or size >= 0 for size in sizes)

@@ -1,0 +1,99 @@
+"""Small checkouts that look tuned files up in the ways that servers do."""
+
+import json
+
+import pytest
+
+BUCKET = {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "num_warps": 4}
+PLATFORM = """
+from vllm.nowhere import heavy
+
+heavy.start()
+_ROCM_DEVICE_ID_NAME_MAP: dict[str, str] = {"0x74a1": "AMD_Instinct_MI300X"}
+"""
+MOE = """
+import functools
+import json
+import os
+
+import torch
+from vllm.platforms import current_platform
+from vllm.naming import file_name as named
+
+raise RuntimeError("importing this needs a GPU")
+
+
+@torch.compile
+@functools.lru_cache
+def get_moe_configs(E: int, N: int, dtype: torch.dtype, block_n=None, block_k=None) -> dict[int, torch.Tensor]:
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), "configs", named(E, N, dtype, block_n, block_k))
+    if os.path.exists(path):
+        with open(path) as file:
+            return {int(key): value for key, value in json.load(file).items()}
+    return None
+
+
+def try_get_optimal_moe_config(w1_shape, w2_shape, top_k, dtype, M, block_shape=None):
+    E, _, N = w2_shape
+    block_n, block_k = block_shape or (0, 0)
+    configs = get_moe_configs(E, N, dtype, block_n, block_k)
+    if configs:
+        return configs[min(configs, key=lambda rows: abs(rows - M))]
+    return {"BLOCK_SIZE_M": 64 if current_platform.is_rocm() else 1}
+"""
+NAMING = """
+def file_name(E, N, dtype, block_n, block_k):
+    from vllm.platforms import current_platform
+
+    device = current_platform.get_device_name().replace(" ", "_")
+    kind = f",dtype={dtype}" if dtype else ""
+    block = f",block_shape=[{block_n},{block_k}]" if block_n else ""
+    return f"E={E},N={N},device_name={device}{kind}{block}.json"
+"""
+PRODUCTS = """
+import json
+import os
+from .device import *
+
+logger = init_logger(__name__)
+
+
+def get_w8a8_block_fp8_configs(N, K, block_n, block_k):
+    name = f"N={N},K={K},device_name={device()},dtype=fp8_w8a8,block_shape=[{block_n},{block_k}].json"
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), "configs", name)
+    logger.info("looking for %s", path)
+    if os.path.exists(path):
+        with open(path) as file:
+            return {int(key): value for key, value in json.load(file).items()}
+"""
+DEVICE = """
+import regex as re
+from vllm.platforms import current_platform
+
+
+def device():
+    return re.sub(r"\\s+", "_", current_platform.get_device_name())
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A server of which nothing can be imported, with one file of experts under the name and one under another."""
+    layers = tmp_path / "vllm" / "model_executor" / "layers"
+    texts = {
+        "vllm/platforms/rocm.py": PLATFORM,
+        "vllm/naming.py": NAMING,
+        "vllm/model_executor/layers/fused_moe/fused_moe.py": MOE,
+        "vllm/model_executor/layers/quantization/utils/fp8_utils.py": PRODUCTS,
+        "vllm/model_executor/layers/quantization/utils/device.py": DEVICE,
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    configs = layers / "fused_moe" / "configs"
+    configs.mkdir()
+    (configs / "E=8,N=1792,device_name=AMD_Instinct_MI300X.json").write_text(json.dumps({"8": BUCKET, "64": BUCKET}))
+    (configs / "E=8,N=1792,device_name=AMD_Instinct_MI355_OAM.json").write_text(json.dumps({"8": BUCKET}))
+    (tmp_path / "vllm-9.9.9.dist-info").mkdir()
+    return tmp_path

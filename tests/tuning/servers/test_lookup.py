@@ -1,0 +1,124 @@
+"""Lookups by a server's own code, on checkouts that cannot be imported."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import kprof
+from kprof.tuning.servers.lookup import server_code
+from kprof.tuning.servers.registry import SERVERS, server_of
+
+PUBLIC = Path(__file__).resolve().parents[2] / "artifacts" / "model_configs"
+MIXTRAL = PUBLIC / "mixtral-8x7b-v0.1"
+DEEPSEEK = PUBLIC / "deepseek-v3"
+
+
+def asked(model, checkout, arch="MI300X", server="vllm", **options):
+    return kprof.server_configs(model, server=server, arch=arch, tp=8, server_path=checkout, **options).document
+
+
+def test_a_file_that_is_there(checkout):
+    """By the name that the server's code asks for, with the bucket and configuration of each batch."""
+    found = asked(MIXTRAL, checkout, batches=[1, 9, 64, 512])
+    assert (found.looked, found.version, found.device) == (True, "9.9.9", "AMD_Instinct_MI300X")
+    (experts,) = found.needed
+    assert (experts.status, experts.name) == ("exact", "E=8,N=1792,device_name=AMD_Instinct_MI300X.json")
+    assert Path(checkout, experts.opened) == Path(checkout, experts.folder, experts.name)
+    assert [batch.bucket for batch in experts.batches] == [8, 8, 64, 64]
+    assert all(batch.config["BLOCK_SIZE_N"] == 64 for batch in experts.batches)
+    assert [note.partition(":")[0] for note in experts.notes] == ["no bucket near 1 rows", "no bucket near 512 rows"]
+    assert experts.others == []
+
+
+def test_a_file_under_another_name_of_the_gpu(checkout):
+    """It is not asked for; what the server takes instead is its own answer."""
+    (experts,) = asked(MIXTRAL, checkout, "MI355X").needed
+    assert (experts.status, experts.opened) == ("default", "")
+    assert experts.others == ["E=8,N=1792,device_name=AMD_Instinct_MI355_OAM.json"]
+    assert experts.batches[0].config == {"BLOCK_SIZE_M": 64}
+    (named,) = asked(MIXTRAL, checkout, "MI355X", device_name="AMD Instinct MI355 OAM").needed
+    assert named.status == "exact"
+
+
+def test_star_imports_and_loggers_are_followed(checkout):
+    """The block-FP8 lookup of the checkout has its device's name from another file by ``import *``."""
+    found = asked(DEEPSEEK, checkout)
+    names = [file.name for file in found.needed if file.kernel == "block FP8"]
+    kind = "dtype=fp8_w8a8,block_shape=[128,128].json"
+    assert f"N=2112,K=7168,device_name=AMD_Instinct_MI300X,{kind}" in names
+    assert len(names) == len(set(names)) == 8
+
+
+@pytest.mark.parametrize("model", sorted(p.name for p in PUBLIC.iterdir() if p.is_dir()))
+@pytest.mark.parametrize("quant", ["bf16", "fp8", "fp8-block"])
+def test_the_table_names_what_the_code_asks_for(model, quant, checkout):
+    """With and without a checkout the names are the same."""
+    options = {"server": "vllm", "arch": "MI300X", "quant": quant}
+    told = kprof.server_configs(PUBLIC / model, server_path=checkout, **options).document
+    table = kprof.server_configs(PUBLIC / model, **options).document
+    assert not table.looked
+    assert {file.status for file in table.needed} <= {"unknown"}
+    assert [file.name for file in table.needed] == [file.name for file in told.needed]
+
+
+def test_strict_and_problems_decide_the_verdict(checkout):
+    """Missing files are no failure unless that is asked; what is not known of a model always is."""
+    assert asked(MIXTRAL, checkout, "MI355X").verdict.status == "ok"
+    assert asked(MIXTRAL, checkout, "MI355X", strict=True).verdict.status == "missing"
+    assert asked(MIXTRAL, checkout, strict=True).verdict.status == "ok"
+    split = kprof.server_configs(DEEPSEEK, server="vllm", arch="MI300X", tp=3, server_path=checkout).document
+    assert split.verdict.status == "cannot_tell"
+    assert any("cannot be split over 3 GPUs" in problem for problem in split.problems)
+
+
+def test_blocks_must_divide_what_a_gpu_has():
+    """Qwen3-235B's experts have 1536 columns: 192 on each of 8 GPUs, which is no number of blocks."""
+    options = {"server": "vllm", "arch": "MI300X"}
+    found = kprof.server_configs(PUBLIC / "qwen3-235b-a22b-fp8", tp=8, **options).document
+    assert any("192 a GPU are not divided by blocks of 128" in problem for problem in found.problems)
+    assert not any(file.layer == "experts" for file in found.needed)
+    whole = kprof.server_configs(PUBLIC / "qwen3-235b-a22b-fp8", tp=8, ep=8, **options).document
+    (experts,) = (file for file in whole.needed if file.layer == "experts")
+    assert experts.shape == {"E": 16, "N": 1536}
+
+
+def test_wrong_inputs(checkout, tmp_path):
+    """One message each."""
+    with pytest.raises(kprof.KprofError, match="no checkout of SGLang"):
+        asked(MIXTRAL, checkout, server="sglang")
+    with pytest.raises(kprof.KprofError, match="no server 'vlm'"):
+        asked(MIXTRAL, checkout, server="vlm")
+    with pytest.raises(kprof.KprofError, match="no quantisation"):
+        asked(MIXTRAL, checkout, quant="q4")
+    with pytest.raises(kprof.KprofError, match="experts are dealt out"):
+        asked(MIXTRAL, checkout, ep=3)
+    (checkout / "vllm/model_executor/layers/fused_moe/fused_moe.py").write_text("def other(): ...\n")
+    with pytest.raises(kprof.KprofError, match=r"version 9\.9\.9 has no try_get_optimal_moe_config"):
+        asked(MIXTRAL, checkout)
+
+
+def test_what_has_no_stand_in_is_named(checkout):
+    """A lookup of another version that needs more than is known says so, and is not taken for a missing file."""
+    place = checkout / "vllm/model_executor/layers/fused_moe/fused_moe.py"
+    place.write_text("from vllm.new import thing\ndef try_get_optimal_moe_config(**_):\n    return thing.find()\n")
+    with pytest.raises(kprof.KprofError, match=r"needs vllm\.new\.thing\.find, which kprof has no stand-in for"):
+        asked(MIXTRAL, checkout)
+
+
+def test_version_of_a_checkout_is_its_commit(checkout):
+    """Read from git's files, no git is run."""
+    (checkout / "vllm-9.9.9.dist-info").rmdir()
+    assert server_code(server_of("vllm"), str(checkout)).version == "unknown"
+    for command in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *command], cwd=checkout, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=checkout, check=True, capture_output=True, text=True)
+    assert server_code(server_of("vllm"), str(checkout / "vllm")).version == head.stdout[:10]
+
+
+@pytest.mark.parametrize("server", sorted(SERVERS))
+def test_tables_have_a_name_for_each_server(server):
+    """The GPU or its architecture is in it."""
+    found = kprof.server_configs(DEEPSEEK, server=server, arch="MI325X", tp=8).document
+    assert found.needed
+    assert all("MI325X" in file.name or "gfx942" in file.name for file in found.needed)
