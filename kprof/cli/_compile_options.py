@@ -1,11 +1,17 @@
 """Options of every command that compiles or reads a target."""
 
-from typing import Annotated
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any
 
 import typer
 
 from kprof.cli._completion import cases, targets
+from kprof.cli._option_groups import Command, option, option_group
+from kprof.cli.common import ArchOption, ConfigOption, ShapeOption, ValueOption
 from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments
+from kprof.inputs.supplied_values import supplied_values
 
 TargetsArgument = Annotated[
     list[str],
@@ -46,6 +52,59 @@ ThreadTraceOption = Annotated[
     typer.Option("--thread-trace", help="A decoded thread trace (ATT) of this kernel.", metavar="FOLDER"),
 ]
 PassesOption = Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")]
+
+
+KernelOption = Annotated[
+    str | None, typer.Option("--kernel", help="Only this kernel, of a target with several.", metavar="NAME")
+]
+NoRunOption = Annotated[
+    bool, typer.Option("--no-run", help="Of a capture, do not run its program again: compiler options only.")
+]
+
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+MEASURED = ("counters", "trace", "thread_trace")
+_OPTIONS = [
+    option("arch", ArchOption, ""),
+    option("config", ConfigOption, []),
+    option("shape", ShapeOption, []),
+    option("case", CaseOption, None),
+    option("all_configs", AllConfigsOption, False),
+    option("signature", SignatureOption, None),
+    option("constexpr", ConstexprOption, []),
+    option("grid", GridOption, None),
+    option("env", EnvOption, []),
+    option("value", ValueOption, []),
+    option("passes", PassesOption, False),
+    option("counters", CountersOption, []),
+    option("trace", TraceOption, []),
+    option("thread_trace", ThreadTraceOption, None),
+]
+_API_NAMES = {"constexpr": "constexprs", "value": "values"}
+
+
+def compile_options(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
+    """Give a command the options that say how its target is compiled and what was measured of it.
+
+    They stand in ``--help`` where the command has its parameter ``compile_with``, which gets them as the keyword
+    arguments of :func:`kprof.analyze`.
+
+    Args:
+        without: those that the command does not have.
+    """
+    options = [each for each in _OPTIONS if each.name not in without]
+    return option_group("compile_with", options, _keywords)
+
+
+def _keywords(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {_API_NAMES.get(name, name): _parsed(name, value) for name, value in given.items()}
+
+
+def _parsed(name: str, value: Any) -> Any:
+    if name in {"config", "shape", "constexpr", "env"}:
+        return assignments(value, f"--{name}")
+    if name == "value":
+        return supplied_values(value)
+    return grid_of(value) if name == "grid" else value
 
 
 def grid_of(text: str | None) -> tuple[int, ...] | None:

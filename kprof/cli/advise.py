@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._compile_options import ConstexprOption, CountersOption, SignatureOption, TraceOption
+from kprof.cli._compile_options import ConstexprOption, CountersOption, NoRunOption, SignatureOption, TraceOption
 from kprof.cli._completion import cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
@@ -56,9 +56,7 @@ def command(
         str, typer.Option("--grid", help="Of FILE.py::FUNCTION: 'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.", metavar="EXPR")
     ] = "",
     no_search: NoSearchOption = False,
-    no_run: Annotated[
-        bool, typer.Option("--no-run", help="Of a capture, do not run its program again: compiler options only.")
-    ] = False,
+    no_run: NoRunOption = False,
     jobs: JobsOption = 0,
     outputs: Outputs = NO_OUTPUTS,
     no_color: NoColorOption = False,

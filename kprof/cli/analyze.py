@@ -1,41 +1,18 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import (
-    AllConfigsOption,
-    CaseOption,
-    ConstexprOption,
-    CountersOption,
-    EnvOption,
-    GridOption,
-    PassesOption,
-    SignatureOption,
-    TargetsArgument,
-    ThreadTraceOption,
-    TraceOption,
-    grid_of,
-)
+from kprof.cli._compile_options import NO_OPTIONS, TargetsArgument, compile_options
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
-from kprof.cli.common import (
-    ArchOption,
-    ConfigOption,
-    JobsOption,
-    NoColorOption,
-    QuietOption,
-    ShapeOption,
-    ValueOption,
-    VerboseOption,
-)
+from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import TargetError
-from kprof.inputs.assignments import assignments
-from kprof.inputs.supplied_values import supplied_values
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
@@ -61,22 +38,10 @@ def _group() -> None:
 
 @app.command()
 @format_options("report")
+@compile_options()
 def kernel(
     targets: TargetsArgument,
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: CaseOption = None,
-    all_configs: AllConfigsOption = False,
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
-    grid: GridOption = None,
-    env: EnvOption = [],
-    value: ValueOption = [],
-    passes: PassesOption = False,
-    counters: CountersOption = [],
-    trace: TraceOption = [],
-    thread_trace: ThreadTraceOption = None,
+    compile_with: Mapping[str, Any] = NO_OPTIONS,
     dump: Annotated[
         Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
     ] = None,
@@ -111,20 +76,7 @@ def kernel(
         raise TargetError("--time-limit is for a program that is run", hint="kprof analyze kernel FILE.py -- ARGS")
     found = analyze(
         *named,
-        arch=arch,
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-        all_configs=all_configs,
-        signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
-        grid=grid_of(grid),
-        env=assignments(env, "--env"),
-        values=supplied_values(value),
-        passes=passes,
-        counters=counters,
-        trace=trace,
-        thread_trace=thread_trace,
+        **compile_with,
         dump=dump,
         fail_on=fail_on,
         jobs=jobs,

@@ -1,18 +1,18 @@
 """``kprof cfg``: the control flow of a kernel as a picture."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption
+from kprof.cli._compile_options import MEASURED, NO_OPTIONS, KernelOption, compile_options
 from kprof.cli._completion import targets
-from kprof.cli.common import ArchOption, ConfigOption, ShapeOption
-from kprof.inputs.assignments import assignments
 from kprof.output.writing import write_output
 
 HELP = "Draw the control flow of a kernel: blocks, loops, hot spots."
 
 
+@compile_options(without=["all_configs", "grid", "env", "value", "passes", *MEASURED])
 def command(
     target: Annotated[
         str, typer.Argument(metavar="TARGET", help="As for kprof analyze kernel.", autocompletion=targets)
@@ -20,13 +20,8 @@ def command(
     output: Annotated[
         str, typer.Option("--output", "-o", help="File: .svg is a picture, .dot is for Graphviz; - prints dot.")
     ] = "-",
-    kernel: Annotated[str | None, typer.Option("--kernel", help="Which kernel, of a file with several.")] = None,
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: CaseOption = None,
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
+    kernel: KernelOption = None,
+    compile_with: Mapping[str, Any] = NO_OPTIONS,
 ) -> None:
     """Draw the control flow of a kernel: blocks, loops, hot spots.
 
@@ -38,12 +33,7 @@ def command(
     found = draw_control_flow(
         target,
         kernel=kernel,
-        arch=arch,
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-        signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
+        **compile_with,
     )
     write_output(output, found.svg if output.endswith(".svg") else found.to_dot())
     if output != "-":

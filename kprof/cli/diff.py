@@ -1,24 +1,16 @@
 """``kprof diff``: what changed between two compiles, and why it got worse."""
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import AllConfigsOption, CaseOption, ConstexprOption, EnvOption, SignatureOption
+from kprof.cli._compile_options import MEASURED, NO_OPTIONS, compile_options
 from kprof.cli._completion import targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
-from kprof.cli.common import (
-    ArchOption,
-    ConfigOption,
-    JobsOption,
-    NoColorOption,
-    QuietOption,
-    ShapeOption,
-    VerboseOption,
-)
+from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.inputs.assignments import assignments
 from kprof.output.status_line import StatusLine
@@ -75,18 +67,12 @@ ToleranceOption = Annotated[
 
 
 @format_options("diff")
+@compile_options(without=["grid", "value", "passes", *MEASURED])
 def command(
     targets: TargetsArgument = None,
     triton: TritonOption = [],
     with_: WithOption = [],
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: CaseOption = None,
-    all_configs: AllConfigsOption = False,
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
-    env: EnvOption = [],
+    compile_with: Mapping[str, Any] = NO_OPTIONS,
     explain: ExplainOption = None,
     budget: BudgetOption = 60.0,
     fail_on: FailOnOption = "warning",
@@ -121,14 +107,7 @@ def command(
             program=program,
             packages=with_,
             triton=",".join(triton),
-            arch=arch,
-            config=assignments(config, "--config"),
-            shape=assignments(shape, "--shape"),
-            case=case,
-            all_configs=all_configs,
-            signature=signature,
-            constexprs=assignments(constexpr, "--constexpr"),
-            env=assignments(env, "--env"),
+            **compile_with,
             explain=explain,
             budget=budget,
             fail_on=fail_on,

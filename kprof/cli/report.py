@@ -1,27 +1,14 @@
 """``kprof report``: one page of everything that is known of a kernel."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import (
-    AllConfigsOption,
-    CaseOption,
-    ConstexprOption,
-    CountersOption,
-    EnvOption,
-    GridOption,
-    PassesOption,
-    SignatureOption,
-    ThreadTraceOption,
-    TraceOption,
-    grid_of,
-)
+from kprof.cli._compile_options import NO_OPTIONS, KernelOption, compile_options
 from kprof.cli._completion import targets
-from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption, ValueOption
-from kprof.inputs.assignments import assignments
-from kprof.inputs.supplied_values import supplied_values
+from kprof.cli.common import JobsOption, QuietOption
 from kprof.output.writing import log
 
 HELP = "Write one HTML page of everything that is known of a kernel."
@@ -29,6 +16,7 @@ HELP = "Write one HTML page of everything that is known of a kernel."
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
+@compile_options()
 def command(
     targets: Annotated[
         list[str],
@@ -39,23 +27,8 @@ def command(
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="The page; - is standard output.", metavar="FILE.html")],
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: CaseOption = None,
-    all_configs: AllConfigsOption = False,
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
-    grid: GridOption = None,
-    env: EnvOption = [],
-    value: ValueOption = [],
-    passes: PassesOption = False,
-    counters: CountersOption = [],
-    trace: TraceOption = [],
-    thread_trace: ThreadTraceOption = None,
-    kernel: Annotated[
-        str | None, typer.Option("--kernel", help="Only this kernel, of a target with several.", metavar="NAME")
-    ] = None,
+    compile_with: Mapping[str, Any] = NO_OPTIONS,
+    kernel: KernelOption = None,
     source: Annotated[
         list[Path],
         typer.Option(
@@ -76,20 +49,7 @@ def command(
     found = report(
         *targets,
         output=output,
-        arch=arch,
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-        all_configs=all_configs,
-        signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
-        grid=grid_of(grid),
-        env=assignments(env, "--env"),
-        values=supplied_values(value),
-        passes=passes,
-        counters=counters,
-        trace=trace,
-        thread_trace=thread_trace,
+        **compile_with,
         kernel=kernel,
         sources=source,
         jobs=jobs,

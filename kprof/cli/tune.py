@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._compile_options import NoRunOption
 from kprof.cli._completion import architectures, cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
@@ -83,10 +84,6 @@ KeyOption = Annotated[
 ]
 DeviceOption = Annotated[
     str, _OPTION("--device-name", help="The device in file names, where the product's is another.", metavar="NAME")
-]
-
-NoRunOption = Annotated[
-    bool, _OPTION("--no-run", help="Of a capture, do not run its program again: compiler options only.")
 ]
 
 

@@ -1,26 +1,13 @@
 """``kprof validate``: how far the performance model is off, held against measurements."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Any
 
 import typer
 
-from kprof.cli._compile_options import (
-    AllConfigsOption,
-    CaseOption,
-    ConstexprOption,
-    CountersOption,
-    EnvOption,
-    GridOption,
-    SignatureOption,
-    TargetsArgument,
-    ThreadTraceOption,
-    TraceOption,
-    grid_of,
-)
+from kprof.cli._compile_options import NO_OPTIONS, KernelOption, TargetsArgument, compile_options
 from kprof.cli._format_options import format_options
-from kprof.cli.common import ArchOption, ConfigOption, JobsOption, NoColorOption, QuietOption, ShapeOption, ValueOption
-from kprof.inputs.assignments import assignments
-from kprof.inputs.supplied_values import supplied_values
+from kprof.cli.common import JobsOption, NoColorOption, QuietOption
 from kprof.output.terminal import terminal
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -30,24 +17,11 @@ _EXIT = {"confirmed": 0, "refuted": 1, "cannot tell": 2}
 
 
 @format_options("validation")
+@compile_options(without=["passes"])
 def command(
     targets: TargetsArgument,
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: CaseOption = None,
-    all_configs: AllConfigsOption = False,
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
-    grid: GridOption = None,
-    env: EnvOption = [],
-    value: ValueOption = [],
-    counters: CountersOption = [],
-    trace: TraceOption = [],
-    thread_trace: ThreadTraceOption = None,
-    kernel: Annotated[
-        str | None, typer.Option("--kernel", help="Only this kernel, of a target with several.", metavar="NAME")
-    ] = None,
+    compile_with: Mapping[str, Any] = NO_OPTIONS,
+    kernel: KernelOption = None,
     jobs: JobsOption = 0,
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
@@ -64,19 +38,7 @@ def command(
 
     found = validate(
         *targets,
-        arch=arch,
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-        all_configs=all_configs,
-        signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
-        grid=grid_of(grid),
-        env=assignments(env, "--env"),
-        values=supplied_values(value),
-        counters=counters,
-        trace=trace,
-        thread_trace=thread_trace,
+        **compile_with,
         kernel=kernel,
         jobs=jobs,
     )

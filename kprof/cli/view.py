@@ -1,37 +1,20 @@
 """``kprof view``: a page that compiles and answers while a knob is turned."""
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import (
-    CaseOption,
-    ConstexprOption,
-    EnvOption,
-    GridOption,
-    SignatureOption,
-    TargetsArgument,
-    grid_of,
-)
-from kprof.cli.common import ArchOption, ConfigOption, ShapeOption, ValueOption
-from kprof.inputs.assignments import assignments
-from kprof.inputs.supplied_values import supplied_values
+from kprof.cli._compile_options import MEASURED, NO_OPTIONS, TargetsArgument, compile_options
 
 HELP = "A page in your browser: turn a kernel's knobs, see figures, source and instructions follow."
 
 
+@compile_options(without=["all_configs", "passes", *MEASURED])
 def command(
     targets: TargetsArgument,
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: CaseOption = None,
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
-    grid: GridOption = None,
-    env: EnvOption = [],
-    value: ValueOption = [],
+    compile_with: Mapping[str, Any] = NO_OPTIONS,
     port: Annotated[int, typer.Option("--port", help="Port of the loopback; 0: one that is free.", min=0)] = 0,
     jobs: Annotated[int, typer.Option("-j", "--jobs", help="Questions at a time, 0 for one a core.", min=0)] = 0,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one question may take.", min=1)] = 120.0,
@@ -54,19 +37,8 @@ def command(
 
             webbrowser.open(address)
 
-    options = {
-        "arch": arch,
-        "config": assignments(config, "--config"),
-        "shape": assignments(shape, "--shape"),
-        "case": case,
-        "signature": signature,
-        "constexprs": assignments(constexpr, "--constexpr"),
-        "grid": grid_of(grid),
-        "env": assignments(env, "--env"),
-        "values": supplied_values(value),
-    }
     try:
-        serve(targets, options, port=port, jobs=jobs, timeout=timeout, tell=tell)
+        serve(targets, compile_with, port=port, jobs=jobs, timeout=timeout, tell=tell)
     except KeyboardInterrupt:
         # How it is ended.
         raise typer.Exit(0) from None

@@ -2,15 +2,14 @@
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import CaseOption, ConstexprOption, EnvOption, GridOption, SignatureOption, grid_of
+from kprof.cli._compile_options import MEASURED, NO_OPTIONS, compile_options
 from kprof.cli._completion import targets
-from kprof.cli.common import ArchOption, ConfigOption, NoColorOption, ShapeOption, ValueOption, VerboseOption
-from kprof.inputs.assignments import assignments
-from kprof.inputs.supplied_values import supplied_values
+from kprof.cli.common import NoColorOption, VerboseOption
 
 if TYPE_CHECKING:
     from kprof.api.live.watch import Look
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 HELP = "A kernel's first screen again at each save of its file, with what changed."
 
 
+@compile_options(without=["all_configs", "passes", *MEASURED])
 def command(
     target: Annotated[
         str,
@@ -25,15 +25,7 @@ def command(
             metavar="TARGET", help="FILE.py::FUNCTION, an .amdgcn or .hsaco file, ...", autocompletion=targets
         ),
     ],
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: CaseOption = None,
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
-    grid: GridOption = None,
-    env: EnvOption = [],
-    value: ValueOption = [],
+    compile_with: Mapping[str, Any] = NO_OPTIONS,
     verbose: VerboseOption = 0,
     no_color: NoColorOption = False,
 ) -> None:
@@ -48,15 +40,7 @@ def command(
 
     looks = watch(
         target,
-        arch=arch,
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-        signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
-        grid=grid_of(grid),
-        env=assignments(env, "--env"),
-        values=supplied_values(value),
+        **compile_with,
     )
     try:
         for look in looks:
