@@ -215,7 +215,9 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
             yield last
         report = analyze(kernel)
         if report.source is UNSET:
-            report = msgspec.structs.replace(report, source=Location(file=target, line=1))
+            # Of a folder it is one file's finding.
+            file = target if kernel.file is None else str(Path(target) / kernel.file)
+            report = msgspec.structs.replace(report, source=Location(file=file, line=1))
         last = CheckSubject(entry, report)
     if last is not None:
         counts = Counter(others)

@@ -35,8 +35,12 @@ class MarkdownReporter:
         unsure = [item for item in found if unknown(item.finding)]
         others = [item for item in found if not fails(item.finding) and not unknown(item.finding)]
         silent = [item for item in items(report, suppressed=True) if item.suppressed is not None]
-        lines = [f"### {_ICON[report.verdict.status]} kprof: {cell(report.verdict.summary)}", ""]
-        room = self._limit - 400 - sum(len(line) + 1 for line in lines)
+        summary = cell(report.verdict.summary)
+        if len(summary) > self._limit // 4:
+            summary = f"{summary[: self._limit // 4]}… ({len(summary):,} characters)"
+        lines = [f"### {_ICON[report.verdict.status]} kprof: {summary}", ""]
+        # What says how much is left out has its place, too.
+        room = self._limit - 600 - sum(len(line) + 1 for line in lines)
         for title, chosen, folded in (
             ("Fails", failing, False),
             ("Cannot be told", unsure, False),
@@ -47,15 +51,28 @@ class MarkdownReporter:
             room -= sum(len(line) + 1 for line in section)
             lines += section
             if chosen is failing:
-                cures = _cures(failing, room)
+                # Half of it is for what else was found.
+                cures = _cures(failing, room // 2)
                 room -= sum(len(line) + 1 for line in cures)
                 lines += cures
-        notes = [f"- {cell(note)}" for note in report.notes]
-        for note in notes:
-            room -= len(note) + 1
-            if room > 0:
-                lines.append(note)
+        lines += _fitting([f"- {cell(note)}" for note in report.notes], room)
         return "\n".join(lines).rstrip() + "\n"
+
+
+def _fitting(notes: Sequence[str], room: int) -> list[str]:
+    """As many notes as there is room for, and how many more there are."""
+    shown: list[str] = []
+    for note in notes:
+        room -= len(note) + 1
+        if room < 0:
+            break
+        shown.append(note)
+    left = len(notes) - len(shown)
+    return (
+        [*shown, f"- {left} more remark{'s' if left > 1 else ''} do{'' if left > 1 else 'es'} not fit here"]
+        if left
+        else shown
+    )
 
 
 def _section(title: str, found: Sequence[GateFinding], room: int, *, folded: bool) -> list[str]:
@@ -79,6 +96,7 @@ def _section(title: str, found: Sequence[GateFinding], room: int, *, folded: boo
 def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
     """Each verified cure that is a change of lines, as suggestions; as many as there is room for."""
     lines: list[str] = []
+    left = 0
     done: set[Edit] = set()
     for item in failing:
         changes = [edit for edit in cure(item.finding) if edit not in done]
@@ -95,8 +113,11 @@ def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
             block += [f"{code(f'{edit.file}:{edit.line}')}", "", f"{fence}suggestion", clean(edit.after), fence, ""]
         room -= sum(len(line) + 1 for line in block)
         if room < 0:
-            break
+            left += 1
+            continue
         lines += block
+    if left:
+        lines += ["", f"**Cures** that do not fit here: {left}.", ""]
     return lines
 
 
