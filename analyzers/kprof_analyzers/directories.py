@@ -63,7 +63,7 @@ class Analysed:
 
 
 class _Kept(msgspec.Struct):
-    """What is kept: the content of source files that were read beside the item, and what came of it."""
+    """A cached result: hashes of the source files that were read with the item, and the report."""
 
     sources: dict[str, str]
     analysed: Analysed
@@ -99,7 +99,7 @@ def analyse_directory(
         arch: architecture to assume where a file does not say.
         all_configs: of a capture, also what was not launched.
         jobs: processes, 0 for one a core.
-        tell: is told how many of how many are done.
+        tell: called with how many of how many are done.
 
     Raises:
         KprofError: the directory holds no kernel.
@@ -159,7 +159,7 @@ def _capture(path: str) -> "Capture":
 
 
 def _with_key(item: DirectoryItem) -> DirectoryItem:
-    """The item with its key; without one when its files cannot be read: that is told when it is analysed."""
+    """The item with its key; without one when its files cannot be read: that is reported when it is analysed."""
     try:
         parts = [part if isinstance(part, bytes) else part.encode() for part in _content(item)]
     except (OSError, KprofError):

@@ -1,4 +1,4 @@
-"""Reports of compiled kernels, kept beside them: the same program, judged by the same kprof, is not judged again.
+"""Reports of compiled kernels, cached with them: the same program, judged by the same kprof, is not judged again.
 
 The compiled kernel's hash stands for its source, helpers and files, ignore comments included; the rest of the key says
 who judges.

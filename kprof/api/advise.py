@@ -1,4 +1,4 @@
-"""``kprof.advise``: other knobs, tried out by recompiling, and findings held against measurements."""
+"""``kprof.advise``: other knobs, tried out by recompiling, and findings compared with measurements."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ class Advised(Result):
     Attributes:
         trials: what was compiled and what it brought; ``None`` without a search. Resources and instructions are those
             of the compiled programs, times in microseconds are predicted.
-        measured: the findings held against measurements; ``None`` when none were given.
+        measured: the findings compared with measurements; ``None`` when none were given.
         report: the kernel that was measured, analysed; ``None`` when no measurements were given.
-        notes: what a person should know of the run.
+        notes: what a reader should know about the run.
         kernels: of a capture or a program, what was found for each kernel, with what to write where. ``trials`` are
             those of the only one, ``None`` where there are several.
     """

@@ -120,7 +120,7 @@ def analyze(
         grid: workgroups of its launch, in up to three axes.
         env: Triton's environment switches for this compile.
         values: what the launch does not tell: an argument's value, or its tensor's: one number, or all in memory order.
-        passes: also tell what each compiler pass changed.
+        passes: also show what each compiler pass changed.
         kernel: only the kernel of this name, of targets with several.
         sources: folders with the sources of what is compiled already; the current one always counts.
         dump: a folder that gets each stage of the compiler.

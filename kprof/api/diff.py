@@ -113,8 +113,8 @@ def diff(
             interpreters and ``.whl`` files.
         packages: requirements that the program gets under each of them.
         jobs: worker processes, 0 for one a core.
-        progress: is told each step in words.
-        waiting: is told what is got from the network, or waited for.
+        progress: called with each step, in words.
+        waiting: called with what is downloaded or waited for, in words.
 
     Raises:
         TargetError: a side does not exist or is of no known kind; sides and options that do not go together.

@@ -65,7 +65,7 @@ def draw_layout(
         layout: an attribute (``#ttg.blocked<{...}>``), an alias of ``module`` (``#mma``), or a kind that ``settings``
             describe: ``blocked``, ``mfma``, ``wmma``, ``linear``, ``swizzled``, ``rotating``, ``padded``.
         shape: elements along each axis.
-        settings: fields of the kind, as text: ``{"sizePerThread": "1x8", "version": "3"}``; others stay usual.
+        settings: fields of the kind, as text: ``{"sizePerThread": "1x8", "version": "3"}``; others keep defaults.
         operand: draw operand 0 or 1 of the product with this result.
         k_width: neighbours along K in a lane, of an operand.
         bits: size of an element, 4 to 64, for the banks of LDS.

@@ -84,7 +84,7 @@ def record(
     Args:
         program: what to run: ``["python", "train.py"]``.
         output: the folder that gets the capture.
-        arch: the architecture or product that the program is told to have.
+        arch: the architecture or product that the program sees.
         jobs: worker processes, 0 for one a core.
         use_cache: use the cache of compiled kernels.
         force: replace a capture that is there.

@@ -1,4 +1,4 @@
-"""``kprof.report``: one page of everything that is known of a kernel."""
+"""``kprof.report``: one page of everything that is known about a kernel."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class AnalyzeOptions(TypedDict, total=False):
 def report(
     *targets: TargetLike, output: "str | os.PathLike[str] | None" = None, **options: "Unpack[AnalyzeOptions]"
 ) -> Analysis:
-    """Write one HTML page of everything that is known of a kernel. It needs nothing but a browser.
+    """Write one HTML page of everything that is known about a kernel. It needs nothing but a browser.
 
     Args:
         targets: as for :func:`kprof.analyze`, a report that ``--json`` wrote among them.

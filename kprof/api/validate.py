@@ -1,4 +1,4 @@
-"""``kprof.validate``: how far the performance model is off, held against measurements."""
+"""``kprof.validate``: how far the performance model is off, compared with measurements."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -100,7 +100,7 @@ class Timing(msgspec.Struct, frozen=True):
         samples: number of samples; one is a call (``events``) or the average of a graph's calls (``graph``).
         method: ``graph`` (launched as one device graph) or ``events`` (each call between two device events).
         calls: calls in a sample.
-        buffers: sets of inputs and outputs that the calls took in turn.
+        buffers: sets of inputs and outputs that the calls rotate through.
         note: why it was not done as asked.
     """
 

@@ -67,7 +67,7 @@ def time_calls(
     """Median and spread of ``call`` on the current device.
 
     Args:
-        call: what to time; its results are kept until its buffer set's next turn, so that outputs rotate too.
+        call: what to time; its results are kept until its buffer set is used again, so that outputs rotate too.
         sets: inputs to use in turn.
         warmup_ms: time to run before measuring.
         rep_ms: time to measure.

@@ -1,4 +1,4 @@
-"""What stands for kprof itself, so that another kprof never finds an answer of this one."""
+"""A hash of kprof's own files for the keys of derived answers: another version of kprof never finds them."""
 
 import sys
 from functools import cache
@@ -11,7 +11,7 @@ from kprof.cache.keys import key
 
 
 def derived_key(*parts: Any) -> str:
-    """As :func:`kprof.cache.keys.key`, for what kprof has said: it depends on all of kprof and its plug-ins too."""
+    """As :func:`kprof.cache.keys.key`, for derived answers: they depend on all of kprof and its plug-ins too."""
     return key(of_kprof(), sys.implementation.name, list(sys.version_info), *parts)
 
 

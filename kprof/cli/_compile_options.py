@@ -51,7 +51,7 @@ ThreadTraceOption = Annotated[
     str | None,
     typer.Option("--thread-trace", help="A decoded thread trace (ATT) of this kernel.", metavar="FOLDER"),
 ]
-PassesOption = Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")]
+PassesOption = Annotated[bool, typer.Option("--passes", help="Also show what each compiler pass changed.")]
 
 
 KernelOption = Annotated[

@@ -63,7 +63,7 @@ def command(
 ) -> None:
     """Try other knobs by recompiling, and show what they change.
 
-    With --counters or --trace the findings are first held against what was measured.
+    With --counters or --trace the findings are first compared with what was measured.
 
     Spills, registers, occupancy and instructions are verified by compiling. Time is predicted: nothing is measured.
 

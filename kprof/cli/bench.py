@@ -14,7 +14,7 @@ from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 if TYPE_CHECKING:
     from kprof.api.measure import Measurement
 
-HELP = "Check and time a kernel on a real GPU, beside torch and other libraries."
+HELP = "Check and time a kernel on a real GPU, against torch and other libraries."
 
 _OPTION = typer.Option
 KernelArgument = Annotated[

@@ -35,7 +35,7 @@ def clear(
         bool, typer.Option("--all", help="Also what searches found, and the Tritons that were fetched.")
     ] = False,
 ) -> None:
-    """Remove what is made again by itself. There is never a need to: what is out of date is not found."""
+    """Remove what kprof can make again. There is never a need to: what is out of date is not found."""
     from kprof.api import cache
 
     files, size = cache.clear(everything=everything)

@@ -67,8 +67,8 @@ def command(
 ) -> None:
     """Run a program and record the Triton kernels that it launches. Needs no GPU.
 
-    The program is told that it has the GPU. Its kernels are compiled, and not run: what they would have written is
-    zero. On a machine with a ROCm GPU they run, and what really runs is recorded.
+    The program sees a simulated GPU. Its kernels are compiled and not run: what they would write stays zero. On a
+    machine with a ROCm GPU they run, and what really runs is recorded.
 
     Then:  kprof analyze kernel DIR
 

@@ -21,7 +21,7 @@ _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 def command(
     config: Annotated[
         Path | None,
-        typer.Option("--config-file", help="kprof.toml or pyproject.toml; looked for here and above by default."),
+        typer.Option("--config-file", help="kprof.toml or pyproject.toml; by default looked for here and above."),
     ] = None,
     arch: ArchOption = "",
     baseline: Annotated[

@@ -27,7 +27,7 @@ ValueOption = Annotated[
     list[str],
     typer.Option(
         "--value",
-        help="What a launch does not tell: an argument's value, or what is in a tensor, one number or FILE.json.",
+        help="What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.",
         metavar="NAME=N|FILE",
     ),
 ]

@@ -68,10 +68,10 @@ def metrics(
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
-    """Derived metrics of each kernel. What cannot be told is left out, with the counters to collect.
+    """Derived metrics of each kernel. Missing counters leave metrics out, and are listed.
 
-    Launches with another grid, workgroup, LDS, number of VGPRs or agent are kernels of their own. Several runs (each
-    PATH is one) stand side by side.
+    Launches that differ in grid, workgroup, LDS, VGPRs or agent count as different kernels. Several runs (one a
+    PATH) are shown side by side.
 
     Example:  kprof counters metrics results/ --arch MI300X --kernel attention
     """

@@ -14,7 +14,7 @@ from kprof.output.colour import coloured
 from kprof.output.writing import print_styled
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
-HELP = "Look whether this machine is set up for kernel work."
+HELP = "Check whether this machine is set up for kernel work."
 
 
 @format_options("doctor")
@@ -38,12 +38,12 @@ def command(
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
 ) -> None:
-    """Look whether this machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
+    """Check whether this machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
 
     Without a GPU it says what works without one.
 
-    Variables, kernel parameters and libraries are held against what AMD's guides ask for: what is set otherwise is
-    told, and with --workload also what that workload wants and is not set. What is right is shown with -v.
+    Variables, kernel parameters and libraries are compared with AMD's guides. What differs is shown, with --workload
+    also what that workload wants and is not set; -v shows what is right, too.
 
     Exit codes: 0 fine, 1 something would make measurements wrong.
     """

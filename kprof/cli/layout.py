@@ -26,7 +26,9 @@ def command(
     settings: Annotated[
         list[str],
         typer.Option(
-            "--set", metavar="K=V", help="A field of the kind: sizePerThread=1x8, version=3; others stay usual."
+            "--set",
+            metavar="K=V",
+            help="A field of the kind: sizePerThread=1x8, version=3; others keep defaults.",
         ),
     ] = [],
     operand: Annotated[

@@ -31,7 +31,7 @@ def command(
         typer.Argument(
             metavar="[TARGET]",
             help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file. "
-            "Numbers given as options take the place of the target's.",
+            "Numbers given as options replace the target's.",
             autocompletion=targets,
         ),
     ] = None,

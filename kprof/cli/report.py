@@ -1,4 +1,4 @@
-"""``kprof report``: one page of everything that is known of a kernel."""
+"""``kprof report``: one page of everything that is known about a kernel."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from kprof.cli._completion import targets
 from kprof.cli.common import JobsOption, QuietOption
 from kprof.output.writing import log
 
-HELP = "Write one HTML page of everything that is known of a kernel."
+HELP = "Write one HTML page of everything that is known about a kernel."
 
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
@@ -38,7 +38,7 @@ def command(
     jobs: JobsOption = 0,
     quiet: QuietOption = False,
 ) -> None:
-    """Write one HTML page of everything that is known of a kernel. It needs nothing but a browser.
+    """Write one HTML page of everything that is known about a kernel. It needs nothing but a browser.
 
     kprof report flash_attention --arch MI300X -o page.html
 

@@ -33,7 +33,7 @@ def command(
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
-    """Say which implementation and configuration to use for a shape, and how the time of each one considered is known.
+    """Say which implementation and configuration to use for a shape, and where each one's time comes from.
 
     A table that kprof bench or kprof tune wrote decides, where it covers the shape; else times that others published;
     else the model, which compiles the bundled kernels for it. Parameters that are not given are those of the kernel's

@@ -1,4 +1,4 @@
-"""``kprof validate``: how far the performance model is off, held against measurements."""
+"""``kprof validate``: how far the performance model is off, compared with measurements."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from kprof.cli.common import JobsOption, NoColorOption, QuietOption
 from kprof.output.terminal import terminal
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
-HELP = "Hold the model's time and loops against measurements."
+HELP = "Compare the model's time and loops with measurements."
 
 _EXIT = {"confirmed": 0, "refuted": 1, "cannot tell": 2}
 

@@ -14,7 +14,7 @@ from kprof.cli.common import NoColorOption, VerboseOption
 if TYPE_CHECKING:
     from kprof.api.live.watch import Look
 
-HELP = "A kernel's first screen again at each save of its file, with what changed."
+HELP = "Analyse a kernel again at each save of its file, and show what changed."
 
 
 @compile_options(without=["all_configs", "passes", *MEASURED])
@@ -31,8 +31,7 @@ def command(
 ) -> None:
     """Analyse a kernel, and again whenever its file or one that it imports is saved, until Ctrl-C.
 
-    Below each screen stands what changed in the compiled code. An error of the compiler is shown with its line, and the
-    next save is waited for.
+    Each screen ends with what changed in the compiled code. A compile error is shown with its line.
 
     Example:  kprof watch my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """

@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _warm() -> None:
-    """Import Triton ahead of the first request; what is wrong with it is told with the first answer."""
+    """Import Triton ahead of the first request; what is wrong with it is reported with the first answer."""
     from kprof.compiler import versions as triton_versions
 
     try:

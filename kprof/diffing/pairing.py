@@ -39,8 +39,8 @@ def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[Kern
 
     First those with the same name, architecture and specialisation. Then, of the same name and architecture, those with
     the same types, compile-time values and options, whose hints differ: another Triton, or another launch. Then the
-    nearest specialisation. Entries that say the same of themselves are told apart by the file of a directory that each
-    was read from; where that does not decide, they go by likeness, with a note.
+    nearest specialisation. Entries with equal descriptions are paired by the file of a directory that each was read
+    from; where that does not decide, the most alike are paired, with a note.
     """
     left, right = dict(enumerate(old)), dict(enumerate(new))
     found: list[KernelPair] = []

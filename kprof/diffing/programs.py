@@ -56,8 +56,8 @@ def recorded_sides(
         packages: requirements that each environment gets besides.
         options: ``archs``, with one GPU at most, ``all_configs``, ``jobs`` and ``use_cache``.
         folder: gets the captures, and environments made for them alone.
-        tell: is told each step.
-        wait: is told what is got from the network, or waited for.
+        tell: called with each step, in words.
+        wait: called with what is downloaded or waited for, in words.
 
     Raises:
         TargetError: more than one GPU is named.

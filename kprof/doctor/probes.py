@@ -17,7 +17,7 @@ class Probed:
     """What was found.
 
     Attributes:
-        value: as rules name it; ``None`` when it cannot be told.
+        value: as rules name it; ``None`` when it is not known.
         words: what to say.
         devices: PCI addresses that are set otherwise than wanted, for the fix.
     """

@@ -32,7 +32,7 @@ _OWN = frozenset({*(rule.id for rule in GATE_RULES), UNNEEDED})
 
 @dataclass(frozen=True)
 class _Against:
-    """What a kernel is held against.
+    """What a kernel is compared with.
 
     Attributes:
         state: an entry of the baseline, the reason why there is none, or ``None`` without a baseline.

@@ -127,7 +127,7 @@ def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
         for number, index in enumerate(sorted(group, key=lambda at: _badness(subjects[at])), 1):
             found[index] = replace(found[index], number=number)
         first = found[group[0]]
-        words = f"{len(group)} {first.kernel} on {first.report.arch} are told apart by their figures only"
+        words = f"{len(group)} {first.kernel} on {first.report.arch} are distinguished by their figures only"
         found[group[0]] = replace(first, left_out="; ".join(filter(None, (first.left_out, words))))
     return found
 

@@ -73,7 +73,7 @@ class Compiler:
         return known or ticket
 
     def advance(self) -> None:
-        """Begin what waits for its turn, as far as there are places."""
+        """Begin queued compiles, as far as there are places."""
         if not self._waiting:
             return
         self._reap(block=False)
@@ -138,7 +138,7 @@ class Compiler:
                 tell(everything - len(self._running) - len(self._waiting), everything)
 
     def abandon(self) -> None:
-        """End what is still being compiled; what waits for its turn is not begun."""
+        """End what is still being compiled; what is queued is not begun."""
         self._waiting.clear()
         for ticket in self._running:
             with contextlib.suppress(OSError):

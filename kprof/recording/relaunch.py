@@ -62,7 +62,7 @@ class _Trial:
 
 @dataclass(frozen=True)
 class _NoTicket:
-    """Stands for a compile that nobody has asked for."""
+    """Stands for a compile that was not requested."""
 
     name: str
     id: str = "0" * 32

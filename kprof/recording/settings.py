@@ -1,4 +1,4 @@
-"""What a recording process is told, through one environment variable. Standard library only."""
+"""Settings of a recording process, passed in one environment variable. Standard library only."""
 
 import json
 import os

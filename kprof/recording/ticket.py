@@ -15,8 +15,8 @@ class Ticket:
         name: of the kernel.
         folder: where its result is, or will be.
         stage: memory that the compiling process shares: what it is making.
-        pid: of the process that compiles; 0 when the result is there, or the compile waits for its turn.
-        make: compiles, where it waits for its turn.
+        pid: of the process that compiles; 0 when the result is there, or the compile is queued.
+        make: compiles, where it is queued.
     """
 
     id: str

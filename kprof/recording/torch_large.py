@@ -1,4 +1,4 @@
-"""Large tensors of the GPU at their true size, without memory: zeros that nobody has reserved or computes with.
+"""Large tensors of the GPU at their true size, without memory: zeros that take no memory and no computing.
 
 They are ordinary CPU tensors (storage, views, addresses, autograd) on anonymous memory, of which the operating system
 makes a page when it is touched. What torch would compute from them has the shape that it would have, and is not known.

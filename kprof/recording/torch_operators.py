@@ -150,7 +150,7 @@ class DeviceOperators:
         self._noted(func, args, kwargs, out)
 
     def computed(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
-        """The CPU has computed this operator, which nobody registered for the GPU from Python."""
+        """The CPU has computed this operator, which has no registration for the GPU from Python."""
         self._told(func, operator_tally.CPU)
         self._noted(func, args, kwargs, out)
 

@@ -18,7 +18,7 @@ FIGURES = {
 """Figures of a trial's table, with their headings."""
 
 SHOWN_NOTES = 3
-# Small differences of these are not told: no news is not the same number.
+# Small differences of these are not shown: no news is not the same number.
 _ROUNDED = ("instructions", "loop_instructions", "width")
 _LABEL = 60
 

@@ -1,4 +1,4 @@
-"""What the performance model says, on the terminal: the time, where it goes, and what more occupancy would be worth."""
+"""What the performance model says, on the terminal: the time, where it goes, and what more occupancy would gain."""
 
 from typing import TYPE_CHECKING
 

@@ -15,7 +15,7 @@ _STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim", "c
 
 
 def show(report: "KernelReport", measured: "Measured", console: "Console") -> None:
-    """Which kernel it is, what its findings are worth, and what else was measured."""
+    """Which kernel it is, how its findings hold against measurements, and what else was measured."""
     console.print(f"[bold]{report.name}[/bold]   measured on {measured.gpu}", highlight=False)
     section(measured, console)
     print(verdict(measured))

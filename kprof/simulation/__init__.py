@@ -1,1 +1,1 @@
-"""The GPU that recorded programs and imported files are told they have, on machines that have none."""
+"""The simulated GPU that recorded programs and imported files see, on machines without one."""

@@ -7,12 +7,12 @@ HIP_VERSION = "7.0.51831"
 """What ``torch.version.hip`` says: a release of ROCm that knows every architecture here."""
 
 MEMORY_BYTES = 64 << 30
-"""What a program is told of the GPU's memory: no table here holds capacities, and programs size batches by it."""
+"""The GPU's memory as a program sees it: no table here holds capacities, and programs size batches by it."""
 
 
 @dataclass(frozen=True)
 class SimulatedGpu:
-    """The GPU that the program is told it has.
+    """The simulated GPU that the program sees.
 
     Attributes:
         arch: ``gfx942``.
@@ -54,7 +54,7 @@ class SimulatedGpu:
 
 
 def gpu_of(name: str) -> SimulatedGpu:
-    """The GPU that a program is told it has.
+    """The simulated GPU that a program sees.
 
     Args:
         name: an architecture, for which its first product stands in, or a product.

@@ -69,7 +69,7 @@ def _module(gpu: SimulatedGpu) -> ModuleType:
 
 
 def _asic(gpu: SimulatedGpu) -> dict[str, Any]:
-    """As the package gives it; numbers of the PCI bus, which nobody has sourced here, are not known."""
+    """As the package gives it; numbers of the PCI bus have no source here and are not known."""
     unknown = "N/A"
     return {
         "market_name": gpu.name,

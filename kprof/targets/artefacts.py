@@ -36,7 +36,7 @@ _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr
 
 
 def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
-    """Every kernel of an assembly file or code object, told apart by content.
+    """Every kernel of an assembly file or code object, distinguished by content.
 
     Args:
         path: the file.

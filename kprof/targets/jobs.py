@@ -86,7 +86,7 @@ def plan(target: "TargetLike | Target", machines: Sequence[Architecture], option
         return [job for machine in machines for job in jobs_of(found.kernel, machine, options)]
     place = found.text.partition("::")[0]
     if not Path(place).suffix and "/" not in place and place not in bundled():
-        # A name that nobody knows is told before anything else: it needs no Triton.
+        # An unknown name is refused before anything else: that needs no Triton.
         load(found.text)
     installed()
     jobs = _asked_before(found.text, machines, options) if options.use_cache else None
@@ -136,7 +136,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
     jobs: list[TargetJob] = []
     function = None
     for machine in machines:
-        # A file may define something else where it is told of another GPU.
+        # A file may define something else where it sees another GPU.
         kernel = kernel_of(target, machine.name)
         jobs += jobs_of(kernel, machine, options)
         function = unwrap(kernel.entry)
@@ -274,7 +274,7 @@ def _derived(entry: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         return by_heuristics(entry, values)
     except TargetError:
-        # Which constexpr then has no value is told with all others that have none.
+        # A constexpr without a value is reported with all others that have none.
         return {}
 
 

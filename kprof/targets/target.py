@@ -1,4 +1,4 @@
-"""What a target is: a text or an object, told apart before anything of it is read, imported or compiled."""
+"""What a target is: a text or an object, recognised before anything of it is read, imported or compiled."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ class TargetKind(Enum):
 
 @dataclass(frozen=True)
 class Target:
-    """A target, told by its form.
+    """A target, recognised by its form.
 
     Attributes:
         text: what messages call it: the text, or the name of the kernel or function.
@@ -94,7 +94,7 @@ def kernel_of(target: TargetLike, gpu: str = DEFAULT_GPU) -> Kernel:
 
     Args:
         target: as for :func:`resolve`.
-        gpu: architecture or product that its file is told of where it asks, on a machine without a GPU.
+        gpu: architecture or product that its file sees where it asks, on a machine without a GPU.
 
     Raises:
         TargetError: as :func:`resolve`; or the target is compiled already.

@@ -235,7 +235,7 @@ def _tuner() -> Any:
     """The autotuner that calls: it does not pass itself or its kernel.
 
     Raises:
-        KprofError: nobody of the kind calls.
+        KprofError: no kernel is called with it.
     """
     frame = sys._getframe(1)  # noqa: SLF001 - the only way to the caller
     for _ in range(8):

@@ -3,7 +3,7 @@
 The table is JSON, schema ``kprof.dispatch/1``: one entry a kernel, architecture and shape, with the fastest right
 implementation that was measured, its configuration, and the times of all that were compared.
 
-How an entry is chosen for a shape is told in :mod:`kprof.tuning.choice.choose`.
+How an entry is chosen for a shape is described in :mod:`kprof.tuning.choice.choose`.
 """
 
 from collections.abc import Iterable

@@ -112,7 +112,7 @@ class Neighbourhood:
         return heapq.heappop(self._waiting)[2]
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Take a configuration out of turn; false when it was given out."""
+        """Take a configuration out of order; false when it was given out."""
         key = identity(config)
         if key in self._given:
             return False

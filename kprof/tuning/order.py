@@ -56,7 +56,7 @@ class Order(Protocol):
         ...
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Take a configuration out of turn; false when it is none of these, or was given out."""
+        """Take a configuration out of order; false when it is none of these, or was given out."""
         ...
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:
@@ -127,7 +127,7 @@ class Queue:
         return self._pop() if self._heap else heapq.heappop(self._fine)[2]
 
     def claim(self, config: Mapping[str, Any]) -> bool:
-        """Take a configuration out of turn; false when it is none of these, or was given out."""
+        """Take a configuration out of order; false when it is none of these, or was given out."""
         key = identity(config)
         knobs = self._space.knobs
         known = key in self._listed_keys if self._space.listed else all(config.get(n) in v for n, v in knobs.items())

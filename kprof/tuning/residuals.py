@@ -28,7 +28,7 @@ NOISE = 0.2
 _Z90 = 1.645
 """Standard deviations to both sides that hold 90 % of a normal distribution."""
 _TOLD = 0.05
-"""Least effect of a knob that is worth a sentence."""
+"""Least effect of a knob that is reported."""
 
 
 @dataclass(frozen=True)

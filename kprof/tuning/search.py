@@ -159,7 +159,7 @@ class Search:
             if not chosen:
                 if not self._under_way:
                     return
-                # The next answer may bring configurations that nobody waited for.
+                # The next answer may bring configurations that no one waited for.
                 yield from self._wait(len(self._under_way) - 1)
 
     def _wait(self, most: int) -> Iterator[None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
 
 MOST_COMBINATIONS = 4_000_000
-"""Combinations of a space beyond which nobody waits for the end: far more than can be compiled."""
+"""Combinations of a space beyond which a search cannot finish: far more than can be compiled."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ OPERATIONS = "the problem's work (millions of operations)"
 
 @dataclass(frozen=True)
 class Judge:
-    """Who says what a compiled kernel is worth.
+    """Who scores a compiled kernel.
 
     Attributes:
         function: ``module:function``, called in the worker with the compiled kernel and a launch, see

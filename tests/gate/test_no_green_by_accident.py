@@ -151,7 +151,7 @@ def test_one_kernel_does_not_hide_behind_another_of_its_name(gate):
         file.parent.mkdir()
         file.write_text(text)
     gate("--update-baseline")
-    assert gate.reason(0).endswith("; 2 compiled::matmul on gfx942 are told apart by their figures only")
+    assert gate.reason(0).endswith("; 2 compiled::matmul on gfx942 are distinguished by their figures only")
     files[1].parent.rename(gate.folder / ("2" * 52))
     assert gate().code == 0
     files[0].write_text(spilling())

@@ -67,7 +67,7 @@ def known_alignment(load: Operation, axis: int, width: int) -> int | None:
 
 
 def mask_is_constant(load: Operation, mask: str, axis: int, width: int) -> bool | None:
-    """Whether all elements of an access of ``width`` bytes have the same mask; ``None`` where it cannot be told."""
+    """Whether all elements of an access of ``width`` bytes have the same mask; ``None`` where it is not known."""
     size = element_bytes(load)
     if size is None or size > width:
         return None

@@ -37,7 +37,7 @@ def reloads(module: Module) -> Iterator[Reload]:
     """Loads in a ``scf.for`` with the same address and mask in each iteration, and loads of one address in one block.
 
     Left alone are tiles below :data:`LEAST_BYTES`, volatile loads, and memory that the code between, or the loop, may
-    write to: where it stores to something that is not told apart by the kernel's arguments.
+    write to: where it stores to something that is not distinguished by the kernel's arguments.
     """
     flow = flow_of(module)
     seen: dict[tuple[object, ...], Operation] = {}

@@ -76,7 +76,7 @@ def _padded(layout: PaddedShared, shape: tuple[int, ...]) -> Placement:
 
 
 def _inverse(bases: Sequence[Basis], shape: tuple[int, ...]) -> Placement:
-    """Offsets are given as a map from offset bits to coordinates: turn it round by elimination over GF(2)."""
+    """Offsets are given as a map from offset bits to coordinates: invert it by elimination over GF(2)."""
     widths = [size.bit_length() - 1 for size in shape]
     starts = [sum(widths[:axis]) for axis in range(len(widths))]
 

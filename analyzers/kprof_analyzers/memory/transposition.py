@@ -1,4 +1,4 @@
-"""Operands of products that LDS has to turn round."""
+"""Operands of products that have to be transposed through LDS."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Switches of the performance model: each effect can be left out, to see what it is worth."""
+"""Switches of the performance model: each effect can be left out, to see what it contributes."""
 
 from dataclasses import dataclass
 

@@ -21,7 +21,7 @@ def fetched_shares(facts: KernelFacts) -> dict[int, float]:
 
     Lanes that ask for the same element get it with one access: a scale of a row is loaded by every lane of the row. A
     column of single elements, rows apart, costs a request each. Lanes that the mask turns off move nothing. The
-    compiler's instructions are told apart by source line only: all of one line get their mean. Accesses that are not
+    compiler's instructions are distinguished by source line only: all of one line get their mean. Accesses that are not
     here move what their lanes hold.
     """
     if facts.ttgir is None:

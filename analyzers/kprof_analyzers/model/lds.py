@@ -11,7 +11,7 @@ from kprof_analyzers.source_lines import location_of
 def conflict_shares(facts: KernelFacts) -> dict[int, float]:
     """Position of an LDS instruction to cycles of bank conflicts for each cycle that it takes without.
 
-    The compiler's instructions are told apart by source line and direction only: all of one line get their mean.
+    The compiler's instructions are distinguished by source line and direction only: all of one line get their mean.
     """
     if facts.ttgir is None:
         return {}

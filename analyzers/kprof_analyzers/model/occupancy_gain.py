@@ -1,4 +1,4 @@
-"""What more occupancy would be worth: the same launch with one more workgroup on each CU."""
+"""What more occupancy would gain: the same launch with one more workgroup on each CU."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from kprof_analyzers.model.trips import RETRY
 
 
 def explained(facts: KernelFacts, model: KernelModel | None = None) -> Prediction:
-    """The prediction of a launch, with the worth of one more workgroup on each CU where the time is known.
+    """The prediction of a launch, with the gain of one more workgroup on each CU where the time is known.
 
     Args:
         facts: the kernel.

@@ -1,7 +1,7 @@
 """What workgroups that run together load: bytes by level, from the corners of their tiles.
 
 Workgroups of one XCD that load a tile at the same time share it in L2; those of all XCDs share it in the Infinity
-Cache. A tile is told from another by the address of its first element, evaluated from the TTGIR.
+Cache. A tile differs from another in the address of its first element, evaluated from the TTGIR.
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ SCHEMA = "kprof.profile/1"
 
 
 class ProfiledRow(msgspec.Struct, frozen=True):
-    """Calls that belong together. Times are microseconds and predicted; ``None`` where they cannot be told.
+    """Calls that belong together. Times are microseconds and predicted; ``None`` where they are not known.
 
     Attributes:
         name: Triton kernel or operator.

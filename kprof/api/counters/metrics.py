@@ -19,7 +19,7 @@ class CounterMetrics(CounterAnswer):
     """Derived metrics of each kernel and run.
 
     Attributes:
-        kernels: pairs of a kernel and its metrics by name; ``value`` is ``None`` where it cannot be told.
+        kernels: pairs of a kernel and its metrics by name; ``value`` is ``None`` where it is not known.
     """
 
     kernels: "Sequence[Derived]"
@@ -27,7 +27,7 @@ class CounterMetrics(CounterAnswer):
 
     @property
     def missing(self) -> list[str]:
-        """Counters that would have to be collected for the metrics that cannot be told."""
+        """Counters that would have to be collected for the metrics without a value."""
         return [counter for _, found in self.kernels for metric in found.values() for counter in metric.missing]
 
     @property

@@ -52,7 +52,7 @@ def limit_memory(most: int) -> None:
 
 
 def _warm() -> None:
-    """Import what nearly every question needs; what is wrong with Triton is told with the first answer."""
+    """Import what nearly every question needs; what is wrong with Triton is reported with the first answer."""
     import kprof_analyzers.pipeline  # noqa: F401
     from kprof.api.live import questions  # noqa: F401
     from kprof.compiler import versions

@@ -26,7 +26,7 @@ CategoriesOption = Annotated[
     str | None, typer.Option("--categories", help="Own category rules (TOML), read before the shipped ones.")
 ]
 SchedulerOption = Annotated[
-    str | None, typer.Option("--scheduler", help="Do the per-file step on Dask.", metavar="tcp://HOST:PORT")
+    str | None, typer.Option("--scheduler", help="Read the files on a Dask cluster.", metavar="tcp://HOST:PORT")
 ]
 LimitOption = Annotated[int, typer.Option("--top", "-n", "--limit", help="Rows to show; 0 shows all.", min=0)]
 PictureOption = Annotated[
@@ -51,7 +51,7 @@ def answer(
         outputs: where the document goes; standard output it then has alone.
         quiet: only the verdict.
         others: files that are no traces.
-        notes: what else is to be told.
+        notes: what else to print.
     """
     _tell_left_out(found, list(others))
 

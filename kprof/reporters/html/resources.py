@@ -1,4 +1,4 @@
-"""What a kernel takes of a compute unit, beside what there is."""
+"""What a kernel takes of a compute unit, and what there is."""
 
 from typing import Any
 

@@ -20,18 +20,18 @@ from kprof.reporters.html.measured import measured_view
 from kprof.reporters.html.parts import Cutter
 from kprof.reporters.html.resources import occupancy_view, resource_rows
 
-# Nobody reads more rows than these, and a document may come from anywhere.
+# More rows than these help no reader, and a document may come from anywhere.
 _FINDINGS, _ROWS, _FEW = 200, 100, 12
-# Percent that no prediction can tell from nothing.
+# Percent below which a prediction is no more than noise.
 _NOTHING = 3.0
 _CAUSE_WORDS = {
-    "matrix": "they are busy, little is lost",
-    "vector": "they are busy",
-    "lds": "it is busy, or reads of it are waited for",
-    "memory latency": "loads are waited for that nothing hides",
-    "memory bandwidth": "memory or a cache cannot deliver faster",
+    "matrix": "the matrix units are busy: little time is lost",
+    "vector": "the vector units are busy",
+    "lds": "LDS is busy, or wavefronts wait for reads from it",
+    "memory latency": "wavefronts wait for loads, and no other work hides it",
+    "memory bandwidth": "memory or a cache delivers at its limit",
     "barrier": "wavefronts of a workgroup wait for each other",
-    "issue": "instructions are issued one after the other",
+    "issue": "instructions issue one after the other",
     "scratch": "spilled registers or private arrays go to memory and back",
     "launch": "starting the launch takes longer than its work",
 }

@@ -1,7 +1,7 @@
 """JSON with the place of every value and with every key, repeated ones too; Python's reader keeps neither.
 
-Stricter than Python's: ``NaN`` and ``Infinity`` are no JSON. A mistake is told with its line, its column and what is
-wrong there.
+Stricter than Python's: ``NaN`` and ``Infinity`` are no JSON. A mistake is reported with its line, its
+column and what is wrong there.
 """
 
 import json

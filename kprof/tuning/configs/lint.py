@@ -56,7 +56,7 @@ def _report(
 
 
 def _merged(findings: Sequence[Finding]) -> list[Finding]:
-    """The same knob with the same value in several buckets is told once, with the other lines as related places."""
+    """The same knob with the same value in several buckets is reported once, with the other lines as related places."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         knob = finding.evidence.get("knob")

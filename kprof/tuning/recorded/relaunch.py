@@ -37,7 +37,7 @@ class RelaunchedProgram:
     Attributes:
         command: the program and its arguments.
         folder: where it runs.
-        gpu: architecture or product that it is told of.
+        gpu: architecture or product that it sees.
     """
 
     command: Sequence[str]
@@ -90,7 +90,7 @@ def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
 
     Args:
         capture: as it was read.
-        gpu: what it is told of.
+        gpu: what it sees.
     """
     command = list(capture.head.command)
     if len(command) < 2 or not _PYTHON.fullmatch(Path(command[0]).name) or not command[1].endswith(".py"):

@@ -34,8 +34,8 @@ def explain_captures(
         options: architectures, and whether all configurations count.
         limits: what counts.
         budget: seconds for the explanations.
-        tell: is told each step.
-        wait: is told what is got from the network, or waited for.
+        tell: called with each step, in words.
+        wait: called with what is downloaded or waited for, in words.
 
     Raises:
         KprofError: one of them was not made by one release of Triton, or that release cannot be had.

@@ -1,4 +1,4 @@
-"""What a compiled configuration is worth, from its resources and its hot loop. Nothing here is a time."""
+"""A score for a compiled configuration, from its resources and its hot loop. Nothing here is a time."""
 
 from dataclasses import dataclass
 from math import inf

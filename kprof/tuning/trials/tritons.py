@@ -34,8 +34,8 @@ class Tritons:
         target: what to compile.
         options: how.
         versions: releases in the order of the comparison, ``installed`` for the running one.
-        tell: is told each step.
-        wait: is told what is got from the network, or waited for.
+        tell: called with each step, in words.
+        wait: called with what is downloaded or waited for, in words.
     """
 
     target: str

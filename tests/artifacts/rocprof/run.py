@@ -44,3 +44,11 @@ def fresh(name: str) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     return sqlite3.connect(path)
+
+
+def insert(database: sqlite3.Connection, table: str, columns: list[str], rows: list[tuple[object, ...]]) -> None:
+    """Create a table without types, and fill it."""
+    names = ", ".join(f'"{column}"' for column in columns)
+    database.execute(f"CREATE TABLE {table} ({names})")
+    marks = ", ".join("?" * len(columns))
+    database.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)

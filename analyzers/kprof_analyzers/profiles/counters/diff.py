@@ -25,7 +25,7 @@ class Value:
     """A number of both runs.
 
     Attributes:
-        before: ``None`` where it cannot be told.
+        before: ``None`` where it is not known.
         after: as ``before``.
         spread: over the dispatches of each run; ``None`` where fewer than two have all that it is made of.
     """

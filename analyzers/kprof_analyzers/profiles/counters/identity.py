@@ -32,7 +32,7 @@ class Identity:
         gpu: index of the GPU in :class:`~kprof_analyzers.profiles.counters.machine.Gpus`; -1 when it is not known.
         agent: as the tool numbers GPUs.
         name: normalised kernel name.
-        grid: in work-items, by dimension where that is told.
+        grid: in work-items, by dimension where that is known.
         workgroup: as ``grid``.
         lds: bytes a workgroup was given.
         vgprs: architectural VGPRs.

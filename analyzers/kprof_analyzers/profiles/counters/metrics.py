@@ -30,7 +30,7 @@ class Metric(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         formula: what it is.
-        value: ``None`` when it cannot be told.
+        value: ``None`` when it is not known.
         used: the formula that was used.
         missing: counters to collect; for the alternative that needs fewest.
         unknown: constants of the GPU that are not known.
@@ -57,7 +57,7 @@ class _MissingError(Exception):
 
 
 def metrics(kernel: KernelCounters, gpu: MeasuredGpu) -> dict[str, Metric]:
-    """Every metric of the GPU's architecture by id, those that cannot be told included."""
+    """Every metric of the GPU's architecture by id, those without a value included."""
     return all_metrics([kernel], lambda _: gpu)[0]
 
 

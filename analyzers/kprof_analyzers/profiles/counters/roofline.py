@@ -79,7 +79,7 @@ class Point:
 
     Attributes:
         kernel: name.
-        intensity: FLOP a byte of HBM traffic; ``None`` when it cannot be told.
+        intensity: FLOP a byte of HBM traffic; ``None`` when it is not known.
         flop_rate: GFLOP/s.
         bandwidth: GB/s over the fabric.
         limit: GFLOP/s that the nearest roof allows it.

@@ -1,4 +1,4 @@
-"""What was measured of a launch beside what the performance model says of it."""
+"""A launch's measurements next to the performance model's prediction of it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> l
     """Each quantity that was both measured and modelled.
 
     Its time has a range: that is confirmed or refuted, where what ran is what was modelled. Of the other quantities no
-    range is known, so that they are only put beside each other.
+    range is known, so that they are only shown side by side.
 
     Args:
         report: the kernel with its prediction.

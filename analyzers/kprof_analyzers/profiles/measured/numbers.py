@@ -25,7 +25,7 @@ class MeasuredNumbers:
 
     Attributes:
         values: metric or fact to value.
-        metrics: derived metrics, those that cannot be told included.
+        metrics: derived metrics, those without a value included.
         point: place under the roofline.
         missing: number to the counters that would tell it.
         doubts: number to why it must not be used.

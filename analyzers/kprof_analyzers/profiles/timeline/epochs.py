@@ -17,7 +17,7 @@ MAX_EPOCHS = 200
 """Stretches that are kept apart. What lies outside of so many is left out at once."""
 
 Key = tuple[int | None, int | None]
-"""Rank, where it is told, and device."""
+"""Rank, where it is known, and device."""
 
 
 class ActivityGroup(NamedTuple):

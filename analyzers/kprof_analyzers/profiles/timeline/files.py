@@ -39,7 +39,7 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """A file for which the step raised :class:`KprofError`: its words, to be told beside the others' results."""
+    """A file for which the step raised :class:`KprofError`: its message, shown with the others' results."""
 
     path: str
     message: str

@@ -61,7 +61,7 @@ class RankReport(msgspec.Struct, frozen=True):
 
 
 class Communication(msgspec.Struct, frozen=True):
-    """One communication kernel of a rank: what tells it from others, ns, and what is communicated, if told."""
+    """One communication kernel of a rank: what identifies it, ns, and what is communicated, if known."""
 
     name: str
     duration_ns: int
@@ -69,7 +69,7 @@ class Communication(msgspec.Struct, frozen=True):
 
     @property
     def group_size(self) -> int | None:
-        """The ranks that take part, if told."""
+        """The ranks that take part, if known."""
         return self.shape.ranks if self.shape is not None else None
 
     @property

@@ -183,7 +183,7 @@ class _Summing:
         self._epochs.pause()
 
     def _times(self, events: list[SlimEvent]) -> tuple[list[float], list[float]]:
-        """Starts and durations, in microseconds, of those that count; the others are told as lost."""
+        """Starts and durations, in microseconds, of those that count; the others are counted as lost."""
         starts = [e.ts for e in events]
         durations = [e.dur if e.ph == "X" else math.inf for e in events]
         if sound(starts, durations):
@@ -274,7 +274,7 @@ class _Summing:
 
 
 def _by_rank(epoch: Epoch, own: int) -> list[Occupation]:
-    """The devices, those whose events told no rank together with those that told the file's own."""
+    """The devices; events that name no rank count to the file's own."""
     found: dict[tuple[int, int | None], Occupation] = {}
     for (rank, device), occupation in epoch.devices.items():
         key = (own if rank is None else rank), device

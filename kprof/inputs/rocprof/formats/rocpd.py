@@ -1,7 +1,7 @@
 """rocpd databases of rocprofv3, schema 3 and its predecessors.
 
 Only the ``rocpd_...`` tables are read: the views of the same names are the file's own code. A file that joins
-several runs has a set of tables for each, told apart by the guid that ends their names.
+several runs has a set of tables for each, distinguished by the guid that ends their names.
 
 Time by kernel comes from one pass of SQL over the dispatches; the rows themselves are read when asked for.
 """

@@ -33,7 +33,7 @@ def vocabulary(family: str) -> str | None:
 
 
 class AiterFlat(ConfigFormat):
-    """A file for each architecture and family, and further ones for single shapes, told apart by their names."""
+    """A file for each architecture and family, and further ones for single shapes, distinguished by their names."""
 
     name: ClassVar[str] = "AITER flat"
     order: ClassVar[int] = 20

@@ -132,7 +132,7 @@ def test_times_come_from_the_trace_of_the_same_run(tmp_path):
 
 
 def test_each_agent_has_its_own_gpu(tmp_path):
-    """One folder with files of two machines, told apart by the process that wrote them."""
+    """One folder with files of two machines, distinguished by the process that wrote them."""
     agents(tmp_path / "11_agent_info.csv", (4, "gfx950", "AMD Instinct MI350X"))
     agents(tmp_path / "12_agent_info.csv", (4, "gfx1151", "Radeon 8060S"))
     collection(tmp_path / "11_counter_collection.csv", {"ns": 10, "SQ_WAVES": 1.0, "name": "a"})

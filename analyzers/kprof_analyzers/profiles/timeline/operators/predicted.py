@@ -1,4 +1,4 @@
-"""A measured trace beside a predicted one, operator by operator."""
+"""A measured trace compared with a predicted one, operator by operator."""
 
 from collections.abc import Sequence
 

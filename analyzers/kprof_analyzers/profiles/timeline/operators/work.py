@@ -11,7 +11,7 @@ class Work(msgspec.Struct, frozen=True):
     """What one call has to do, however it is done.
 
     Attributes:
-        flop: operations, a multiply-add being two; ``None`` where it cannot be told (lengths in tensors).
+        flop: operations, a multiply-add being two; ``None`` where it is not known (lengths in tensors).
         bytes: every operand and result once; ``None`` as above.
         unit: whose peak holds: ``matrix_bf16``, ...; empty where arithmetic is no limit.
         assumed: what was taken for granted, in words.

@@ -3,7 +3,7 @@
 from html import escape
 from zlib import crc32
 
-# Okabe and Ito's palette, told apart by colour-blind readers too, and some darker companions.
+# Okabe and Ito's palette, distinguished by colour-blind readers too, and some darker companions.
 _FIXED = {
     "attention": "#0072B2",
     "attention GEMM": "#56B4E9",
