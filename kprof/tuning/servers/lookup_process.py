@@ -252,8 +252,8 @@ def _defines(node: ast.stmt) -> set[str]:
     return set()
 
 
-class Asked:
-    """Paths that a lookup asks for, and the last one that was there to be opened."""
+class PathWatch:
+    """Watches which paths a lookup asks for, and the last one that it opened."""
 
     def __init__(self) -> None:
         self.paths: dict[str, None] = {}
@@ -279,16 +279,16 @@ class Asked:
             self.paths[os.path.abspath(path)] = None  # noqa: PTH100 - links stay links
 
 
-def _answer(modules: LookupModules, root: Path, call: dict[str, Any], asked: Asked) -> dict[str, Any]:
-    asked.paths, asked.opened = {}, None
+def _answer(modules: LookupModules, root: Path, call: dict[str, Any], watch: PathWatch) -> dict[str, Any]:
+    watch.paths, watch.opened = {}, None
     try:
         named = modules.function(root / call["file"], call["function"])
         result = named(**call["options"]) if callable(named) else named
         json.dumps(result)
     except Exception as error:  # noqa: BLE001 - foreign code: whatever it raises is its answer
         text = f"{type(error).__name__}: {error}"
-        return {"error": text, "asked": list(asked.paths), "opened": asked.opened}
-    return {"result": result, "asked": list(asked.paths), "opened": asked.opened}
+        return {"error": text, "asked": list(watch.paths), "opened": watch.opened}
+    return {"result": result, "asked": list(watch.paths), "opened": watch.opened}
 
 
 def main() -> None:
@@ -296,9 +296,9 @@ def main() -> None:
     wanted = json.load(sys.stdin)
     root = Path(wanted["root"])
     given = stand_ins(wanted["device"], wanted["arch"], wanted["triton"])
-    asked = Asked()
+    watch = PathWatch()
     # Fresh namespaces for each: a cached answer would open nothing.
-    answers = [_answer(LookupModules(root, given), root, call, asked) for call in wanted["calls"]]
+    answers = [_answer(LookupModules(root, given), root, call, watch) for call in wanted["calls"]]
     json.dump(answers, sys.stdout)
 
 
