@@ -19,7 +19,9 @@ from kprof.api.live.view.asked import (
     MOST_BYTES,
     Asked,
     AskedPair,
+    AskedRoom,
     Kind,
+    advice_arguments,
     arguments,
     difference_arguments,
     listing_arguments,
@@ -37,7 +39,7 @@ FILES: Mapping[str, tuple[str, str]] = {
     "/view.css": ("view.css", "text/css; charset=utf-8"),
     **{
         f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-        for name in ("view", "dom", "server", "panes", "figures", "knobs", "tried", "difference")
+        for name in ("view", "dom", "server", "panes", "figures", "knobs", "tried", "room", "better", "difference")
     },
 }
 """Address to file of the package and its type: there are no others, and no address is ever made a path."""
@@ -77,6 +79,8 @@ class ViewServer:
             Route("/api/report", partial(_question, Asked, self._report), methods=["POST"]),
             Route("/api/knobs", partial(_question, Asked, self._knobs), methods=["POST"]),
             Route("/api/listing", partial(_question, Asked, self._listing), methods=["POST"]),
+            Route("/api/advise", partial(_question, Asked, self._advise), methods=["POST"]),
+            Route("/api/occupancy", partial(_question, AskedRoom, self._occupancy), methods=["POST"]),
             Route("/api/compare", partial(_question, AskedPair, self._compare), methods=["POST"]),
             Route("/api/difference", partial(_question, AskedPair, self._difference), methods=["POST"]),
         ]
@@ -123,6 +127,15 @@ class ViewServer:
     async def _knobs(self, asked: Asked) -> Any:
         given = arguments(asked, self._served.targets, self._served.options)
         return result(await self._desk.ask("knobs", given))
+
+    async def _advise(self, asked: Asked) -> Any:
+        given = advice_arguments(asked, self._served.targets, self._served.options)
+        return result(await self._desk.ask("advise", given))
+
+    async def _occupancy(self, asked: AskedRoom) -> Any:
+        given = {"arch": asked.gpu, "vgpr": asked.vgpr, "agpr": asked.agpr, "lds": asked.lds}
+        more = {"num_warps": asked.num_warps, "curve": asked.over}
+        return result(await self._desk.ask("occupancy", {**given, **more}))
 
     async def _compare(self, asked: AskedPair) -> Any:
         given = pair_arguments(asked, self._served.targets, self._served.options)

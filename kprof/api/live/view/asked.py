@@ -1,7 +1,7 @@
 """What the page may ask, read strictly: an unknown field, a wrong type or too much of anything is refused."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -11,8 +11,12 @@ from kprof.errors import KprofError
 MOST_BYTES = 64 * 1024
 """Of a request; those of the page have some hundred."""
 
+ADVICE_SECONDS = 30.0
+"""After which a search for better knobs begins no compile."""
+
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Value = int | float | bool | Annotated[str, msgspec.Meta(max_length=200)] | None
+Gpu = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.-]{0,40}\Z")]
 Values = Annotated[dict[Name, Value], msgspec.Meta(max_length=100)]
 
 
@@ -29,7 +33,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """
 
     target: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
-    gpu: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.-]{0,40}\Z")] = ""
+    gpu: Gpu = ""
     case: Name | None = None
     config: Values = {}
     constexprs: Values = {}
@@ -45,7 +49,21 @@ class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     new: Asked
 
 
-Kind = TypeVar("Kind", Asked, AskedPair)
+class AskedRoom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a kernel would take: registers of a lane, bytes of LDS and wavefronts of a workgroup.
+
+    ``over`` is the one of which all amounts are told.
+    """
+
+    gpu: Gpu
+    vgpr: Annotated[int, msgspec.Meta(ge=1, le=4096)]
+    agpr: Annotated[int, msgspec.Meta(ge=0, le=4096)]
+    lds: Annotated[int, msgspec.Meta(ge=0, le=1 << 24)]
+    num_warps: Annotated[int, msgspec.Meta(ge=1, le=128)]
+    over: Literal["vgpr", "lds", "num-warps"]
+
+
+Kind = TypeVar("Kind", Asked, AskedPair, AskedRoom)
 
 
 def read(body: bytes, kind: type[Kind]) -> Kind:
@@ -117,3 +135,18 @@ def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, 
     old, new = (arguments(one, targets, base) for one in (asked.old, asked.new))
     new.pop("target")
     return {"target": old.pop("target"), "old": old, "new": new}
+
+
+def advice_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of :func:`kprof.advise`, of a kernel with cases.
+
+    Raises:
+        KprofError: there is no such target, or it is launched as the command line says and has no cases.
+    """
+    given = arguments(asked, targets, base)
+    if stays := [name for name in ("signature", "constexprs", "grid") if name in given]:
+        raise KprofError(
+            f"better knobs are looked for where a kernel says how it is launched, and not by {', '.join(stays)}",
+            hint="kprof advise FILE.py::FUNCTION takes the grid as a formula of the knobs.",
+        )
+    return {**given, "budget": ADVICE_SECONDS, "run": False}

@@ -3,7 +3,7 @@
 import { base, choices, make } from "/dom.js";
 
 const HEIGHT = 18;
-const SPARE = 20;
+const SPARE = 10;
 const TITLES = { python: "Python", ttir: "TTIR", ttgir: "TTGIR", llir: "LLVM IR", amdgcn: "AMDGCN" };
 const PAGE = 20;
 

@@ -1,10 +1,12 @@
 // The page: one question (target, GPU, case, knobs), its figures and its panes.
 
 import { byId, choices, make } from "/dom.js";
+import * as better from "/better.js";
 import { differences } from "/difference.js";
 import * as figures from "/figures.js";
 import * as knobs from "/knobs.js";
 import { Pane } from "/panes.js";
+import * as room from "/room.js";
 import { about, ask, listen, Refused } from "/server.js";
 import { plain, Tried } from "/tried.js";
 
@@ -67,6 +69,8 @@ async function refresh({ sheetToo = false } = {}) {
     kernels();
     if (!report.kernels.length) throw new Refused(422, { message: report.verdict.summary });
     figures.draw(report, report.kernels[question.kernel || 0], jump);
+    const kernel = report.kernels[question.kernel || 0];
+    room.begin(kernel, kernel.product || kernel.arch);
     tried.mark(question);
     say(`answered in ${Math.round(performance.now() - began)} ms`);
     listings = new Map();
@@ -101,6 +105,7 @@ function controls() {
   byId("gpu").parentElement.hidden = !sheet.gpus.length;
   choices(byId("case"), sheet.cases.map((one) => [one, one]), question.case ?? firstCase());
   byId("case-choice").hidden = sheet.cases.length < 2;
+  byId("better-part").hidden = !sheet.cases.length;
   byId("triton").textContent = sheet.triton ? `Triton ${sheet.triton}` : "";
   knobs.draw(sheet, question, (knob, value) => {
     const { [knob.name]: _, ...others } = question[knob.option] || {};
@@ -119,6 +124,7 @@ function kernels() {
 /** Change the question; what is as the server was started is left out, so that one question has one form. */
 function change(parts, options = {}) {
   const changed = { ...question, ...parts };
+  better.forget();
   const home = homes.get(changed.target) || {};
   const said = ([name, value]) => {
     if (name === "target") return true;
@@ -212,6 +218,10 @@ async function start() {
   byId("case").addEventListener("change", () => change({ case: byId("case").value }, { sheetToo: true }));
   byId("kernel").addEventListener("change", () => change({ kernel: Number(byId("kernel").value) }));
   byId("reset").addEventListener("click", () => change({ config: {}, constexprs: {} }));
+  byId("better").addEventListener("click", () =>
+    better.find(question, sheet, (found) => change({ config: { ...(question.config || {}), ...found } })),
+  );
+  byId("stop").addEventListener("click", better.forget);
   byId("copy").addEventListener("click", () => copy(knobs.tritonConfig(sheet, question)));
   byId("copy-command").addEventListener("click", () => copy(knobs.command(served.targets[question.target], question, served.options)));
   listen(heard, (words) => words && say(words));
