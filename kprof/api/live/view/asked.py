@@ -11,9 +11,6 @@ from kprof.errors import KprofError
 MOST_BYTES = 64 * 1024
 """Of a request; those of the page have some hundred."""
 
-ADVICE_SECONDS = 30.0
-"""After which a search for better knobs begins no compile."""
-
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Value = int | float | bool | Annotated[str, msgspec.Meta(max_length=200)] | None
 Gpu = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.-]{0,40}\Z")]
@@ -30,6 +27,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         config, constexprs, shape: on top of what the server was started with.
         kernel: position among the target's kernels, for a listing.
         stage: of a listing.
+        seconds: after which a search for better knobs begins no compile.
     """
 
     target: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
@@ -40,6 +38,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     shape: Values = {}
     kernel: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     stage: str = ""
+    seconds: Annotated[float, msgspec.Meta(ge=1, le=600)] = 30.0
 
 
 class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,4 +148,4 @@ def advice_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
             f"better knobs are looked for where a kernel says how it is launched, and not by {', '.join(stays)}",
             hint="kprof advise FILE.py::FUNCTION takes the grid as a formula of the knobs.",
         )
-    return {**given, "budget": ADVICE_SECONDS, "run": False}
+    return {**given, "budget": asked.seconds, "run": False}

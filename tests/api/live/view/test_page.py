@@ -1,5 +1,6 @@
 """The page in a browser: Chromium of this machine."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import kprof
 from tests.api.live.view.conftest import ASSEMBLY, Viewed
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -217,4 +219,42 @@ def test_a_save_is_followed(source, opened):
     assert "tl.store" in page.inner_text("#pane-0 .row.wrong")
     path.write_text(KERNEL)
     expect(page.locator("#pane-0 .row:has-text('* 3.0')")).to_have_count(1, timeout=60_000)
+    assert page.locator("#error").is_hidden()
+
+
+def test_what_if(assembly, opened):
+    """Occupancy with other amounts is that of ``kprof occupancy``."""
+    page = opened(assembly)
+    page.locator("#if-vgpr").fill("200")
+    expect(page.locator("#what-if-words")).to_have_text(re.compile("limited by vgpr"))
+    found = kprof.occupancy(arch="MI300X", vgpr=200, lds=0, num_warps=4)
+    assert page.inner_text("#what-if-words").startswith(f"{found.waves_per_simd:g} of 8 waves a SIMD")
+    assert page.locator("#curves svg polyline").count() == 2
+
+
+@pytest.mark.slow
+@pytest.mark.triton
+def test_better_knobs_are_a_click_away(view, opened, tmp_path):
+    """The search is run; an answer turns its knobs; one that is stopped leaves nothing running."""
+    page = opened(view("flash_attention", folder=tmp_path))
+
+    def briefly(route: Any) -> None:
+        route.continue_(post_data=json.dumps({**route.request.post_data_json, "seconds": 5}))
+
+    page.route("**/api/advise", briefly)
+    page.select_option("#knob-num_warps", label="8")
+    page.wait_for_selector("#pane-1[data-turn='2']")
+    slow = figure(page, "Time")
+    page.click("#better")
+    best = page.locator("#better-list button").first
+    expect(best).to_be_visible(timeout=90_000)
+    best.click()
+    page.wait_for_selector("#pane-1[data-turn='3']")
+    assert figure(page, "Time") != slow
+    assert page.locator("#better-list li").count() == 0
+    page.click("#better")
+    page.click("#stop")
+    assert page.locator("#better").is_enabled()
+    page.click("#reset")
+    page.wait_for_selector("#pane-1[data-turn='4']")
     assert page.locator("#error").is_hidden()

@@ -61,6 +61,31 @@ def test_the_instructions_are_listed_with_their_lines(assembly):
     assert {file for file, _ in placed} <= set(range(len(listing["files"])))
 
 
+def test_occupancy_is_the_one_of_the_command_line(assembly):
+    status, found = assembly.ask("/api/occupancy", gpu="MI300X", vgpr=168, agpr=0, lds=32768, num_warps=4, over="lds")
+    assert status == 200
+    direct = kprof.occupancy(arch="MI300X", vgpr=168, lds=32768, num_warps=4, curve="lds")
+    assert found["kernels"] == json.loads(direct.to_json())["kernels"]
+    assert assembly.ask("/api/occupancy", gpu="MI300X", vgpr=0, agpr=0, lds=0, num_warps=4, over="lds")[0] == 422
+
+
+def test_two_gpus_are_compared(assembly):
+    """What ``kprof.diff`` says of the two; two targets are none of it."""
+    status, found = assembly.ask("/api/compare", old={"target": 0, "gpu": "MI300X"}, new={"target": 0, "gpu": "MI308X"})
+    assert status == 200
+    sides = [kprof.analyze(assembly.folder / "k.amdgcn", arch=gpu) for gpu in ("MI300X", "MI308X")]
+    assert found["summary"] == kprof.diff(*sides).summary
+    status, refused = assembly.ask("/api/compare", old={"target": 0}, new={"target": 1})
+    assert status == 422
+    assert "two targets" in refused["message"]
+
+
+def test_better_knobs_need_a_kernel_that_says_how_it_is_launched(assembly):
+    status, refused = assembly.ask("/api/advise", target=0, constexprs={"BLOCK": 1})
+    assert status == 422
+    assert "not by constexprs" in refused["message"]
+
+
 def test_unknown_stages_are_refused(assembly):
     status, answer = assembly.ask("/api/listing", target=0, stage="spirv")
     assert status == 422

@@ -1,6 +1,6 @@
 // The page: one question (target, GPU, case, knobs), its figures and its panes.
 
-import { byId, choices, make } from "/dom.js";
+import { byId, choices, known, make } from "/dom.js";
 import * as better from "/better.js";
 import { differences } from "/difference.js";
 import * as figures from "/figures.js";
@@ -175,6 +175,8 @@ function heard(kind, news) {
   }
 }
 
+const value = (one) => (typeof one === "number" ? known(one) : (one ?? "unknown"));
+
 /** What the compiled code of two pinned rows differs in, below the table. */
 async function compare([old, now]) {
   if (old.question.target !== now.question.target || old.words.includes("(save") !== now.words.includes("(save")) return;
@@ -184,7 +186,7 @@ async function compare([old, now]) {
   );
   try {
     const found = await ask("compare", { old: bare(old.question), new: bare(now.question) });
-    const list = found.changes.map((one) => make("li", { class: one.effect }, `${one.text}: ${one.old ?? "unknown"} → ${one.new ?? "unknown"}`, make("span", { class: "note" }, one.where ? ` ${one.where}` : "")));
+    const list = found.changes.map((one) => make("li", { class: one.effect }, `${one.text}: ${value(one.old)} → ${value(one.new)}`, make("span", { class: "note" }, one.where ? ` ${one.where}` : "")));
     byId("changes")?.replaceChildren(...list);
   } catch (error) {
     byId("changes")?.replaceChildren(make("li", { class: "wrong" }, error.message));
