@@ -59,9 +59,13 @@ class ServerConfigsTextReporter:
         layers = "" if file.layers is None else f", {file.layers} {'layer' if file.layers == 1 else 'layers'}"
         where = f"{file.kernel}: {file.layer}{layers}"
         lines = [f"  {self._painted(file.status, f'{_WORDS[file.status]:8}')}  {one_line(where)}"]
-        lines.append(f"{_INDENT}{one_line(file.name)}")
+        table = file.name.endswith(".csv")
+        sizes = ", ".join(f"{name}={value}" for name, value in file.shape.items())
+        lines.append(f"{_INDENT}{one_line(file.name)}{f', lines of {sizes}' if table else ''}")
         if file.status == "exact":
-            lines.append(f"{_INDENT}in {one_line(file.folder)}")
+            lines.append(f"{_INDENT}in {one_line(file.opened if table else file.folder)}")
+        elif file.status == "fallback" and table:
+            lines.append(f"{_INDENT}for some rows: {one_line(file.opened)}")
         elif file.status == "fallback":
             lines.append(f"{_INDENT}instead: {one_line(file.opened)}")
         elif file.status == "default":

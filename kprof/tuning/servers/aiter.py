@@ -1,11 +1,13 @@
 """AITER: Triton's GEMM families and its MoE, by architecture. Names: ``ops/triton/utils`` at e4048607a5."""
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
-from kprof.tuning.servers.document import Found
+from kprof.tuning.servers.aiter_tables import table_files
+from kprof.tuning.servers.devices import ServedGpu
+from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
 from kprof.tuning.servers.shapes import LayerShapes
 
@@ -79,10 +81,21 @@ class AiterServer(ModelServer):
 
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
         """See :class:`ModelServer`."""
-        found = ["AITER's CSV tables of CK, assembly and FlyDSL kernels are not looked at, Triton's JSON files are"]
+        found = [
+            "AITER's callers choose between Triton's JSON files and the CSV tables of CK, assembly and FlyDSL kernels",
+            "its CSV tables of experts are not looked at",
+        ]
+        if weights.name not in {"bf16", "fp8-block"}:
+            found.append(f"its CSV tables of {weights.name} products are not looked at")
         if weights.name not in _FAMILIES:
             found.append(f"for {weights.name} products AITER's Triton kernels have no family that kprof knows of")
         return found
+
+    def tables(
+        self, shapes: LayerShapes, weights: WeightFormat, gpu: ServedGpu, root: Path, batches: Sequence[int]
+    ) -> list[NeededFile]:
+        """See :class:`ModelServer`."""
+        return table_files(shapes.products, weights, gpu, root, batches)
 
     def wanted(self, answer: LookupAnswer) -> str:
         """The one for the shape is asked for last."""

@@ -12,6 +12,7 @@ UNSPECIFIC = "AMD_Radeon_Graphics"
 PCI = {
     "MI300A": "0x74a0", "MI300X": "0x74a1", "MI308X": "0x74a2", "MI325X": "0x74a5", "MI350X": "0x75a0",
     "MI355X": "0x75a3", "RX7900XTX": "0x744c", "RX9070XT": "0x7550", "R9700": "0x7551",
+    "890M": "0x150e", "8060S": "0x1586",
 }  # fmt: skip
 """PCI device ids, by which vLLM names a GPU. Source: the amdgpu.ids table of libdrm, and vLLM's own map."""
 

@@ -32,8 +32,9 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
         layers: how many layers have it; absent when not known.
         shape: what it is asked for: E and N, or N and K.
         name: of the file.
-        status: ``exact``: it is there; ``fallback``: another file is taken instead; ``default``: what the code has
-            for all shapes; ``none``: not even that, the kernel is not launched; ``unknown``: not looked at.
+        status: ``exact``: it is there; ``fallback``: another file is taken instead, or a table has some batches only;
+            ``default``: what the code has for all shapes; ``none``: not even that, the kernel is not launched;
+            ``unknown``: not looked at.
         folder: where it belongs, relative to the server's root.
         opened: the file that is read instead or is it, relative to the server's root.
         others: files there for the same shape under another name of this GPU, which are not asked for.

@@ -84,6 +84,8 @@ def examine(asked: ServedModel, *, strict: bool = False) -> ServerConfigs:
         needed = [from_table(need, device, asked.gpu.arch) for need in needs]
     else:
         needed = _looked_up(asked, asked.code, needs, device, notes)
+        root = asked.code.root
+        needed += asked.server.tables(shapes, asked.weights, asked.gpu, root, asked.batches)
     problems = [*asked.model.problems, *shapes.problems]
     return ServerConfigs(
         kprof=__version__,

@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from kprof.inputs.model_config import WeightFormat
-from kprof.tuning.servers.document import Found
+from kprof.tuning.servers.devices import ServedGpu
+from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.shapes import LayerShapes
 
 
@@ -96,6 +97,17 @@ class ModelServer(ABC):
     def device_call(self) -> LookupCall | None:
         """What gives its names of GPUs by PCI id, where it has such a table."""
         return None
+
+    def tables(
+        self,
+        shapes: LayerShapes,  # noqa: ARG002
+        weights: WeightFormat,  # noqa: ARG002
+        gpu: ServedGpu,  # noqa: ARG002
+        root: Path,  # noqa: ARG002
+        batches: Sequence[int],  # noqa: ARG002
+    ) -> list[NeededFile]:
+        """What one table for all shapes has of them, where the server has such."""
+        return []
 
     def wanted(self, answer: LookupAnswer) -> str:
         """The path that is best of those asked for: the file's name and folder."""

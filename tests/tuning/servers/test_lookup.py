@@ -1,5 +1,6 @@
 """Lookups by a server's own code, on checkouts that cannot be imported."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -122,3 +123,43 @@ def test_tables_have_a_name_for_each_server(server):
     found = kprof.server_configs(DEEPSEEK, server=server, arch="MI325X", tp=8).document
     assert found.needed
     assert all("MI325X" in file.name or "gfx942" in file.name for file in found.needed)
+
+
+@pytest.mark.parametrize(
+    ("model", "asks", "name"),
+    [
+        # https://github.com/sgl-project/sglang/pull/34460, on four GPUs: two weights are in a byte
+        (
+            "kimi-k2-instruct",
+            {"server": "sglang", "arch": "MI350X", "tp": 4, "quant": "w4a16", "device_name": "AMD Instinct MI350X VF"},
+            "E=384,N=256,device_name=AMD_Instinct_MI350X_VF,dtype=int4_w4a16.json",
+        ),
+        # https://github.com/vllm-project/vllm/pull/36659
+        (
+            "qwen3-30b-a3b",
+            {"server": "vllm", "arch": "gfx1201", "tp": 2, "ep": 2, "quant": "fp8-block",
+             "device_name": "AMD Radeon AI PRO R9700"},
+            "E=64,N=768,device_name=AMD_Radeon_AI_PRO_R9700,dtype=fp8_w8a8,block_shape=[128,128].json",
+        ),
+        # https://github.com/vllm-project/vllm/pull/28709
+        (
+            "llama-4-maverick-17b-128e-instruct",
+            {"server": "vllm", "arch": "MI325X", "tp": 8, "quant": "fp8"},
+            "E=128,N=1024,device_name=AMD_Instinct_MI325X,dtype=fp8_w8a8.json",
+        ),
+    ],
+)  # fmt: skip
+def test_files_that_public_requests_ask_for(model, asks, name):
+    """What their servers wrote into the log is what is said to be needed."""
+    found = kprof.server_configs(PUBLIC / model, **asks).document
+    assert [file.name for file in found.needed if file.layer == "experts"] == [name]
+
+
+def test_a_file_of_an_apu(tmp_path):
+    """https://github.com/vllm-project/vllm/pull/44331, whose file vLLM 0.33.0's own map of names no longer asks for."""
+    sizes = {"num_experts": 256, "moe_intermediate_size": 512, "num_experts_per_tok": 8}
+    data = json.loads((PUBLIC / "qwen3-30b-a3b" / "config.json").read_text()) | sizes
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    asks = {"server": "vllm", "arch": "8060S", "quant": "w4a16"}
+    (named,) = kprof.server_configs(tmp_path, device_name="Radeon 8060S Graphics", **asks).document.needed
+    assert named.name == "E=256,N=512,device_name=Radeon_8060S_Graphics,dtype=int4_w4a16.json"
