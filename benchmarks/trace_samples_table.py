@@ -32,7 +32,7 @@ def row(path: Path, root: Path) -> str:
     operators = sum(a.operator >= 0 for a in trace.activities)
     # Both ways of reading see what they can: overlaps and missing launches need the links.
     kinds = {i.kind: i.message for i in (*summary.issues, *trace.issues)}
-    told = "; ".join(kinds.values()) or "nothing"
+    remarks = "; ".join(kinds.values()) or "nothing"
     ranks = ",".join(map(str, trace.info.ranks))
     cells = (
         f"`{path.relative_to(root).as_posix()}`",
@@ -44,7 +44,7 @@ def row(path: Path, root: Path) -> str:
         f"{operators:,}",
         f"{theirs / 1e6:,.3f}",
         same,
-        told,
+        remarks,
     )
     return "| " + " | ".join(cells) + " |"
 

@@ -272,5 +272,7 @@ def failed_words(reports: Iterable[KernelReport]) -> list[str]:
     if not failures:
         return []
     unusable = {each.failure.analyzer for each in discover() if isinstance(each, Unusable)}
-    told = (f"the analyzer {each.analyzer} failed: {each.reason}" for each in failures if each.analyzer not in unusable)
-    return list(dict.fromkeys(told))
+    texts = (
+        f"the analyzer {each.analyzer} failed: {each.reason}" for each in failures if each.analyzer not in unusable
+    )
+    return list(dict.fromkeys(texts))

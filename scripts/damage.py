@@ -87,14 +87,14 @@ def _main(arguments: list[str]) -> tuple[int, str]:
 
     place = ""
 
-    def told(error: BaseException) -> str:
+    def report(error: BaseException) -> str:
         nonlocal place
         frames = [f for f in traceback.extract_tb(error.__traceback__) if "kprof" in f.filename]
         last = frames[-1] if frames else traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(last.filename).name}:{last.lineno} {type(error).__name__}: {str(error)[:100]!r}"
         return place
 
-    app.report = told
+    app.report = report
     sys.argv = ["kprof", *arguments]
     out, err = sys.stdout, sys.stderr
     sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")

@@ -150,11 +150,11 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
     A sort that one family alone has (an architecture without times to fit on) leaves :data:`AIM`'s rest out; where
     iterations are not known the range is that of ``far``, wider by :data:`GUESS`.
     """
-    from kprof_analyzers.model.ranges import told
+    from kprof_analyzers.model.ranges import calibration
 
     every = {f.title: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
     outside = calibrated(every) if len(every) > 1 else round((1 - AIM) / 2, 3)
-    sorts, left = dict(told()["sorts"]), dict(told()["left_out"])
+    sorts, left = dict(calibration()["sorts"]), dict(calibration()["left_out"])
     for sort, (low, high) in fitted(every, outside).items():
         there = [sum(point.one.sort == sort for point in listed) for listed in every.values()]
         sorts[sort] = {
@@ -167,7 +167,7 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
         "commit": commit,
     }  # fmt: skip
     left |= {name: round(share, 3) for name, share in apart(every, outside).items()} if len(every) > 1 else {}
-    lines = [_HEAD, f"architectures = {json.dumps(list(told()['architectures']))}", "", "[sorts]"]
+    lines = [_HEAD, f"architectures = {json.dumps(list(calibration()['architectures']))}", "", "[sorts]"]
     for sort, fields in sorts.items():
         inner = ", ".join(f"{key} = {json.dumps(value)}" for key, value in fields.items() if value is not None)
         lines.append(f"{sort} = {{ {inner} }}")
@@ -178,10 +178,10 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
 
 def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
     """For each family with times: how many lie in the ranges, as published, and when it is left out of the fit."""
-    from kprof_analyzers.model.ranges import ranges, told
+    from kprof_analyzers.model.ranges import calibration, ranges
 
     shipped: Fitted = {sort: (found.low, found.high) for sort, found in ranges().items()}
-    outside = told()["sorts"]["near"]["outside"]
+    outside = calibration()["sorts"]["near"]["outside"]
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
     titles = {family.name: family.title for family in chosen}
     alone = apart(every, outside)
@@ -203,10 +203,10 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
 
 def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
     """Each sort's range: as it is set, and as all families together ask for it."""
-    from kprof_analyzers.model.ranges import ranges, told
+    from kprof_analyzers.model.ranges import calibration, ranges
 
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
-    asked = fitted(every, told()["sorts"]["near"]["outside"])
+    asked = fitted(every, calibration()["sorts"]["near"]["outside"])
     counts = [point.one.sort for listed in every.values() for point in listed]
     return [
         {"sort": sort, "times": counts.count(sort), "low": found.low, "high": found.high,
@@ -244,5 +244,5 @@ def pairs(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> 
 
 def _clear(found: Sequence[tuple[bool, float]]) -> float | None:
     """Of pairs whose times differ by more than repeated measurements do."""
-    told = [right for right, gain in found if abs(gain) > metrics.NEAR]
-    return sum(told) / len(told) if told else None
+    signed = [right for right, gain in found if abs(gain) > metrics.NEAR]
+    return sum(signed) / len(signed) if signed else None

@@ -69,14 +69,14 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
 
 def _gains(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Pairs: how often the sign is right, also of who always says that it gets faster, and how near the gain is."""
-    told = [one for one in shown if one["sign"] is not None]
+    signed = [one for one in shown if one["sign"] is not None]
     measured = [one["measured_gain"] for one in shown]
     ratios = [ratio for one in shown for ratio in one["ratio"]]
     return {
-        "gains_beyond_noise": len(told),
-        "sign_right": fmean([one["sign"] for one in told]) if told else None,
-        "always_faster_right": fmean([one["measured_gain"] > 1 for one in told]) if told else None,
-        "resource_sign_right": fmean([one["resource_sign"] for one in told]) if told else None,
+        "gains_beyond_noise": len(signed),
+        "sign_right": fmean([one["sign"] for one in signed]) if signed else None,
+        "always_faster_right": fmean([one["measured_gain"] > 1 for one in signed]) if signed else None,
+        "resource_sign_right": fmean([one["resource_sign"] for one in signed]) if signed else None,
         "gain_spearman": metrics.spearman([one["predicted_gain"] for one in shown], measured),
         "resource_gain_spearman": metrics.spearman([one["resource_gain"] for one in shown], measured),
         "within_1.25": fmean([one["within"] for one in shown]),

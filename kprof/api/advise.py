@@ -195,9 +195,9 @@ def advise(
         raise TargetError("nothing is named to advise on", hint="kprof advise KERNEL, CAPTURE or -- python program.py")
     found = Advised()
     if measurement is not None:
-        told = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
+        notes = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
         report, measured = _judged(target, gpu, options, measurement)
-        found = Advised(None, measured, report, told)
+        found = Advised(None, measured, report, notes)
     if not search:
         return found
     if resolve(target).kind is TargetKind.CAPTURE:

@@ -44,14 +44,14 @@ class Profile(Result):
         """The sum with its range, and what could not be told, in a line for each GPU."""
         from kprof.reporters.profile_text import verdict
 
-        return "\n".join(verdict(one) for one in (self.document, *self.document.beside))
+        return "\n".join(verdict(one) for one in (self.document, *self.document.other_gpus))
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a group of calls on a ``gpu``, with ``us``, ``low_us``, ``high_us`` and their ``share``."""
         from kprof.reporters._frames import struct_frame
         from kprof_analyzers.whole_step.document import ProfiledRow
 
-        every = (self.document, *self.document.beside)
+        every = (self.document, *self.document.other_gpus)
         return struct_frame(ProfiledRow, [({"gpu": one.gpu}, row) for one in every for row in one.rows], ("gpu",))
 
     def to_kineto(self) -> str:
@@ -63,7 +63,7 @@ class Profile(Result):
         from kprof.hardware.machine import find_product
         from kprof_analyzers.whole_step.kineto import kineto
 
-        if self.document.beside:
+        if self.document.other_gpus:
             raise KprofError("a trace is of one GPU", hint=f"name one: --arch {self.document.gpu}")
         product = find_product(self.document.gpu)
         assert product is not None
@@ -111,7 +111,7 @@ def profile(
     ]
     if len(found) == 1:
         return found[0]
-    return Profile(replace(found[0].document, beside=[one.document for one in found[1:]]), found[0].calls)
+    return Profile(replace(found[0].document, other_gpus=[one.document for one in found[1:]]), found[0].calls)
 
 
 def _of_program(program: list[str], arch: str, by: str, within: str, jobs: int, time_limit: float) -> Profile:

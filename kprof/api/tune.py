@@ -277,7 +277,7 @@ def _searched(
     try:
         found = Search(
             subject, space, judge=judge, executor=executor, journal=kept, budget=budget or None, report=progress,
-            ahead=request.ahead(wanted),
+            in_flight=request.in_flight(wanted),
         ).run()  # fmt: skip
     finally:
         kept.close()

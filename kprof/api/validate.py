@@ -53,8 +53,8 @@ class Validation(Result):
 
         kernels = []
         for name, arch, measured in self.kernels:
-            told = msgspec.to_builtins(measured)
-            kept = {key: told[key] for key in ("gpu", "matches", "comparisons", "loops", "notes")}
+            built = msgspec.to_builtins(measured)
+            kept = {key: built[key] for key in ("gpu", "matches", "comparisons", "loops", "notes")}
             kernels.append({"kernel": name, "arch": arch, "standing": time_standing(measured), **kept})
         return {"schema": "kprof.validation/1", "standing": self.standing, "kernels": kernels}
 

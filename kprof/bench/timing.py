@@ -75,20 +75,20 @@ def time_calls(
     """
     kept: list[Any] = [None] * len(sets)
 
-    def turn(number: int) -> None:
+    def run_once(number: int) -> None:
         kept[number % len(sets)] = call(sets[number % len(sets)])
 
-    turn(0)
-    estimate = max(_between_events(turn, max(5, len(sets))), 1e-4)
+    run_once(0)
+    estimate = max(_between_events(run_once, max(5, len(sets))), 1e-4)
     for number in range(min(2000, int(warmup_ms / estimate))):
-        turn(number)
+        run_once(number)
     note = ""
     if use_graph or (use_graph is None and estimate < SHORT_MS):
         try:
-            return _with_graph(turn, len(sets), estimate, rep_ms)
+            return _with_graph(run_once, len(sets), estimate, rep_ms)
         except RuntimeError as error:
             note = f"not captured as a graph: {str(error).strip().splitlines()[0]}"
-    return _with_events(turn, len(sets), estimate, rep_ms, note)
+    return _with_events(run_once, len(sets), estimate, rep_ms, note)
 
 
 def _clone(value: Any) -> Any:
@@ -106,20 +106,20 @@ def _events() -> tuple[Any, Any]:
     return event(enable_timing=True), event(enable_timing=True)
 
 
-def _between_events(turn: Callable[[int], None], calls: int) -> float:
+def _between_events(run_once: Callable[[int], None], calls: int) -> float:
     import torch
 
     begin, end = _events()
     torch.cuda.synchronize()
     begin.record()
     for number in range(calls):
-        turn(number)
+        run_once(number)
     end.record()
     torch.cuda.synchronize()
     return float(begin.elapsed_time(end)) / calls
 
 
-def _with_events(turn: Callable[[int], None], sets: int, estimate: float, rep_ms: float, note: str) -> Timing:
+def _with_events(run_once: Callable[[int], None], sets: int, estimate: float, rep_ms: float, note: str) -> Timing:
     import torch
 
     count = max(_LEAST_SAMPLES, min(_MOST_SAMPLES, int(rep_ms / estimate)))
@@ -127,13 +127,13 @@ def _with_events(turn: Callable[[int], None], sets: int, estimate: float, rep_ms
     torch.cuda.synchronize()
     for number, (begin, end) in enumerate(pairs):
         begin.record()
-        turn(number)
+        run_once(number)
         end.record()
     torch.cuda.synchronize()
     return _timing([float(b.elapsed_time(e)) for b, e in pairs], "events", 1, sets, note)
 
 
-def _with_graph(turn: Callable[[int], None], sets: int, estimate: float, rep_ms: float) -> Timing:
+def _with_graph(run_once: Callable[[int], None], sets: int, estimate: float, rep_ms: float) -> Timing:
     """Calls for about 2 ms in one graph, at least one for each buffer set."""
     import torch
 
@@ -141,7 +141,7 @@ def _with_graph(turn: Callable[[int], None], sets: int, estimate: float, rep_ms:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for number in range(calls):
-            turn(number)
+            run_once(number)
     begin, end = _events()
     samples: list[float] = []
     graph.replay()

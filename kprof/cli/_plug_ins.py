@@ -15,6 +15,6 @@ def tell_broken(code: int = 0) -> int:
     from kprof.api.rules import broken_plug_ins
 
     broken = broken_plug_ins()
-    for told in broken:
-        log(f"kprof: {told}")
+    for message in broken:
+        log(f"kprof: {message}")
     return 2 if broken and not code else code

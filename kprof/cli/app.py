@@ -133,11 +133,11 @@ def _ran() -> int | str | None:
     except SystemExit as stop:
         return stop.code
     except (Reader, KprofError, KeyboardInterrupt, _Interrupted, Exception) as error:  # noqa: BLE001 - the last resort
-        return _told(error)
+        return _reported(error)
     return 0
 
 
-def _told(error: BaseException) -> int:
+def _reported(error: BaseException) -> int:
     """The exit code for what ended a command, with a message where one is due."""
     if isinstance(error, Reader):
         drop_output()

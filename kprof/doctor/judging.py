@@ -37,7 +37,7 @@ def unseen(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
     for setting in settings().values():
         rule = setting.rule(workload, archs_of(machine), machine.environment)
         if setting.kind == "argument" and rule is not None:
-            found.append(_told(setting, "unknown", "not seen from here", rule.value))
+            found.append(_judged(setting, "unknown", "not seen from here", rule.value))
     return found
 
 
@@ -63,21 +63,21 @@ def _variable(
     shown = f"{value[:_MOST_SHOWN]}" if value else "not set"
     other = _other_version(setting, machine)
     if other:
-        return _told(setting, "ok", f"{shown}, and not read by {other}")
+        return _judged(setting, "ok", f"{shown}, and not read by {other}")
     if rule is None:
         values = [each for each in setting.rules if not each.when]
         if not value or value == setting.default or any(each.accepts(value) for each in values):
-            return _told(setting, "ok", shown)
-        return _told(setting, _bad(setting), shown, wanted(setting), [f"unset {setting.name}"])
+            return _judged(setting, "ok", shown)
+        return _judged(setting, _bad(setting), shown, wanted(setting), [f"unset {setting.name}"])
     if not value:
         asked = rule.value not in {"", setting.default} and (machine.has_gpu or workload is not None)
         if not asked:
-            return _told(setting, "ok", shown, rule.value)
+            return _judged(setting, "ok", shown, rule.value)
         value = f"{rule.value}, or {setting.program} in the program" if setting.program else rule.value
-        return _told(setting, "warn", shown, value, _exports(setting, rule))
+        return _judged(setting, "warn", shown, value, _exports(setting, rule))
     if rule.accepts(value):
-        return _told(setting, "ok", shown, rule.value)
-    return _told(setting, _bad(setting), shown, _value(rule), _exports(setting, rule))
+        return _judged(setting, "ok", shown, rule.value)
+    return _judged(setting, _bad(setting), shown, _value(rule), _exports(setting, rule))
 
 
 def _bad(setting: HostSetting) -> Status:
@@ -117,19 +117,19 @@ def _with(condition: str) -> str:
 def _parameter(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     line = machine.text("/proc/cmdline")
     if line is None:
-        return _told(setting, "unknown", "the kernel's command line cannot be read", rule.value)
+        return _judged(setting, "unknown", "the kernel's command line cannot be read", rule.value)
     if setting.name in line.split():
-        return _told(setting, "ok", "set", rule.value)
-    return _told(setting, _bad(setting), "not on the kernel's command line", rule.value, list(setting.fix))
+        return _judged(setting, "ok", "set", rule.value)
+    return _judged(setting, _bad(setting), "not on the kernel's command line", rule.value, list(setting.fix))
 
 
 def _file(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     found = PROBES[setting.probe](machine) if setting.probe else _read(setting, machine)
     if found.value is None:
-        return _told(setting, "unknown", found.words, rule.value)
+        return _judged(setting, "unknown", found.words, rule.value)
     if rule.accepts(found.value):
-        return _told(setting, "ok", found.words, rule.value)
-    return _told(setting, _bad(setting), found.words, rule.value, list(_fixes(setting, found)))
+        return _judged(setting, "ok", found.words, rule.value)
+    return _judged(setting, _bad(setting), found.words, rule.value, list(_fixes(setting, found)))
 
 
 def _read(setting: HostSetting, machine: Host) -> Probed:
@@ -148,10 +148,10 @@ def _fixes(setting: HostSetting, found: Probed) -> Iterator[str]:
 def _library(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     version = _installed(setting.name, machine)
     if not version:
-        return _told(setting, "ok", "not installed, or its version is not told", f">= {rule.value}")
+        return _judged(setting, "ok", "not installed, or its version is not told", f">= {rule.value}")
     if _number(version) >= _number(rule.value):
-        return _told(setting, "ok", version, f">= {rule.value}")
-    return _told(setting, _bad(setting), version, f">= {rule.value}", list(setting.fix))
+        return _judged(setting, "ok", version, f">= {rule.value}")
+    return _judged(setting, _bad(setting), version, f">= {rule.value}", list(setting.fix))
 
 
 def _other_version(setting: HostSetting, machine: Host) -> str:
@@ -176,7 +176,7 @@ def _number(version: str) -> tuple[int, ...]:
     return (int(match[1]), int(match[2])) if match else ()
 
 
-def _told(
+def _judged(
     setting: HostSetting, status: Status, found: str, value: str = "", fix: list[str] | None = None
 ) -> SettingOutcome:
     return SettingOutcome(

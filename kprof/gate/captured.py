@@ -59,16 +59,16 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
 
 def _elsewhere(capture: "Capture", target: str) -> str:
     """Names what the capture was made from and is not compared: sources and packages elsewhere, what was not seen."""
-    told = []
+    reasons = []
     if names := [*capture.outside]:
-        told.append(f"{_some(names)} outside the work tree")
+        reasons.append(f"{_some(names)} outside the work tree")
     if missing := capture.installed.missing:
-        told.append(f"{_some(missing)}, not installed here")
+        reasons.append(f"{_some(missing)}, not installed here")
     if others := capture.installed.other_versions:
-        told.append(f"data of {_some(others)}")
+        reasons.append(f"data of {_some(others)}")
     if unseen := _read_unseen(capture.head.command):
-        told.append(unseen)
-    return f"{target} was made from {' and from '.join(told)}, which is not compared" if told else ""
+        reasons.append(unseen)
+    return f"{target} was made from {' and from '.join(reasons)}, which is not compared" if reasons else ""
 
 
 def _read_unseen(command: Sequence[str]) -> str:

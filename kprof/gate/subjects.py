@@ -222,10 +222,10 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
     if last is not None:
         counts = Counter(others)
         words = ", ".join(f"{count} for {arch}" for arch, count in sorted(counts.items()))
-        told = [f"{entry.target} has {words} beside"] if words else []
+        reasons = [f"{entry.target} has {words} beside"] if words else []
         if links := links_below(Path(target)):
-            told.append(f"links in {entry.target} not followed: {', '.join(shortened(links))}")
-        yield replace(last, left_out="; ".join(told))
+            reasons.append(f"links in {entry.target} not followed: {', '.join(shortened(links))}")
+        yield replace(last, left_out="; ".join(reasons))
 
 
 def _lost(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:

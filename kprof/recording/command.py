@@ -75,23 +75,23 @@ class Ended:
         interrupted: by Ctrl-C.
         seconds: wall time.
         stopped: at its time limit.
-        told: the signal that told this process to end, which the program was sent too.
+        signal: what asked this process to end; it was passed on to the program.
     """
 
     status: int
     interrupted: bool
     seconds: float
     stopped: bool = False
-    told: int | None = None
+    signal: int | None = None
 
     def obey(self) -> None:
-        """End this process too, if it was told to, with the exit status that a shell gives then.
+        """End this process too, if it was asked to, with the exit status that a shell gives then.
 
         Raises:
-            SystemExit: it was told to; what is to be cleaned up still is.
+            SystemExit: it was asked to; what is to be cleaned up still is.
         """
-        if self.told is not None:
-            raise SystemExit(_SIGNALLED + self.told)
+        if self.signal is not None:
+            raise SystemExit(_SIGNALLED + self.signal)
 
 
 def prepare(options: RecordOptions, command: Sequence[str] = ()) -> Settings:
@@ -207,7 +207,7 @@ def run(
             f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"
         ) from None
     interrupted = stopped = False
-    with _passing_on(process) as told:
+    with _passing_on(process) as received:
         while True:
             try:
                 status = process.wait(_PATIENCE if interrupted or stopped else time_limit)
@@ -222,7 +222,7 @@ def run(
                     stopped = True
                     process.send_signal(signal.SIGINT)
     clean(Path(settings.folder))
-    return Ended(status, interrupted, time.monotonic() - started, stopped, told[-1] if told else None)
+    return Ended(status, interrupted, time.monotonic() - started, stopped, received[-1] if received else None)
 
 
 def clean(root: Path) -> None:
@@ -236,17 +236,17 @@ def clean(root: Path) -> None:
 @contextlib.contextmanager
 def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
     """A request to end goes to the program; which came is in the list."""
-    told: list[int] = []
+    received: list[int] = []
 
     def pass_on(number: int, _frame: Any) -> None:
-        told.append(number)
+        received.append(number)
         process.send_signal(number)
 
     # What nohup has ignored stays so.
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in numbers}
     try:
-        yield told
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -60,9 +60,9 @@ def write(
     try:
         compiled = make(progress)
     except KprofError as error:
-        told = from_diagnostics(error, _printed(log)) if isinstance(error, RefusedError) else error
-        stages = told.stages if isinstance(told, RefusedError) else {}
-        place(ticket.folder, _failure(told), {}, stages)
+        diagnosed = from_diagnostics(error, _printed(log)) if isinstance(error, RefusedError) else error
+        stages = diagnosed.stages if isinstance(diagnosed, RefusedError) else {}
+        place(ticket.folder, _failure(diagnosed), {}, stages)
         return
     result = {
         "status": "ok",

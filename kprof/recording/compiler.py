@@ -129,12 +129,12 @@ class Compiler:
         Args:
             tell: is told from time to time how many compiles are done since, and of how many.
         """
-        everything, told = self.unfinished, time.monotonic()
+        everything, reported = self.unfinished, time.monotonic()
         while self._running or self._waiting:
             self.advance()
             self._reap(block=True)
-            if time.monotonic() - told >= _TELL_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - reported >= _TELL_SECONDS:
+                reported = time.monotonic()
                 tell(everything - len(self._running) - len(self._waiting), everything)
 
     def abandon(self) -> None:

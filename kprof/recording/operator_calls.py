@@ -35,11 +35,11 @@ def called(func: Any, args: Any, kwargs: Any, out: Any) -> dict[str, Any]:
             value = kwargs.get(wanted.name, wanted.default_value if wanted.has_default_value() else None)
         given.append(_value(value))
     results = out if isinstance(out, tuple | list) else (out,)
-    told: dict[str, Any] = {"name": str(schema.name), "inputs": given, "outputs": [_value(one) for one in results]}
-    source = _SOURCES.get(told["name"])
+    call: dict[str, Any] = {"name": str(schema.name), "inputs": given, "outputs": [_value(one) for one in results]}
+    source = _SOURCES.get(call["name"])
     if source is not None and len(args) > source and mark_of(args[source]) is None:
-        told["host"] = True
-    return told
+        call["host"] = True
+    return call
 
 
 def _value(value: Any) -> Any:

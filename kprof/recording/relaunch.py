@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
     from kprof.simulation.patches import Patches
 
-_TOLD_FILES = 500
+_MOST_FILES = 500
 _SAME = ("function", "signature", "constexprs", "attributes")
 
 
@@ -105,11 +105,11 @@ class RelaunchServer:
 
     Attributes:
         recorder: of this process.
-        told: ``socket`` (an address), ``folder`` (for TTIR), ``wanted`` (the request of the launch's kernel).
+        order: ``socket`` (an address), ``folder`` (for TTIR), ``wanted`` (the request of the launch's kernel).
     """
 
     recorder: "Recorder"
-    told: Mapping[str, Any]
+    order: Mapping[str, Any]
     _calls: list[_Call] = field(default_factory=list)
     _trial: _Trial | None = None
     _files: dict[str, None] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class RelaunchServer:
 
     def _opened(self, event: str, arguments: tuple[Any, ...]) -> None:
         is_json = event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(".json")
-        if is_json and len(self._files) < _TOLD_FILES:
+        if is_json and len(self._files) < _MOST_FILES:
             self._files[str(Path(arguments[0]).absolute())] = None
 
     def _watching(self, original: Any) -> Any:
@@ -162,13 +162,13 @@ class RelaunchServer:
         self._launch(kernel, grid, stream, args)
 
     def _is_wanted(self, kernel: RecordedKernel) -> bool:
-        wanted = self.told["wanted"]
+        wanted = self.order["wanted"]
         mine = json.loads(json.dumps({name: kernel.request[name] for name in _SAME}))
         return all(mine[name] == wanted[name] for name in _SAME)
 
     def _serve(self, kernel: RecordedKernel) -> None:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.connect(self.told["socket"])
+        connection.connect(self.order["socket"])
         call = self._calls[0] if self._calls else None
         with connection, connection.makefile("rw", encoding="utf-8") as lines:
 
@@ -284,7 +284,7 @@ class RelaunchServer:
             versions.api(), build, CompileTarget(target, backend, options), kernel.src, lambda _stage: None, last="ttir"
         )
         text = str(build.stages["ttir"])
-        path = Path(self.told["folder"], f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ttir")
+        path = Path(self.order["folder"], f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ttir")
         path.write_text(text, encoding="utf-8")
         return str(path)
 

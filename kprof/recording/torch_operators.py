@@ -151,19 +151,19 @@ class DeviceOperators:
 
     def computed(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """The CPU has computed this operator, which has no registration for the GPU from Python."""
-        self._told(func, operator_tally.CPU)
+        self._report(func, operator_tally.CPU)
         self._noted(func, args, kwargs, out)
 
     def shaped(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Nothing was computed, because the tensors are large: the result has its shape alone."""
-        self._told(func, operator_tally.SHAPE)
+        self._report(func, operator_tally.SHAPE)
         self._noted(func, args, kwargs, out)
 
     def _noted(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         if self._note is not None and self._kind(func) is not _Kind.IDLE:
             self._note(func, args, kwargs, out)
 
-    def _told(self, func: Any, how: str) -> None:
+    def _report(self, func: Any, how: str) -> None:
         kind = self._kind(func)
         if kind is _Kind.TORCH:
             self._counts().torchs(self.name(func))

@@ -67,8 +67,8 @@ def shown(step: DiffStep, verbose: int) -> tuple[list[Change], int]:
     if verbose:
         return step.changes, 0
     metrics = {change.metric for change in step.changes}
-    told = {rule.id for rule in known_rules() if metrics & set(rule.restates)}
-    changes = [c for c in step.changes if c.metric.removeprefix("finding:") not in told]
+    restated = {rule.id for rule in known_rules() if metrics & set(rule.restates)}
+    changes = [c for c in step.changes if c.metric.removeprefix("finding:") not in restated]
     grave = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value != "note"]
     notes = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value == "note"]
     better = [c for c in changes if c.effect == "better" and c.severity.value != "note"]
@@ -108,9 +108,9 @@ def differs(step: DiffStep) -> str:
     """``num_warps 4 → 8``: where a pair is not the same specialisation."""
     # Hints such as a pointer's range are each release's own: no difference in what the user asked for.
     found = [(name, pair) for name, pair in step.differs.items() if not name.startswith("attributes of ")]
-    told = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in found[:4]]
-    more = len(found) - len(told)
-    return ", ".join(told) + (f" and {more} more" if more else "")
+    shown = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in found[:4]]
+    more = len(found) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _plain(value: object) -> str:
@@ -162,6 +162,6 @@ def counts(diff: Diff) -> str:
     return ", ".join(f"{count} {status}" for status, count in diff.counts.items())
 
 
-def told(kernels: Sequence[KernelDiff], statuses: set[str]) -> list[KernelDiff]:
+def with_status(kernels: Sequence[KernelDiff], statuses: set[str]) -> list[KernelDiff]:
     """Kernels of these statuses."""
     return [kernel for kernel in kernels if kernel.status in statuses]

@@ -30,10 +30,10 @@ class CheckTextReporter:
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
         found = items(report)
-        told = [item for item in found if fails(item.finding) or unknown(item.finding)]
+        shown = [item for item in found if fails(item.finding) or unknown(item.finding)]
         others = [item for item in found if not fails(item.finding) and not unknown(item.finding)]
         silent = [item for item in items(report, suppressed=True) if item.suppressed is not None]
-        lines = self._lines(told)
+        lines = self._lines(shown)
         if self._verbose:
             lines += self._lines(others)
             lines += [line for note in report.notes for line in self._folded(f"remark: {clean(note)}")]

@@ -70,7 +70,7 @@ def _kernel(pair: Pair, chosen: Chosen) -> list[str]:
         if field in pair.differs:
             old, new = (_only(one, field) for one in (pair.before, pair.after))
             shown.append(f"another build: {words} {old} -> {new}")
-    rows: list[list[Any]] = [["", "duration", *_cells(pair.time, 1e-3), "us"]] if _told(pair.time) else []
+    rows: list[list[Any]] = [["", "duration", *_cells(pair.time, 1e-3), "us"]] if _is_known(pair.time) else []
     groups: dict[str, list[list[Any]]] = {}
     remarks = []
     for change in pair.metrics.values():
@@ -87,7 +87,7 @@ def _kernel(pair: Pair, chosen: Chosen) -> list[str]:
     return [*shown, table, *remarks]
 
 
-def _told(value: Value) -> bool:
+def _is_known(value: Value) -> bool:
     return value.before is not None or value.after is not None
 
 
@@ -103,8 +103,8 @@ def _cells(value: Value, scale: float = 1.0) -> list[str]:
 
 
 def _called(chosen: Chosen, kernel: KernelCounters) -> str:
-    told = described(kernel.identities, chosen.fields)
-    return f"{short(kernel.name)} ({told})" if told else short(kernel.name)
+    identity = described(kernel.identities, chosen.fields)
+    return f"{short(kernel.name)} ({identity})" if identity else short(kernel.name)
 
 
 def _only(kernel: KernelCounters, field: str) -> str:

@@ -19,8 +19,8 @@ def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
         limit: characters; rows that do not fit are counted instead.
     """
     lines = [f"### {_ICON[diff.verdict.status]} kprof: {cell(diff.verdict.summary)}", ""]
-    harmed = words.told(diff.kernels, {"worse", "mixed", "unknown"})
-    others = words.told(diff.kernels, {"better", "new", "gone", "changed"})
+    harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})
+    others = words.with_status(diff.kernels, {"better", "new", "gone", "changed"})
     room = limit - _ROOM_FOR_END - len(lines[0])
     for chosen, folded in ((harmed, False), (others, True)):
         part = _table(diff, chosen, room, folded=folded)

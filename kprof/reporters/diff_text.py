@@ -37,16 +37,16 @@ class DiffTextReporter:
         if self._console.is_terminal:
             self.verdict(diff)
             self._console.print()
-        harmed = words.told(diff.kernels, {"worse", "mixed", "unknown"})
-        others = words.told(diff.kernels, {"better", "new", "gone"})
-        quiet = words.told(diff.kernels, {"changed"})
+        harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})
+        others = words.with_status(diff.kernels, {"better", "new", "gone"})
+        quiet = words.with_status(diff.kernels, {"changed"})
         if not harmed and len(diff.kernels) <= _OTHERS:
             others, quiet = [*others, *quiet], []
         shown = [*harmed[: None if self._verbose else _KERNELS], *others[: None if self._verbose else _OTHERS]]
         if self._verbose:
             shown += quiet
         if self._verbose > 1:
-            shown += words.told(diff.kernels, {"same"})
+            shown += words.with_status(diff.kernels, {"same"})
         self._head(diff, shown)
         if shown:
             self._tables(diff, shown)

@@ -47,12 +47,12 @@ def _suite(suite: "Element", kernels: list[KernelReport], found: list[GateFindin
         if not failing and not unsure:
             continue
         counts[1 if failing else 2] += 1
-        told = [*failing, *unsure]
-        first = told[0]
-        more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+        items = [*failing, *unsure]
+        first = items[0]
+        more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
         message = clean(f"{first.finding.rule} {first.finding.name}: {first.message}{more}")
         outcome = ET.SubElement(case, "failure" if failing else "error", message=message, type=first.finding.rule)
-        outcome.text = clean("\n".join(_line(item) for item in told))
+        outcome.text = clean("\n".join(_line(item) for item in items))
     return counts
 
 

@@ -78,8 +78,8 @@ def _rows(members: Sequence[Derived]) -> tuple[list[list[Any]], list[str]]:
             if metric is None or (metric.value is None and metric.used):
                 continue
             if remark := metric.flag or metric.note:
-                told = remark if metric.value is not None else f"not told: {remark}"
-                remarks.append(f"{metric.formula.title}{place}: {told}")
+                shown = remark if metric.value is not None else f"not told: {remark}"
+                remarks.append(f"{metric.formula.title}{place}: {shown}")
         if any(value is not None for value in values):
             ratios = [_ratio(values[0], value) for value in values[1:]]
             cells = [first.formula.title, *map(number, values), *ratios, first.formula.unit]

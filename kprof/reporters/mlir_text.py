@@ -70,11 +70,11 @@ def _passes(rows: list[dict[str, Any]]) -> None:
     before: dict[str, Any] = {}
     for row in rows:
         after = {name: value for name, value in row.items() if name not in {"order", "pass", "stage"}}
-        told = [
+        parts = [
             f"{name} {value}" if before.get(name, 0) is None else f"{name} {before.get(name, 0)} -> {value}"
             for name, value in after.items()
             if value is not None and value != before.get(name, 0)
         ]
-        said = ", ".join(told) or "lowered: no layouts from here on"
+        said = ", ".join(parts) or "lowered: no layouts from here on"
         print(f"  {row['order']:4} {row['pass']}: {said}")
         before = after

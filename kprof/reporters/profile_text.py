@@ -19,7 +19,7 @@ _NAMED = 3
 
 def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     """The table, all rows of it where ``limit`` is 0, what would pay, and what was assumed."""
-    if document.beside:
+    if document.other_gpus:
         return _side_by_side(document, by, limit)
     rows = document.rows[:limit] if limit else document.rows
     heading = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
@@ -34,7 +34,7 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
 
 def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     """A column of milliseconds for each GPU, the rows in the first one's order; changes are in the JSON."""
-    every = (document, *document.beside)
+    every = (document, *document.other_gpus)
     found: dict[str, dict[str, ProfiledRow]] = {}
     for one in every:
         for row in one.rows:

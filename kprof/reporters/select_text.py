@@ -10,24 +10,24 @@ if TYPE_CHECKING:
 
 def lines(found: "ImplementationChoice") -> list[str]:
     """Everything but the last line."""
-    told = [
+    rows = [
         f"shape           {_words(found.shape)}",
         f"implementation  {found.implementation}",
         f"configuration   {_words(found.config) or '-'}",
     ]
     if found.ms is not None:
         where = f" {'for' if found.basis == 'predicted' else 'on'} {found.device or found.arch}"
-        told.append(f"{found.basis:<15} {found.ms:.4f} ms{where}")
-    told.append(f"rule            {found.rule}: {found.reason}")
-    told += [f"note            {note}" for note in found.notes]
+        rows.append(f"{found.basis:<15} {found.ms:.4f} ms{where}")
+    rows.append(f"rule            {found.rule}: {found.reason}")
+    rows += [f"note            {note}" for note in found.notes]
     if found.candidates:
-        told += [
+        rows += [
             "",
             rows_table(
                 ["considered", "ms", "range", "known", "where from, or why not"], map(_row, found.candidates), wide=4
             ),
         ]
-    return told
+    return rows
 
 
 def verdict(found: "ImplementationChoice") -> str:

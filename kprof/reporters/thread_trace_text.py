@@ -37,10 +37,10 @@ def show(trace: DecodedThreadTrace, top: int) -> None:
 
 
 def _dispatches(trace: DecodedThreadTrace) -> list[list[Any]]:
-    def told(number: int | None) -> str:
+    def shown(number: int | None) -> str:
         return "?" if number is None else str(number)
 
-    return [[told(one.dispatch), told(one.agent), one.kernel or "?", one.hits, one.latency, _folder(one.path)]
+    return [[shown(one.dispatch), shown(one.agent), one.kernel or "?", one.hits, one.latency, _folder(one.path)]
             for one in trace.dispatches]  # fmt: skip
 
 

@@ -55,6 +55,6 @@ def verdict(result: TraceComparison) -> str:
         f"; most by {kernel_label(first.name, 50)} ({_signed(first.delta_ns)} ms)" if first and first.delta_ns else ""
     )
     of_a_step = f" a step, of {result.steps[0]:,} and {result.steps[1]:,}" if all(result.steps) else ""
-    told = f"; cannot be compared: {result.cannot_tell}" if result.cannot_tell else ""
+    caveat = f"; cannot be compared: {result.cannot_tell}" if result.cannot_tell else ""
     times = f"{milliseconds(result.before_ns)} -> {milliseconds(result.after_ns)} ms"
-    return f"kernel time {times}{of_a_step} ({grown:+.1f} %){told}{most}"
+    return f"kernel time {times}{of_a_step} ({grown:+.1f} %){caveat}{most}"

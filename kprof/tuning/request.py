@@ -272,12 +272,12 @@ ON_A_CLUSTER = 256
 """Configurations under way at most on a cluster, however many threads it has."""
 
 
-def ahead(wanted: TuningRequest) -> int:
-    """Configurations that may be under way: the same for any ``-j`` up to :data:`kprof.tuning.search.AHEAD`."""
+def in_flight(wanted: TuningRequest) -> int:
+    """Configurations that may be under way: the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`."""
     from kprof.compiler.defaults import default_jobs
-    from kprof.tuning.search import AHEAD
+    from kprof.tuning.search import IN_FLIGHT
 
-    return ON_A_CLUSTER if wanted.scheduler is not None else max(AHEAD, wanted.jobs or default_jobs())
+    return ON_A_CLUSTER if wanted.scheduler is not None else max(IN_FLIGHT, wanted.jobs or default_jobs())
 
 
 def device(*, verify: bool) -> "Device | None":

@@ -27,7 +27,7 @@ NOISE = 0.2
 """Of what the model gets wrong of one configuration alone, repeated measurements included."""
 _Z90 = 1.645
 """Standard deviations to both sides that hold 90 % of a normal distribution."""
-_TOLD = 0.05
+_LEAST_EFFECT = 0.05
 """Least effect of a knob that is reported."""
 
 
@@ -69,14 +69,14 @@ class Learned:
         common = exp(ALL**2 * sum(self.weights))
         count = len(self.measured)
         lines = [f"from {count} {'timing' if count == 1 else 'timings'}: {common:.2f} times the predicted time"]
-        told = []
+        found = []
         for knob in self.knobs:
             effects = {_word(config[knob]): self._effect(knob, config[knob]) for config in self.measured}
             least, most = min(effects, key=lambda v: effects[v]), max(effects, key=lambda v: effects[v])
             factor = exp(effects[most] - effects[least])
-            if factor >= 1 + _TOLD:
-                told.append((factor, f"{knob}={most} takes {factor:.2f} times as long against {least} as predicted"))
-        return lines + [text for _, text in sorted(told, reverse=True)]
+            if factor >= 1 + _LEAST_EFFECT:
+                found.append((factor, f"{knob}={most} takes {factor:.2f} times as long against {least} as predicted"))
+        return lines + [text for _, text in sorted(found, reverse=True)]
 
     def _effect(self, knob: str, value: Any) -> float:
         share = KNOBS**2 / max(1, len(self.knobs))

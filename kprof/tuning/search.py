@@ -30,7 +30,7 @@ from kprof.tuning.work import Executor, Judge, TaskResult, TuningTask, task_of
 NEAR_BEST = 4
 """So many of the best so far have their neighbours looked at."""
 
-AHEAD = 16
+IN_FLIGHT = 16
 """So many configurations are under way at most: what is chosen next rests on all answers but theirs."""
 
 
@@ -47,7 +47,7 @@ class Search:
         report: called with the progress after each answer.
         order: makes the order of a problem's configurations from the kernel's own one; by default that of
             :class:`kprof.tuning.order.Queue` over the space.
-        ahead: configurations that may be under way when another one is chosen. More workers than that are idle.
+        in_flight: configurations that may be under way when another one is chosen. More workers than that are idle.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class Search:
         budget: float | None = None,
         report: Callable[[Progress], None] | None = None,
         order: Callable[[Mapping[str, Any]], Order] | None = None,
-        ahead: int = AHEAD,
+        in_flight: int = IN_FLIGHT,
     ) -> None:
         self._subject, self._space, self._judge = subject, space, judge
         self._executor, self._journal = executor, journal
         self._report = report or (lambda _progress: None)
-        self._order, self._ahead = order, ahead
+        self._order, self._in_flight = order, in_flight
         self._files = subject.dependencies()
         self._target = subject.product.name if subject.product is not None else subject.arch.name
         self._answers: dict[str, TaskResult] = {}
@@ -148,7 +148,7 @@ class Search:
         while True:
             chosen = False
             for index, queue in enumerate(self._queues):
-                yield from self._wait(self._ahead - 1)
+                yield from self._wait(self._in_flight - 1)
                 if (config := next(queue, None)) is None:
                     continue
                 if self._over():

@@ -66,7 +66,7 @@ def measure(
             ranked = found.ranked[index]
             task = _task(target, problem.values, device)
             own = found.own[index]
-            told = None if report is None else _named(report, problem.name if len(subject.problems) > 1 else "")
+            tell = None if report is None else _named(report, problem.name if len(subject.problems) > 1 else "")
             done: dict[int, Scored] = {}
             try:
                 # The kernel's own first: what the others are compared with is known wherever it is stopped.
@@ -75,8 +75,8 @@ def measure(
                 chosen = short_list(ranked, top)
                 for number, place in enumerate(chosen, 1):
                     done[place] = one = _measured(runner, task, ranked[place])
-                    if told is not None:
-                        told(f"{number} of {len(chosen)}: {_told(one)}")
+                    if tell is not None:
+                        tell(f"{number} of {len(chosen)}: {_measurement(one)}")
             except KeyboardInterrupt:
                 found.ended = "interrupted"
             rest = [one for place, one in enumerate(ranked) if place not in done]
@@ -132,7 +132,7 @@ def _named(report: Callable[[str], None], name: str) -> Callable[[str], None]:
     return lambda text: report(f"{name}: {text}" if name else text)
 
 
-def _told(one: Scored) -> str:
+def _measurement(one: Scored) -> str:
     if one.measured_ms is None:
         return one.note
     predicted = "no time predicted" if one.time_us is None else f"{one.time_us / 1000:.4f} ms predicted"

@@ -100,7 +100,7 @@ def test_gpus_stand_side_by_side(profiled):
     from kprof.reporters.profile_text import lines
 
     other = replace(profiled.document, gpu="MI325X", us=1.0, rows=profiled.document.rows[1:])
-    both = type(profiled)(replace(profiled.document, beside=[other]), profiled.calls)
+    both = type(profiled)(replace(profiled.document, other_gpus=[other]), profiled.calls)
     assert [line.split(" (")[0] for line in both.summary.splitlines()][1] == "0.001 ms of GPU time predicted on MI325X"
     text = lines(both.document, "shapes", 0)
     assert text[0].split()[:4] == ["ms", "MI300X", "ms", "MI325X"]
@@ -124,7 +124,7 @@ def test_a_program_runs_once_for_each_gpu(kprof, tmp_path):
     ran = kprof("profile", "--arch", "MI300X,MI308X", "--json", tmp_path / "p.json", "--", sys.executable, program)
     assert ran.code == 0, ran.err
     document = json.loads((tmp_path / "p.json").read_text())
-    calls = [{row["name"]: row["calls"] for row in one["rows"]} for one in (document, *document["beside"])]
+    calls = [{row["name"]: row["calls"] for row in one["rows"]} for one in (document, *document["other_gpus"])]
     assert [one.get("aten::mul", 0) for one in calls] == [304 // 100, 80 // 100]
     refused = kprof("profile", "--arch", "MI300X,MI308X", "-o", tmp_path / "t.json", "--", sys.executable, program)
     assert refused.code == 2

@@ -64,7 +64,7 @@ def test_a_signal_to_end_is_for_the_program_and_then_for_this_process(tmp_path: 
     threading.Timer(2, signal.raise_signal, (signal.SIGTERM,)).start()
     ended = run(settings, [sys.executable, "-c", "import time; time.sleep(100)"], time_limit=60)
 
-    assert (ended.status, ended.told) == (-signal.SIGTERM, signal.SIGTERM)
+    assert (ended.status, ended.signal) == (-signal.SIGTERM, signal.SIGTERM)
     with pytest.raises(SystemExit) as exit_status:
         ended.obey()
     assert exit_status.value.code == 128 + signal.SIGTERM
@@ -76,4 +76,4 @@ def test_who_was_not_told_to_end_goes_on(tmp_path: Path) -> None:
     ended = run(settings, [sys.executable, "-c", "import os; os.kill(os.getpid(), 15)"])
     ended.obey()
 
-    assert (ended.status, ended.told) == (-signal.SIGTERM, None)
+    assert (ended.status, ended.signal) == (-signal.SIGTERM, None)

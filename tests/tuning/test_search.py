@@ -344,14 +344,14 @@ def test_what_is_looked_at_does_not_hang_on_the_order_in_which_compiles_end(
     order = {"order": climbing} if climbs else {}
     with tempfile.TemporaryDirectory() as folder:
         alone = fake(uneven)
-        first = make(Path(folder) / "one", alone, ahead=4, **order).run()
+        first = make(Path(folder) / "one", alone, in_flight=4, **order).run()
         many = fake(uneven, workers, seed)
-        other = make(Path(folder) / "many", many, ahead=4, **order).run()
+        other = make(Path(folder) / "many", many, in_flight=4, **order).run()
         journal = Path(folder, "one", "search.jsonl").read_text().splitlines(keepends=True)
         Path(folder, "warm").mkdir()
         random.Random(seed).shuffle(journal)
         Path(folder, "warm", "search.jsonl").write_text("".join(journal[:known]))
-        warm = make(Path(folder) / "warm", fake(uneven, workers, seed), ahead=4, **order).run()
+        warm = make(Path(folder) / "warm", fake(uneven, workers, seed), in_flight=4, **order).run()
 
     assert set(many.done) == set(alone.done)
     for found in (other, warm):
@@ -360,11 +360,11 @@ def test_what_is_looked_at_does_not_hang_on_the_order_in_which_compiles_end(
         assert (found.example, found.own, found.inert) == (first.example, first.own, first.inert)
 
 
-@pytest.mark.parametrize("ahead", [1, 3, 24])
+@pytest.mark.parametrize("in_flight", [1, 3, 24])
 def test_workers_have_work_as_long_as_the_choice_may_look_ahead(
-    tmp_path: Path, fake: Callable[..., Any], ahead: int
+    tmp_path: Path, fake: Callable[..., Any], in_flight: int
 ) -> None:
-    """As many tasks are under way as there are workers, and no more than the search looks ahead."""
+    """As many tasks are under way as there are workers, and no more than may be in flight."""
     executor = fake(by_tile, workers=5)
     under_way: list[int] = []
     answer = executor._answer
@@ -374,9 +374,9 @@ def test_workers_have_work_as_long_as_the_choice_may_look_ahead(
         return answer(task)
 
     executor._answer = counting
-    search = make(tmp_path, executor, {**KNOBS, "SPLIT_K": (1,)}, ahead=ahead)
+    search = make(tmp_path, executor, {**KNOBS, "SPLIT_K": (1,)}, in_flight=in_flight)
     search.run()
 
-    assert max(under_way) == min(5, ahead)
-    if ahead > 5:
+    assert max(under_way) == min(5, in_flight)
+    if in_flight > 5:
         assert set(under_way[:12]) == {5}, "none is idle, whichever answers come first"

@@ -47,11 +47,11 @@ _WHY: Mapping[Sort, str] = {
 @cache
 def ranges() -> Mapping[Sort, PredictionRange]:
     """The ranges of ``ranges.toml``."""
-    return {sort: PredictionRange(one["low"], one["high"], _WHY[sort]) for sort, one in told()["sorts"].items()}
+    return {sort: PredictionRange(one["low"], one["high"], _WHY[sort]) for sort, one in calibration()["sorts"].items()}
 
 
 @cache
-def told() -> Mapping[str, Any]:
+def calibration() -> Mapping[str, Any]:
     """All of ``ranges.toml``: ``architectures`` with times, ``sorts``, and of each family the share ``left_out``."""
     if sys.version_info >= (3, 11):
         import tomllib
@@ -80,7 +80,7 @@ def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, tri
     """
     if not trips_known:
         return "unknown"
-    if arch not in told()["architectures"]:
+    if arch not in calibration()["architectures"]:
         return "foreign"
     if shares.get("scratch", 0.0) > SCRATCH:
         return "scratch"

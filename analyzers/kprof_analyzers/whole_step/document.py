@@ -72,7 +72,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         unknown: what these are, most calls first.
         changes: what would pay most.
         notes: what was assumed, and what is outside.
-        beside: the same program on other GPUs, each run and compiled for it.
+        other_gpus: the same program on other GPUs, each run and compiled for it.
     """
 
     schema: str
@@ -88,4 +88,4 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     unknown: list[str]
     changes: list[ProfileChange]
     notes: list[str]
-    beside: "list[ProfileDocument]" = []
+    other_gpus: "list[ProfileDocument]" = []

@@ -49,12 +49,12 @@ class CallTime(msgspec.Struct, frozen=True):
 @cache
 def efficiencies(gpu: str = "") -> dict[str, Efficiency]:
     """Kind of operator to its efficiency on a product, that of all products together where it has too few rows."""
-    told = _told()
-    return msgspec.convert({**told["kinds"], **told["gpus"].get(gpu, {})}, dict[str, Efficiency])
+    figures = _figures()
+    return msgspec.convert({**figures["kinds"], **figures["gpus"].get(gpu, {})}, dict[str, Efficiency])
 
 
 @cache
-def _told() -> dict[str, Any]:
+def _figures() -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:

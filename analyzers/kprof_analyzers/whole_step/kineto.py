@@ -55,10 +55,10 @@ def _events(calls: Iterable[StepCall]) -> Iterator[list[dict[str, Any]]]:
             place = {"cat": "cuda_runtime", "name": "hipLaunchKernel", **_span(host + 200, 500)}
             events.append({**_HOST, **place, "args": launch})
             start, taken = max(device, host + _HOST_NS), max(1, round(1000 * timed.us))
-            told = {"device": 0, "stream": call.stream, "predicted": True, "bound": timed.bound}
+            common = {"device": 0, "stream": call.stream, "predicted": True, "bound": timed.bound}
             ends = {"low_us": timed.low_us, "high_us": timed.high_us}
             where = {"ph": "X", "pid": 0, "tid": call.stream, "cat": "kernel", "name": _kernel_name(timed)}
-            events.append({**where, **_span(start, taken), "args": {**launch, **told, **ends}})
+            events.append({**where, **_span(start, taken), "args": {**launch, **common, **ends}})
             device = start + taken
         host += _HOST_NS
         yield events

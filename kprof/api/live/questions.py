@@ -259,8 +259,8 @@ def _time(entry: Options | None, *, certain: bool = True) -> answers.Time | None
     if entry is None or entry.get("time_us") is None:
         return None
     us, low, high = (round(entry.get(name) or entry["time_us"], 3) for name in ("time_us", "low_us", "high_us"))
-    told = answers.Time.certainty if certain else "measure this: the model cannot tell it from the start"
-    return answers.Time(us, low, high, entry.get("bound", ""), told)
+    certainty = answers.Time.certainty if certain else "measure this: the model cannot tell it from the start"
+    return answers.Time(us, low, high, entry.get("bound", ""), certainty)
 
 
 def _only_time(entries: Iterable[Options]) -> answers.Time | None:

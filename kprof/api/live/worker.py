@@ -113,8 +113,8 @@ def _reply(question: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"kind": "answer", "answer": ask(question["question"], question["arguments"])}
     except KprofError as error:
-        told = {"message": error.message, "path": error.path, "place": error.place, "hint": error.hint}
-        return {"kind": "error", "error": told, "type": type(error).__name__}
+        shown = {"message": error.message, "path": error.path, "place": error.place, "hint": error.hint}
+        return {"kind": "error", "error": shown, "type": type(error).__name__}
     except MemoryError:
         return {"kind": "error", "error": {"message": "took more memory than a question may"}, "type": "KprofError"}
     except Exception as error:  # noqa: BLE001 - whatever it is, the session goes on

@@ -109,10 +109,10 @@ def _unsupported(counters: Columns, part: FileTables) -> None:
 
     words, codes = list(counters["counter"].categories), np.asarray(counters["counter"].codes)
     value, dispatch = np.asarray(counters["value"]), np.asarray(counters["dispatch"])
-    told = set()
+    reported = set()
     for whole, fraction, busy in _empty(words, codes, value, dispatch):
-        if whole not in told:
-            told.add(whole)
+        if whole not in reported:
+            reported.add(whole)
             part.complain("unsupported-counter", "warning", f"{whole} reads 0 in {len(busy):,} dispatches where "
                           f"{fraction} does not: the counter is not supported there, 0 is not a measurement",
                           count=len(busy))  # fmt: skip

@@ -89,10 +89,10 @@ def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
         raise not_decoded(str(folder), raw) if raw else nothing
     if len(found) == 1:
         return found[0].path, (), ()
-    told, issues, failed = summaries(found, lambda file: _listing(file, str(file)))
-    if not told:
+    read, issues, failed = summaries(found, lambda file: _listing(file, str(file)))
+    if not read:
         raise failed or InputError("no decoded thread trace in this folder", path=str(folder))
-    return told[0][0].path, tuple(short for _, short in told), issues
+    return read[0][0].path, tuple(short for _, short in read), issues
 
 
 def _listing(place: Path, path: str) -> DecodedThreadTrace:

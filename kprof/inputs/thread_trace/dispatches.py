@@ -62,7 +62,7 @@ def summaries(
     found: list[Listing], read: Callable[[Path], DecodedThreadTrace]
 ) -> tuple[list[tuple[Listing, Dispatch]], tuple[str, ...], KprofError | None]:
     """Each dispatch in short, the one to look at first in front; in words what could not be read; the first error."""
-    told: list[tuple[Listing, Dispatch]] = []
+    pairs: list[tuple[Listing, Dispatch]] = []
     issues: list[str] = []
     failed: KprofError | None = None
     for one in found:
@@ -73,9 +73,9 @@ def summaries(
             issues.append(f"{one.path.parent.name}/{one.path.name} is left out: {error.message}")
             continue
         short = Dispatch(str(one.path), one.agent, one.dispatch, trace.kernel, trace.hits, trace.latency)
-        told.append((one, short))
-    told.sort(key=lambda pair: (not pair[1].hits, is_runtimes_own(pair[1].kernel)))
-    return told, tuple(issues), failed
+        pairs.append((one, short))
+    pairs.sort(key=lambda pair: (not pair[1].hits, is_runtimes_own(pair[1].kernel)))
+    return pairs, tuple(issues), failed
 
 
 def is_runtimes_own(kernel: str | None) -> bool:

@@ -122,11 +122,11 @@ class _Fields:
         }
 
     def _ranks(self) -> list[int | None] | None:
-        told, processes = self.arguments["rank"], self.event["pid"]
+        written, processes = self.arguments["rank"], self.event["pid"]
         numbers = set(processes)
-        if _empty(told) and set(map(type, numbers)) == {int} and max(numbers) < RANK_OFFSET:
+        if _empty(written) and set(map(type, numbers)) == {int} and max(numbers) < RANK_OFFSET:
             return None
-        return [rank_of(rank, pid) for rank, pid in zip(told, processes, strict=True)]
+        return [rank_of(rank, pid) for rank, pid in zip(written, processes, strict=True)]
 
     def integers(self, field: str) -> Integers:
         """Numbers, where they were text, too."""

@@ -64,12 +64,12 @@ def _take_lds(trace: LinkedTrace) -> None:
     """From the launch, where the kernel itself does not say."""
     lds, of_launch = trace.activities.numbers("lds_bytes"), trace.launches.numbers("lds_bytes")
     kinds, graph = trace.activities.words("kind"), trace.activities.words("graph")
-    kernel, in_graph, told = kinds.code("kernel"), graph.code(True), of_launch.data
+    kernel, in_graph, launch_grids = kinds.code("kernel"), graph.code(True), of_launch.data
     rows = zip(kinds.data, graph.data, trace.activities.numbers("launch").data, lds.data, strict=True)
     missing = [
         (row, launch)
         for row, (kind, flag, launch, own) in enumerate(rows)
-        if own == NOTHING and launch >= 0 and kind == kernel and flag != in_graph and told[launch] != NOTHING
+        if own == NOTHING and launch >= 0 and kind == kernel and flag != in_graph and launch_grids[launch] != NOTHING
     ]
     for row, launch in missing:
         lds[row] = of_launch[launch]

@@ -102,9 +102,9 @@ def rank_of_process(pid: Loose) -> int | None:
     return number // RANK_OFFSET if number is not None and number >= RANK_OFFSET else None
 
 
-def rank_of(told: Loose, pid: Loose) -> int | None:
+def rank_of(written: Loose, pid: Loose) -> int | None:
     """The rank that an event tells, or its process number; ``None`` for neither."""
-    rank = integer(told)
+    rank = integer(written)
     if rank is None:
         rank = rank_of_process(pid)
     return rank if rank is not None and abs(rank) < _INTEGER_LIMIT else None

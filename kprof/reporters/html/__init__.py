@@ -50,17 +50,17 @@ class HtmlReporter:
         order = sorted(range(len(report.kernels)), key=lambda position: rank(report.kernels[position], position))
         shown = order[:_INDEX_ROWS]
         differs = differing([report.kernels[position] for position in shown])
-        told: set[str] = set()
+        explained: set[str] = set()
         sections: list[str] = []
         rows: list[dict[str, Any]] = []
         room = self._limit - _FRAME - _INDEX_ROW * len(shown)
         for number, position in enumerate(shown):
             spare = min(3 * self._limit // 4, _EACH * (len(shown) - number - 1))
             subject = _Subject(report.kernels[position], self._details.get(position, Details()), number)
-            view, text = self._section(subject, room - spare, told)
+            view, text = self._section(subject, room - spare, explained)
             if text is not None:
                 room -= len(text.encode())
-                told.update(view["rules"])
+                explained.update(view["rules"])
                 sections.append(text)
             rows.append({**view, "shown": text is not None, "differs": differs[number]})
         page: str = (
@@ -76,7 +76,7 @@ class HtmlReporter:
         )
         return page if page.endswith("\n") else page + "\n"
 
-    def _section(self, subject: "_Subject", room: int, told: set[str]) -> tuple[dict[str, Any], str | None]:
+    def _section(self, subject: "_Subject", room: int, explained: set[str]) -> tuple[dict[str, Any], str | None]:
         """A kernel's row for the index, and its section as large as there is room for; the first is always there."""
         from kprof.reporters.html.parts import environment
         from kprof.reporters.html.smaller import size, smaller
@@ -85,11 +85,11 @@ class HtmlReporter:
         template = environment().get_template("kernel.html")
         key, first = f"k{subject.number + 1}", subject.number == 0
         if room < _LEAST and not first:
-            return kernel_view(subject.kernel, Details(), key, self._rules, told), None
+            return kernel_view(subject.kernel, Details(), key, self._rules, explained), None
         for details in smaller(subject.details):
             if details.blocks and size(details) > room:
                 continue
-            view = kernel_view(subject.kernel, details, key, self._rules, told)
+            view = kernel_view(subject.kernel, details, key, self._rules, explained)
             text: str = template.render(kernel=view, first=first)
             if len(text.encode()) <= room:
                 return view, text

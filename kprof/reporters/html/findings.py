@@ -26,13 +26,13 @@ def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
 
 
 def finding_groups(
-    chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], told: set[str], anchors: Anchors
+    chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], explained: set[str], anchors: Anchors
 ) -> list[dict[str, Any]]:
     """Findings by rule, in the order of the document: the dearest first, then the worst."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in chosen:
         groups.setdefault((finding.severity.value, finding.rule), []).append(finding)
-    shown = set(told)
+    shown = set(explained)
     found = []
     for (severity, rule), findings in groups.items():
         known = rules.get(rule)

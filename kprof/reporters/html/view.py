@@ -62,7 +62,7 @@ def differing(kernels: Sequence[KernelReport]) -> list[str]:
 
 
 def kernel_view(
-    kernel: KernelReport, details: Details, key: str, rules: Mapping[str, RuleHelp], told: set[str]
+    kernel: KernelReport, details: Details, key: str, rules: Mapping[str, RuleHelp], explained: set[str]
 ) -> dict[str, Any]:
     """Everything that the template of a kernel shows.
 
@@ -71,11 +71,11 @@ def kernel_view(
         details: what is known beyond.
         key: its name in anchors.
         rules: documentation by rule.
-        told: rules whose documentation another kernel of the page shows.
+        explained: rules whose documentation another kernel of the page shows.
     """
     cut = Cutter()
     anchors = source_places(details, key)
-    groups = finding_groups(cut("findings", kernel.findings, _FINDINGS), rules, told, anchors)
+    groups = finding_groups(cut("findings", kernel.findings, _FINDINGS), rules, explained, anchors)
     product = "" if kernel.product is UNSET else kernel.product
     made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
     return {

@@ -143,11 +143,11 @@ def _by_publication(
     best = usable[0]
     near = f"case {known.case}" if not known.distance else f"nearest case {known.case}, {numbers(known.shape or {})}"
     among = "the only published time" if len(usable) == 1 else f"fastest of {len(usable)} published times"
-    told = {one.implementation for one in usable}
+    named = {one.implementation for one in usable}
     faster = [
         one
         for one in own
-        if one.implementation not in told and one.high_ms is not None and best.ms is not None and one.high_ms < best.ms
+        if one.implementation not in named and one.high_ms is not None and best.ms is not None and one.high_ms < best.ms
     ]
     notes = [
         f"the model has {one.implementation} at {one.ms:.4g} ms, {one.high_ms:.4g} at most, which is less than was "
@@ -208,9 +208,9 @@ def _others(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
     """Other libraries without a time."""
     from kprof.bench.implementations import providers
 
-    told = {one.implementation for one in known.candidates}
+    named = {one.implementation for one in known.candidates}
     why = "not measured or published near this shape; the model predicts Triton kernels only"
-    return [ConsideredImplementation(name, "unknown", reason=why) for name in providers(kernel) if name not in told]
+    return [ConsideredImplementation(name, "unknown", reason=why) for name in providers(kernel) if name not in named]
 
 
 def _ordered(candidates: list[ConsideredImplementation]) -> list[ConsideredImplementation]:

@@ -17,7 +17,7 @@ from kprof.tuning.work import Judge, TaskResult, TuningTask
 
 CONNECT_SECONDS = 10
 WORKERS_SECONDS = 30
-AHEAD = 2
+IN_FLIGHT = 2
 """Tasks given out for each thread of the cluster: none waits for work, and late decisions are still possible."""
 
 _NO_MORE = object()
@@ -102,7 +102,7 @@ class DaskExecutor:
             threads = _threads(client)
             self._threads = max(self._threads, threads)
             seen = time.monotonic() if threads else seen
-            while len(running) < AHEAD * threads and (more or again):
+            while len(running) < IN_FLIGHT * threads and (more or again):
                 task = again.pop() if again else next(tasks, _NO_MORE)
                 if task is None:
                     break

@@ -160,8 +160,8 @@ class Relaunch:
             )
             settings = prepare(options)
             wanted = recorded.kernel.request.to_json()
-            told = {"socket": address, "folder": str(self._folder), "wanted": wanted}
-            own = environment(replace(settings, again=told), os.environ)
+            order = {"socket": address, "folder": str(self._folder), "wanted": wanted}
+            own = environment(replace(settings, again=order), os.environ)
             try:
                 self._process = children.popen(
                     program.command, env=own, cwd=program.folder, stdout=2, start_new_session=True

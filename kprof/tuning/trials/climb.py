@@ -36,7 +36,7 @@ CLOSE = 1.01
 CHEAPEST = 6
 """So many tiles of the kernel's space, those with the least rough cost, are looked at wherever the search starts."""
 
-AHEAD = 8
+IN_FLIGHT = 8
 """So many configurations are under way at most, however many workers there are."""
 
 LOOKED_AT = 12
@@ -165,7 +165,7 @@ def climb_around(
         budget=max(0.0, deadline - time.monotonic()),
         report=_teller(progress),
         order=order,
-        ahead=AHEAD,
+        in_flight=IN_FLIGHT,
     ).run()
     own = found.own[0]
     if found.ended == "interrupted":
@@ -182,11 +182,13 @@ def _changes(
     """What gives the changes to try from a configuration: what a finding proposes comes first."""
     rules = {finding.rule for finding in findings}
     version = installed().numbers
-    told = {(advice.knob, repr(advice.to)) for finding in findings for advice in finding.advice}
+    advised = {(advice.knob, repr(advice.to)) for finding in findings for advice in finding.advice}
 
     def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
         found = neighbours(kernel, problem, config, machine, rules, version=version)
-        return sorted(found, key=lambda change: len(change) > 1 or not told & {(n, repr(v)) for n, v in change.items()})
+        return sorted(
+            found, key=lambda change: len(change) > 1 or not advised & {(n, repr(v)) for n, v in change.items()}
+        )
 
     return changes
 

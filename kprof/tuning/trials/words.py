@@ -25,7 +25,7 @@ METRIC_WORDS = {
     "loop_instructions": "instructions an iteration",
 }
 # What is said of a trial, and in which order.
-_TOLD = ("vgpr_spills", "lds_bytes", "waves_per_simd")
+_SHOWN = ("vgpr_spills", "lds_bytes", "waves_per_simd")
 
 
 def switch_name(name: str) -> str:
@@ -51,7 +51,7 @@ def number(value: float | None) -> str:
     return "?" if value is None else f"{value:,.10g}"
 
 
-def outcome(trial: TriedChange, metrics: Sequence[str] = _TOLD) -> str:
+def outcome(trial: TriedChange, metrics: Sequence[str] = _SHOWN) -> str:
     """What a trial has in the figures that matter: ``0 VGPRs spilled, 65,536 B of LDS``."""
     shown = [name for name in metrics if name in trial.figures]
     return ", ".join(f"{number(trial.figures[name][2])} {METRIC_WORDS[name]}" for name in shown)
@@ -75,10 +75,10 @@ def summary_of(
     else:
         trial = causes[0]
         names = " with ".join(switch_name(name) for name in trial.change)
-        told = [name for name in (*_TOLD, "loop_spills") if name in trial.restored and name in trial.figures]
+        restored = [name for name in (*_SHOWN, "loop_spills") if name in trial.restored and name in trial.figures]
         moved = ", ".join(
             f"{number(trial.figures[name][0])} to {number(trial.figures[name][1])} {METRIC_WORDS[name]}"
-            for name in told[:3]
+            for name in restored[:3]
         )
         text = f"{names}{_since(labels, trial, defaults)}: {moved or price_of(harm[0])}"
         text += f"; {knobs_text(trial.change)} {'undoes it' if trial.cured else 'undoes most of it'}"

@@ -56,7 +56,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "program.Translator.memory_of": ((4,), "bytes of a register"),
     "program._number": ((127,), "largest operand of s_sleep"),
     "program._accumulator": ((3,), "place of an operand"),
-    "ranges.told": ((3, 11), "a version of Python"),
+    "ranges.calibration": ((3, 11), "a version of Python"),
     "ranges.SCRATCH": ((0.1,), "which range a prediction has: in no time"),
     "ranges.SHORT": ((0.25,), "which range a prediction has: in no time"),
     "ranges.NEAR": ((0.3,), "which range a prediction has: in no time"),

@@ -145,11 +145,11 @@ def compare(before: Chosen, after: Chosen) -> CounterComparison:
     """
     pairs, left, right = _paired(before, after)
     sides = [(before, [old for old, _, _ in pairs]), (after, [new for _, new, _ in pairs])]
-    told = []
+    derived_sides = []
     for chosen, places in sides:
         derived = all_metrics(chosen.kernels, chosen.gpu)
-        told.append((derived, spreads(chosen, derived, places)))
-    (old_metrics, old_spreads), (new_metrics, new_spreads) = told
+        derived_sides.append((derived, spreads(chosen, derived, places)))
+    (old_metrics, old_spreads), (new_metrics, new_spreads) = derived_sides
     found = []
     for old, new, differs in pairs:
         mine, theirs = before.kernels[old], after.kernels[new]

@@ -166,10 +166,10 @@ def compare(subject: CompiledIdentity, variant: Variant) -> list[Key]:
 
 def confidence(keys: list[Key]) -> Confidence:
     """How sure a match is; see :class:`Match`."""
-    told = {key.name: key.agrees for key in keys}
-    if len(told) == 1 or told.get("lds_bytes") is False:
+    agrees = {key.name: key.agrees for key in keys}
+    if len(agrees) == 1 or agrees.get("lds_bytes") is False:
         return "doubtful"
-    if told.get("num_warps") and told.get("lds_bytes") and told.get("vgprs", True):
+    if agrees.get("num_warps") and agrees.get("lds_bytes") and agrees.get("vgprs", True):
         return "sure"
     return "likely"
 

@@ -83,16 +83,16 @@ def _takers(match: Match, numbers: MeasuredNumbers, sure: MeasuredNumbers) -> tu
 def _other_build(matches: list[Match]) -> str:
     """Why the numbers of matches that are not sure decide nothing; empty when there are none."""
     unsure = [match for match in matches if match.confidence != "sure"]
-    keys = dict.fromkeys(_differing(match) or _untold(match) for match in unsure)
+    keys = dict.fromkeys(_differing(match) or _lacking(match) for match in unsure)
     return f"what ran may be another build of the kernel: {'; '.join(keys)}" if unsure else ""
 
 
-def _untold(match: Match) -> str:
-    told = [key.name for key in match.keys]
-    lacking = [words for name, words in _SURE.items() if name not in told]
+def _lacking(match: Match) -> str:
+    compared = [key.name for key in match.keys]
+    lacking = [words for name, words in _SURE.items() if name not in compared]
     return (
         f"the {match.source} do not tell {' and '.join(lacking)}"
-        if len(told) > 1
+        if len(compared) > 1
         else ("only the name is known to agree")
     )
 

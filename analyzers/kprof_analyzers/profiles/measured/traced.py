@@ -125,7 +125,7 @@ def _loop(
         place = _place(program.instructions[index])
         by_line[place] += (traced[index].latency + (traced[index].idle or 0)) / iterations
         stalls[place] += (traced[index].stall or 0) / iterations
-    told = any(traced[index].stall is not None for index in own)
+    has_stalls = any(traced[index].stall is not None for index in own)
     modelled = prediction.by_line if prediction is not None else {}
     places = sorted({*by_line, *modelled}, key=lambda place: -by_line.get(place, 0.0))
     return LoopComparison(
@@ -133,10 +133,10 @@ def _loop(
         lines={} if prediction is None else prediction.lines,
         iterations=iterations,
         measured=sum(by_line.values()),
-        stalled=sum(stalls.values()) if told else None,
+        stalled=sum(stalls.values()) if has_stalls else None,
         modelled=None if prediction is None else prediction.cycles_per_iteration,
         by_line=[
-            LineComparison(place, by_line.get(place, 0.0), stalls[place] if told else None, modelled.get(place))
+            LineComparison(place, by_line.get(place, 0.0), stalls[place] if has_stalls else None, modelled.get(place))
             for place in places[:_LINES]
         ],
     )

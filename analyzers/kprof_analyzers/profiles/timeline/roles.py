@@ -40,27 +40,27 @@ def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
             open_products[lane].add(at)
     for lane, products in open_products.items():
         order = [at for _, at in sorted(lanes[lane])]
-        told = [found[at] for at in order]
+        known = [found[at] for at in order]
         for place, at in enumerate(order):
             if at in products:
-                found[at] = role(told, place)
+                found[at] = role(known, place)
     return found
 
 
-def role(told: Sequence[str], place: int) -> str:
+def role(known: Sequence[str], place: int) -> str:
     """The role of the product at a place in a sequence of categories.
 
     What it follows in its half of the block decides, as the output's and the down product do; else what comes next.
     Norms of queries and keys stand between their product and the attention: norms are passed over as long as no other
     product follows them.
     """
-    for category in reversed(told[max(0, place - _NEAR) : place]):
+    for category in reversed(known[max(0, place - _NEAR) : place]):
         if category in _PARTS:
             return _PARTS[category]
         if category not in _BETWEEN and category != PRODUCT:
             break
     normed = False
-    for category in told[place + 1 : place + 1 + _NEAR]:
+    for category in known[place + 1 : place + 1 + _NEAR]:
         if category in _PARTS:
             return _PARTS[category]
         if category == "normalization":

@@ -74,15 +74,15 @@ def time_tree(trace: LinkedTrace, by: By = "modules", *, each: bool = False) -> 
     kernel = kinds.code("kernel")
     graphs = trace.activities.words("graph")
     in_graph = graphs.code(True)
-    told = categories_of(trace, load_categories()) if in_graph in graphs.data else []
+    categories = categories_of(trace, load_categories()) if in_graph in graphs.data else []
     columns = (trace.activities.numbers(field).data for field in ("launch", "operator", "duration_ns"))
     for row, (kind, graph, launch, operator, duration) in enumerate(
         zip(kinds.data, graphs.data, *columns, strict=True)
     ):
         if kind == kernel:
             path = paths.of(launch, operator)
-            if told and graph == in_graph:
-                path = (*path, told[row])
+            if categories and graph == in_graph:
+                path = (*path, categories[row])
             times[path] += duration
             counts[path] += 1
     return TimeTree(trace.info, levels, _tree(times, counts, fold=not each), has_modules, trace.issues)

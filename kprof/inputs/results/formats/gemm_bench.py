@@ -110,10 +110,10 @@ def _row(line: str, names: list[str], number: int, found: RowCollector, *, winne
 def _check_rate(row: dict[str, Any], number: int, found: RowCollector) -> None:
     """Six digits of both are printed: more than a hundredth apart is not rounding."""
     own = gemm_tflops(row.get("m"), row.get("n"), row.get("k"), row.get("batch_count", 1), row.get("time_us"))
-    told = row["tflops"]
+    printed = row["tflops"]
     # Operations of the alpha, beta and epilogue parts are counted by the programs, too: small sizes differ by more.
-    if own and told and not 0.9 < told / own < 1.25:
-        found.complain(number, f"the printed rate of {told:.4g} TFLOP/s is not that of the printed time, {own:.4g}")
+    if own and printed and not 0.9 < printed / own < 1.25:
+        found.complain(number, f"the printed rate of {printed:.4g} TFLOP/s is not that of the printed time, {own:.4g}")
 
 
 FORMAT = ResultFormat("hipblaslt-bench, rocblas-bench or a hipBLASLt tuning file", recognise, read)

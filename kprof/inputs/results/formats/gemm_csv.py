@@ -60,17 +60,17 @@ def _row(given: dict[str, str], at: int, found: RowCollector, units: set[str]) -
     row["batch"] = batch if isinstance(batch, int) else None
     row |= {name: value_of(text) for name, text in given.items() if name.lower() not in _KNOWN}
     row["kernel"] = given.get("kernelName", "").strip() or None
-    told = positive(given.get("tflops", ""))
-    row["time_us"] = _microseconds(given, row, told, units, found=found, at=at)
+    written = positive(given.get("tflops", ""))
+    row["time_us"] = _microseconds(given, row, written, units, found=found, at=at)
     row["tflops"] = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], row["time_us"])
     row["error_ratio"] = number(given.get("err_ratio", given.get("errRatio", "")))
-    if told and row["tflops"] and told > 1 and abs(told / row["tflops"] - 1) > _SAME:
-        found.complain(at, f"the written rate of {told:.4g} TFLOP/s is not that of its time, {row['tflops']:.4g}")
+    if written and row["tflops"] and written > 1 and abs(written / row["tflops"] - 1) > _SAME:
+        found.complain(at, f"the written rate of {written:.4g} TFLOP/s is not that of its time, {row['tflops']:.4g}")
     return row
 
 
 def _microseconds(
-    given: dict[str, str], row: dict[str, Any], told: float | None, units: set[str], *, found: RowCollector, at: int
+    given: dict[str, str], row: dict[str, Any], written: float | None, units: set[str], *, found: RowCollector, at: int
 ) -> float | None:
     column = "us" if "us" in given else "soltimes" if "soltimes" in given else None
     if column is None:
@@ -82,9 +82,9 @@ def _microseconds(
     if column == "us":
         return value
     as_us = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], value)
-    if told and as_us:
+    if written and as_us:
         # A thousand apart: no rounding can mix them up.
-        return value if told / as_us > 0.03 else 1e3 * value
+        return value if written / as_us > 0.03 else 1e3 * value
     if "tflops" in given:
         return value
     units.add("assumed")

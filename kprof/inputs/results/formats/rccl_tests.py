@@ -105,9 +105,9 @@ def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowColl
 def _check(row: dict[str, Any], at: int, found: RowCollector) -> None:
     """Bytes over time is the algorithm's bandwidth, to the printed digits."""
     own = row["size_bytes"] / row["time_us"] / 1e3
-    told = row["algorithm_gbs"]
-    if told is not None and told > 1 and not 0.95 < own / told < 1.05:
-        found.complain(at, f"{told:.4g} GB/s is not what {row['size_bytes']:,} bytes in {row['time_us']:.4g} us are")
+    printed = row["algorithm_gbs"]
+    if printed is not None and printed > 1 and not 0.95 < own / printed < 1.05:
+        found.complain(at, f"{printed:.4g} GB/s is not what {row['size_bytes']:,} bytes in {row['time_us']:.4g} us are")
 
 
 FORMAT = ResultFormat("rccl-tests", recognise, read)

@@ -44,10 +44,10 @@ def _row(given: dict[str, str], rates: list[str], at: int, found: RowCollector) 
         found.complain(at, "the sizes are no whole numbers")
         return
     ran = sorted((rate for text in rates if (rate := positive(text)) is not None), reverse=True)
-    told = positive(given.get("WinnerGFlops", ""))
+    written = positive(given.get("WinnerGFlops", ""))
     row["winner"] = given.get("WinnerName", "").strip() or None
     row["time_us"] = positive(given.get("WinnerTimeUS", ""))
-    row["tflops"] = told / 1e3 if told else ran[0] / 1e3 if ran else None
+    row["tflops"] = written / 1e3 if written else ran[0] / 1e3 if ran else None
     row["solutions_run"] = len(ran)
     row["ahead_of_second"] = ran[0] / ran[1] - 1 if len(ran) > 1 else None
     own = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], row["time_us"])
