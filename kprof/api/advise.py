@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advised(Result):
-    """What other knobs would change, and what measurements say of the findings.
+    """What other knobs would change, and which findings the measurements confirm.
 
     Attributes:
         trials: what was compiled and what it brought; ``None`` without a search. Resources and instructions are those

@@ -1,4 +1,4 @@
-"""Caches answers that needed a kernel file to be imported: asked again, neither it nor Triton is loaded.
+"""Caches answers that need a kernel file to be imported: the next time neither the file nor Triton is loaded.
 
 A question is, say, "which compile does this case of this kernel with these knobs mean"; its answer holds as long as
 the files that were read for it have the same content.

@@ -183,7 +183,7 @@ def first_worse_step(kernel: KernelDiff) -> DiffStep | None:
 
 
 def steepest_step(kernel: KernelDiff) -> DiffStep | None:
-    """Where the gravest change of the step to show is largest: the one that is worth explaining."""
+    """Where the gravest change of the step to show is largest: the one to explain."""
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None

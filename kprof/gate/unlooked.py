@@ -1,4 +1,4 @@
-"""What a check that is ok has not looked at, or looked away from: words for the verdict's line."""
+"""What a check that passes did not look at, in words for the verdict's line."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +21,7 @@ def unlooked(
     kernels: Sequence[KernelReport],
     unused: int,
 ) -> Iterator[str]:
-    """What takes something out of the verdict, and what the baseline has for other architectures.
+    """What is excluded from the verdict, and what the baseline has for other architectures.
 
     Args:
         config: the configuration.
@@ -73,7 +73,7 @@ def _names(archs: Sequence[str]) -> set[str]:
 
 
 def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
-    """Compiler switches of this process: they are no part of what a kernel is known by in the baseline."""
+    """Compiler switches of this process: the baseline does not identify kernels by them."""
     here = environment.relevant({})
     # What was compiled elsewhere does not see them, and a recording is made again where they change.
     compiled = [s for s in subjects if s.report.specialization is not UNSET and not s.recorded]

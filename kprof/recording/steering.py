@@ -1,4 +1,4 @@
-"""Which tensors decide what a Triton kernel does, as far as its source tells. Standard library only.
+"""Which tensors steer a Triton kernel's control flow, as far as its source shows. Standard library only.
 
 That is what the bounds of loops come from, what branches compare that leave the kernel or go round a loop, and what
 picks whole tiles: sequence lengths, offsets, expert ids, block tables. Only single values count, not blocks (what is

@@ -18,13 +18,13 @@ from typing import Any
 Config = Mapping[str, Any]
 
 ALL = 1.0
-"""Standard deviation of the share that all configurations have."""
+"""Standard deviation of the error that all configurations share, in the logarithm."""
 KNOBS = 0.1
-"""Of that of the knobs together."""
+"""Standard deviation of the error that follows the knobs, all of them together."""
 ITSELF = 0.05
-"""Of that of a configuration and its neighbours."""
+"""Standard deviation of the error that a configuration shares with its neighbours."""
 NOISE = 0.2
-"""Of what the model gets wrong of one configuration alone, repeated measurements included."""
+"""Standard deviation of the error of one configuration alone, repeated measurements included."""
 _Z90 = 1.645
 """Standard deviations to both sides that hold 90 % of a normal distribution."""
 _LEAST_EFFECT = 0.05

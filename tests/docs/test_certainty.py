@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.model.certainty import factors, right, sentences
-from kprof_analyzers.model.ranges import told
+from kprof_analyzers.model.ranges import calibration
 
 ROOT = Path(__file__).parents[2]
 DATA = json.loads((ROOT / "docs/validation/model.json").read_text(encoding="utf-8"))
@@ -28,7 +28,7 @@ def test_sentences_have_the_numbers_of_the_page(path):
 
 def test_the_ranges_told_are_those_of_the_file():
     text = plain((ROOT / "docs/model.md").read_text(encoding="utf-8"))
-    for sentence in factors(told()["sorts"])["docs/model.md"]:
+    for sentence in factors(calibration()["sorts"])["docs/model.md"]:
         assert sentence in text, f"docs/model.md must say: {sentence}"
 
 

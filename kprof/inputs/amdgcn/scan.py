@@ -14,7 +14,6 @@ _LABEL = re.compile(r'^("(?:[^"\\]|\\.)+"|[\w.$@?]+):(?!:)\s*(.*)$')
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]*$", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"([\w.$@]+)\s*==?\s*(.+)$")
 _FACT = re.compile(r"; ([A-Za-z][\w:]*?)\s*[:=] ?(.*)$")
-_MAX_ODD_LINES = 5
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Several files about the same dispatches: find out, count the dispatches once, keep every counter value."""
+"""Join files about the same dispatches: count each dispatch once, keep every counter value."""
 
 from collections import defaultdict
 from typing import Any
@@ -56,18 +56,18 @@ def _workloads(parts: list[FileTables], issues: list[ProfileIssue]) -> None:
 def _attach(other: FileTables, first: FileTables, place: int, issues: list[ProfileIssue], folder: str) -> None:
     import pandas as pd
 
-    home = pd.DataFrame({k: first.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
+    theirs = pd.DataFrame({k: first.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
     mine = pd.DataFrame({k: other.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
-    for table in (home, mine):
+    for table in (theirs, mine):
         table["kernel_name"] = table["kernel_name"].astype(object)
         table["again"] = table.groupby(["dispatch_id", "kernel_name"], dropna=False, observed=True).cumcount()
-    home["row"] = range(len(home))
-    matched = mine.merge(home, on=["dispatch_id", "kernel_name", "again"], how="left")["row"]
-    same_order = len(mine) == len(home) and (mine["kernel_name"] == home["kernel_name"]).all()
+    theirs["row"] = range(len(theirs))
+    matched = mine.merge(theirs, on=["dispatch_id", "kernel_name", "again"], how="left")["row"]
+    same_order = len(mine) == len(theirs) and (mine["kernel_name"] == theirs["kernel_name"]).all()
     if matched.isna().any() and same_order:
         other.complain("ids-differ", "note", f"dispatch ids are not those of {first.source.path.rsplit('/', 1)[-1]}; "
                        "the kernels are the same in the same order and are joined by it")  # fmt: skip
-        matched = home["row"]
+        matched = theirs["row"]
     if matched.isna().any():
         missing = int(matched.isna().sum())
         here, there = (one.source.path.rsplit("/", 1)[-1] for one in (other, first))
@@ -118,26 +118,26 @@ def _same_times(parts: list[FileTables]) -> None:
     candidates = [(i, p) for i, p in enumerate(parts) if _own(p) is not None]
     if len(candidates) < 2:
         return
-    # A trace tells more about a dispatch than a counter file does: the others are joined to it.
+    # A trace has more about a dispatch than a counter file: the others are joined to it.
     candidates.sort(key=lambda entry: (entry[1].source.role != "trace", entry[0]))
     seen: dict[tuple[int, int, int], int] = {}
     for place, part in candidates:
         print_ = _fingerprint(part.tables["dispatches"])
         if print_ is None:
             continue
-        home = seen.setdefault(print_, place)
-        if home == place:
+        first = seen.setdefault(print_, place)
+        if first == place:
             continue
         orders = []
-        for one in (parts[home], part):
+        for one in (parts[first], part):
             columns = one.tables["dispatches"]
             keys = [np.asarray(pd.array(columns[k], dtype="Int64").fillna(0), dtype=np.int64)
                     for k in ("end_ns", "start_ns")]  # fmt: skip
             orders.append(np.lexsort(keys))
         rows = np.empty(len(orders[0]), dtype=np.int64)
         rows[orders[1]] = orders[0]
-        _move(part, rows, home)
-        part.complain("same-dispatches", "note", f"the same dispatches as in {parts[home].source.path}: "
+        _move(part, rows, first)
+        part.complain("same-dispatches", "note", f"the same dispatches as in {parts[first].source.path}: "
                       "counted once")  # fmt: skip
 
 
@@ -165,9 +165,9 @@ def _offset(parts: list[FileTables]) -> None:
             total += length(part.tables["dispatches"])
     for place, part in enumerate(parts):
         counters = part.tables.get("counters")
-        home = place if part.source.same_as is None else part.source.same_as
-        if counters and starts.get(home):
-            counters["dispatch"] = counters["dispatch"] + starts[home]
+        first = place if part.source.same_as is None else part.source.same_as
+        if counters and starts.get(first):
+            counters["dispatch"] = counters["dispatch"] + starts[first]
 
 
 def _compare_stats(parts: list[FileTables]) -> None:

@@ -160,13 +160,13 @@ def compare_passes(parts: list[FileTables]) -> list[ProfileIssue]:
     """
     import pandas as pd
 
-    homes: dict[int, list[FileTables]] = {}
+    members_of: dict[int, list[FileTables]] = {}
     for place, part in enumerate(parts):
         counters = part.tables.get("counters")
         if counters and length(counters):
-            homes.setdefault(place if part.source.same_as is None else part.source.same_as, []).append(part)
+            members_of.setdefault(place if part.source.same_as is None else part.source.same_as, []).append(part)
     issues: list[ProfileIssue] = []
-    for members in homes.values():
+    for members in members_of.values():
         tables = [part.tables["counters"] for part in members]
         if len(tables) == 1 and not any((t["pass"] > 0).any() or (t["instance"] >= 0).any() for t in tables):
             continue

@@ -6,7 +6,7 @@ units of 8 cycles.
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -22,7 +22,6 @@ PARTS = 32
 _FIELDS = 6
 _UNIT = 8
 _Event = tuple[int, int, int, int, int]
-_Number = Annotated[int, msgspec.Meta(ge=0)]
 
 
 def read(place: Path) -> tuple[tuple[ResidentWavefronts, ...], tuple[str, ...]]:
