@@ -120,7 +120,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class ChangeAnswer:
-    """What differs between two compiles of a kernel."""
+    """What differs between two compiles of a kernel; ``note`` says what it is of, ``for 2 times the work``."""
 
     kernel: str
     metric: str
@@ -129,6 +129,7 @@ class ChangeAnswer:
     new: Any
     effect: str
     where: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,14 @@ def compare(target: str, old: Options, new: Options, **options: Any) -> answers.
     document = json.loads(found.to_json())
     changes = [
         answers.ChangeAnswer(
-            kernel["name"], c["metric"], c["text"], c.get("old"), c.get("new"), c.get("effect", ""), c.get("where")
+            kernel["name"],
+            c["metric"],
+            c["text"],
+            c.get("old"),
+            c.get("new"),
+            c.get("effect", ""),
+            c.get("where"),
+            c.get("note", ""),
         )
         for kernel in document["kernels"]
         for step in kernel.get("steps", ())

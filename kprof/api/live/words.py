@@ -87,6 +87,7 @@ def _compared(answer: answers.Compared) -> Iterator[str]:
     yield f"new: {_time(answer.new_time)}"
     for change in answer.changes[:MOST]:
         where = f" at {change.where}" if change.where else ""
-        yield f"{change.effect}: {change.text} {change.old} to {change.new}{where}"
+        note = f", {change.note}" if change.note else ""
+        yield f"{change.effect}: {change.text} {change.old} to {change.new}{note}{where}"
     if len(answer.changes) > MOST:
         yield f"and {len(answer.changes) - MOST} changes more"

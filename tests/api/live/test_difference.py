@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import kprof
 from kprof.api.live.difference import aligned, difference
 from kprof.api.live.listings import listing
+from kprof.api.live.questions import ask
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "%1 = d", "  ", "; words"]), max_size=40)
 PLAIN = {"arch": "MI300X", "case": "d256_s512"}
@@ -67,3 +68,14 @@ def test_instructions_say_what_they_wait_for_and_how_many_registers_live():
     assert all(wait[1] in text[int(wait[2])] for wait in waits)
     peak = kprof.analyze("flash_attention", **PLAIN).kernels[0].pressure["vgpr"].live
     assert max(line[6] or 0 for line in found.lines) == peak
+
+
+@pytest.mark.triton
+def test_a_change_of_a_larger_tile_says_what_it_is_of():
+    """As many instructions for twice the rows is better: without the note it would read as no change."""
+    changes = ask("compare", {"target": "flash_attention", "old": {}, "new": {"config": {"BLOCK_M": 128}}, **PLAIN})[
+        "changes"
+    ]
+    same = [change for change in changes if change["old"] == change["new"]]
+    assert same
+    assert all("times the work" in change["note"] for change in same)

@@ -65,6 +65,12 @@ export class Pane {
     this.#draw();
   }
 
+  /** Where to begin: at the line that most of the time goes to. */
+  hottest() {
+    const row = this.lines.findIndex((line) => this.top > 0 && line[3] === this.top);
+    return Math.max(0, row * HEIGHT - this.view.clientHeight / 3);
+  }
+
   stale(is) {
     this.root.classList.toggle("stale", is);
   }

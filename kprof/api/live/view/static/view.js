@@ -93,7 +93,7 @@ async function fill(pane, { scroll = false } = {}) {
   if (mine !== turn || stage !== pane.stage) return;
   const at = pane.view.scrollTop;
   pane.show(found);
-  pane.view.scrollTop = at;
+  pane.view.scrollTop = at || pane.hottest();
   pane.root.dataset.turn = mine;
   if (selected) pane.light(selected.key, selected.chain, scroll);
 }
@@ -186,7 +186,7 @@ async function compare([old, now]) {
   );
   try {
     const found = await ask("compare", { old: bare(old.question), new: bare(now.question) });
-    const list = found.changes.map((one) => make("li", { class: one.effect }, `${one.text}: ${value(one.old)} → ${value(one.new)}`, make("span", { class: "note" }, one.where ? ` ${one.where}` : "")));
+    const list = found.changes.map((one) => make("li", { class: one.effect }, `${one.text}: ${value(one.old)} → ${value(one.new)}`, make("span", { class: "note" }, [one.note, one.where].filter(Boolean).map((words) => ` ${words}`).join(","))));
     byId("changes")?.replaceChildren(...list);
   } catch (error) {
     byId("changes")?.replaceChildren(make("li", { class: "wrong" }, error.message));
