@@ -26,7 +26,7 @@ from unittest.mock import MagicMock
 
 from kprof.inputs.model_config import read
 from kprof.tuning.servers.devices import served_gpu
-from kprof.tuning.servers.document import ServerConfigs
+from kprof.tuning.servers.document import NeededFile, ServerConfigs
 from kprof.tuning.servers.examine import ServedModel, examine
 from kprof.tuning.servers.interface import LookupCall
 from kprof.tuning.servers.lookup import ServerCode, ask, server_code
@@ -213,7 +213,8 @@ def page(code: dict[str, ServerCode], every: list[tuple[str, ServerConfigs, int,
         "",
         f"Each of the {calls:,} lookups was made twice: by the function that `kprof configs` takes out of the server's",
         "code, and by executing the server's whole file with stand-ins for all that it imports. All of them ask for",
-        "the same paths in the same order and read the same file.",
+        "the same paths in the same order and read the same file. AITER's CSV tables are read by kprof's own rule and",
+        "are not among them.",
         "",
         '"There" is a file for the shape itself, "replaced" one for another version of Triton or for all shapes,',
         '"missing" the default in the code. "Other name" counts those of the missing that lie there under another name',
@@ -232,10 +233,16 @@ def page(code: dict[str, ServerCode], every: list[tuple[str, ServerConfigs, int,
         lines.append(f"| {' | '.join(map(str, cells))} |")
     lines += ["", "## What is missing on the MI300X", ""]
     for model, found, _, _ in every:
-        names = [f"`{file.name}`" for file in found.needed if file.status in {"default", "none"}]
+        names = [shown(file) for file in found.needed if file.status in {"default", "none"}]
         if found.gpu == "MI300X" and names:
             lines.append(f"- {model}, {SHOWN[found.server]}: {', '.join(names)}")
     return "\n".join([*lines, ""])
+
+
+def shown(file: NeededFile) -> str:
+    """A file's name; of a table also whose lines are missing."""
+    sizes = ",".join(f"{name}={value}" for name, value in file.shape.items())
+    return f"`{file.name}`" + (f" ({sizes})" if file.name.endswith(".csv") else "")
 
 
 def main() -> int:
