@@ -62,7 +62,8 @@ def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, A
         path, keys, entry = found
         changed = {name: config.get(name, value) for name, value in entry.items()}
         new = {n: v for n, v in config.items() if n not in entry and knobs.get(n) != v}
-        where = f"{path}, {' or '.join(json.dumps(key) for key in keys)}"
+        buckets = " or ".join(" > ".join(json.dumps(key) for key in inside) for inside in keys if inside)
+        where = f"{path}, {buckets}" if buckets else path
         return Answer(where, json.dumps(entry), json.dumps({**changed, **new}), note)
     site = None if ready is None else ready.site
     place = f"the launch at {site[0]}:{site[1]}" if site is not None else _launch_of(subject)
@@ -84,7 +85,9 @@ def _launch_of(subject: RecordedSubject) -> str:
     return f"the launch at {site[0].file}:{site[0].line}" if site else "the launch"
 
 
-def _in_files(ready: Ready | None, knobs: Mapping[str, Any]) -> "list[tuple[str, list[str], dict[str, Any]]]":
+def _in_files(
+    ready: Ready | None, knobs: Mapping[str, Any]
+) -> "list[tuple[str, list[tuple[str, ...]], dict[str, Any]]]":
     """Configurations of JSON files that the program opened which are what was launched: file, keys, configuration."""
     found = []
     for path in ready.files if ready is not None else ():
@@ -92,19 +95,22 @@ def _in_files(ready: Ready | None, knobs: Mapping[str, Any]) -> "list[tuple[str,
             data = json.loads(plain_files.read_bytes(Path(path), plain_files.STAGE_LIMIT))
         except (KprofError, OSError, ValueError, RecursionError):
             continue
-        keys: dict[str, list[str]] = {}
-        _entries(data, "", knobs, keys)
+        keys: dict[str, list[tuple[str, ...]]] = {}
+        _entries(data, (), knobs, keys)
         found += [(path, places, json.loads(entry)) for entry, places in keys.items()]
     return found
 
 
-def _entries(data: Any, key: str, knobs: Mapping[str, Any], found: dict[str, list[str]]) -> None:
+def _entries(
+    data: Any, keys: tuple[str, ...], knobs: Mapping[str, Any], found: dict[str, list[tuple[str, ...]]]
+) -> None:
+    """Add the places of entries that are what was launched: keys from the outside in, none where the file is one."""
     if not isinstance(data, dict):
         return
     same = [name for name, value in data.items() if name in knobs and knobs[name] == value]
     other = [name for name, value in data.items() if name in knobs and knobs[name] != value]
     if len(same) >= _ENOUGH and not other:
-        found.setdefault(json.dumps(data), []).append(key)
+        found.setdefault(json.dumps(data), []).append(keys)
         return
     for name, inner in data.items():
-        _entries(inner, name, knobs, found)
+        _entries(inner, (*keys, name), knobs, found)

@@ -54,6 +54,23 @@ def test_a_configuration_of_a_file_is_answered_with_its_entry(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("keys", "bucket"),
+    [((), ""), (("M_LEQ_64",), ', "M_LEQ_64"'), (("attn_2d", "fwd", "any"), ', "attn_2d" > "fwd" > "any"')],
+)
+def test_a_bucket_is_named_by_all_its_keys(tmp_path: Path, keys: tuple[str, ...], bucket: str) -> None:
+    """As AITER's files have them: one configuration, one for each M, or one for each kernel and case."""
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4}
+    whole: dict[str, Any] = config
+    for key in reversed(keys):
+        whole = {key: whole, f"{key}_other": {**config, "BLOCK_M": 32}}
+    path = tmp_path / "gfx942-GEMM.json"
+    path.write_text(json.dumps(whole))
+    found = answer(subject(), Ready(NONE, NONE, NONE, (), [str(path)]), {**KNOBS, "num_warps": 8})
+    assert found.place == f"{path}{bucket}"
+    assert json.loads(found.after) == {**config, "num_warps": 8}
+
+
+@pytest.mark.parametrize(
     ("ready", "line"),
     [(None, 40), (Ready(NONE, NONE, NONE), 40), (Ready(NONE, NONE, NONE, site=("program.py", 44)), 44)],
 )
