@@ -222,7 +222,8 @@ class _Reader:
             return len(listed)
         if not isinstance(first, int) or not isinstance(step, int) or step < 1 or not isinstance(named, list):
             return None
-        return sum(1 for layer in range(first, layers) if (layer + 1) % step == 0 and layer not in named)
+        dense = {layer for layer in named if isinstance(layer, int)}
+        return sum(1 for layer in range(max(0, first), layers) if (layer + 1) % step == 0 and layer not in dense)
 
     def dense(self, name: str, layers: int | None, experts: ExpertSizes | None) -> tuple[int | None, int | None]:
         """Intermediate size and number of the layers without experts."""

@@ -121,3 +121,23 @@ def test_any_value_is_a_size_or_a_message(changes):
     model = _Reader("config.json", data, data).read()
     sizes = (model.hidden, model.layers, model.heads, model.kv_heads, model.head)
     assert all(size is None or size >= 0 for size in sizes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "layers"),
+    [
+        ({"decoder_sparse_step": 2}, 24),
+        ({"mlp_only_layers": [0, 1, 2, [3]]}, 45),
+        ({"first_k_dense_replace": -3}, 48),
+        ({"decoder_sparse_step": 0}, None),
+        ({"mlp_only_layers": list(range(1 << 16))}, 0),
+    ],
+)
+def test_layers_with_experts(changes, layers):
+    """Of 48 layers; what makes no sense is not known, and long lists take no time."""
+    from kprof.inputs.model_config import _Reader
+
+    data = json.loads((PUBLIC / "qwen3-30b-a3b" / "config.json").read_text()) | changes
+    experts = _Reader("config.json", data, data).read().experts
+    assert experts is not None
+    assert experts.layers == layers
