@@ -175,6 +175,7 @@ def facts_of(case: Case) -> KernelFacts:
         metadata=case.named.get("metadata", {}),
         specialization=Specialization(
             attributes={name: {"pointer_range": int(bits)} for name, bits in case.named.get("range", {}).items()},
+            constexprs=case.named.get("constexpr", {}),
             options=case.named.get("option", {}),
             environment={name: str(value) for name, value in case.named.get("env", {}).items()},
         ),

@@ -30,11 +30,14 @@ def _no_matrix(numbers: Numbers) -> Answer:
     return count == 0, f"{count:,.0f} matrix instructions a wavefront were counted"
 
 
-def _too_small(axis: int, facts: KernelFacts) -> bool:
-    """Whether a dot's result has fewer rows (-2) or columns (-1) than matrix instructions take."""
+def _too_small(axis: slice, facts: KernelFacts) -> bool:
+    """Whether a dot's result has fewer rows or columns than matrix instructions take."""
     dots = facts.ttgir.named("tt.dot", "tt.dot_scaled") if facts.ttgir is not None else ()
     shapes = [t.shape for dot in dots for t in dot.result_types if isinstance(t, TensorType)]
-    return any(len(shape) >= 2 and shape[axis] < _LEAST_TILE for shape in shapes)
+    return any(size < _LEAST_TILE for shape in shapes for size in shape[axis])
+
+
+_ROWS, _COLUMNS = slice(-2, -1), slice(-1, None)
 
 
 class DotWithoutMatrixUnit(Rule):
@@ -61,8 +64,15 @@ class DotWithoutMatrixUnit(Rule):
     severity: ClassVar[Severity] = Severity.WARNING
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (
-        Lever("BLOCK_M", _LEAST_TILE, "a smaller tile is multiplied on the vector unit", when=partial(_too_small, -2)),
-        Lever("BLOCK_N", _LEAST_TILE, "a smaller tile is multiplied on the vector unit", when=partial(_too_small, -1)),
+        Lever(
+            "BLOCK_M", _LEAST_TILE, "a smaller tile is multiplied on the vector unit", when=partial(_too_small, _ROWS)
+        ),
+        Lever(
+            "BLOCK_N",
+            _LEAST_TILE,
+            "a smaller tile is multiplied on the vector unit",
+            when=partial(_too_small, _COLUMNS),
+        ),
     )
     confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("mfma_per_wave",), _no_matrix)
 
