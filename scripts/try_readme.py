@@ -61,6 +61,7 @@ def filled(command: str, folder: Path) -> list[str]:
         "OLD": str(ARTIFACTS / "gfx942/matmul.triton-3.4.0.amdgcn"),
         "NEW": str(ARTIFACTS / "gfx942/matmul.triton-3.9.0.amdgcn"),
         "TARGET": "softmax",
+        "config.json": str(ARTIFACTS / "model_configs/deepseek-v3/config.json"),
     }
     kinds = {"counters": ARTIFACTS / "rocprof/v3", "trace": folder / "trace.json", "lint-configs": folder / "configs"}
     words = shlex.split(command)
