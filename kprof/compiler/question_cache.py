@@ -17,6 +17,7 @@ from kprof.importing.loading import dependencies_of
 
 _ANSWERS = CacheSection("answers")
 _VARIANTS = 4
+_RECALLED: dict[str, None] = {}
 
 
 def recall(question: Mapping[str, Any]) -> Any:
@@ -31,8 +32,16 @@ def recall(question: Mapping[str, Any]) -> Any:
     for variant in _ANSWERS.read_json(_key(question)) or ():
         match variant:
             case {"files": dict() as files, "answer": answer} if unchanged(files):
+                _RECALLED.update(dict.fromkeys(files))
                 return answer
     return None
+
+
+def recalled_files() -> list[str]:
+    """Files that the answers recalled in this process since the last call rest on: nothing of them was imported."""
+    found = list(_RECALLED)
+    _RECALLED.clear()
+    return found
 
 
 def remember(question: Mapping[str, Any], answer: Any, module: ModuleType, *modules: ModuleType) -> bool:

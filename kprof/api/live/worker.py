@@ -7,16 +7,18 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
 from kprof.cache import location
 from kprof.children import end_with_parent
+from kprof.compiler.question_cache import recalled_files
 from kprof.compiler.wire import pack, unpack
 from kprof.errors import KprofError
 from kprof.importing.dependencies import Stamp, dependencies, is_own, stale, stamps
+from kprof.importing.loading import dependencies_of, loaded_modules
 
 MOST_FILES = 2000
 """With more files than this, not all are checked for changes before each answer."""
@@ -77,18 +79,25 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
         files = stamps(_target_files(question["arguments"]))
         reply = _reply(question)
         complete = True
+        imported = {id(module) for module in loaded_modules()}
         for name, module in list(sys.modules.items()):
             if name not in known and _may_change(module):
-                found = dependencies(module)
+                # What kprof imports it imports again when a file has changed, with the helpers beside it.
+                again = id(module) in imported
+                found = dependencies_of(module) if again else dependencies(module)
                 complete = complete and found.complete
-                for path, stamp in stamps(found.files).items():
-                    # Written while it was being imported: which of the two was read is not known.
-                    held.setdefault(path, stamp if stamp[1] < began else _UNKNOWN)
-        files |= held
+                for path, stamp in _as_read(found.files, began).items():
+                    (files if again else held).setdefault(path, stamp)
+        files |= _as_read(recalled_files(), began) | held
         reply["files"] = [[path, *stamp] for path, stamp in files.items()]
         kept = reply["kind"] == "answer" and _rests_on_files(question)
         reply["keep"] = kept and complete and len(files) <= MOST_FILES
         _send(answers, reply)
+
+
+def _as_read(paths: Iterable[str], began: int) -> dict[str, Stamp]:
+    """Files with their stamps; one that was written meanwhile was read before or after, which is not known."""
+    return {path: stamp if stamp[1] < began else _UNKNOWN for path, stamp in stamps(paths).items()}
 
 
 def _rests_on_files(question: Mapping[str, Any]) -> bool:

@@ -200,6 +200,33 @@ def test_helpers_that_change_are_read_again(session, tmp_path):
 
 
 @pytest.mark.triton
+@pytest.mark.parametrize("question", ["analyze", "report"])
+def test_a_helper_beside_a_kernel_counts_whether_or_not_it_was_imported(question, tmp_path):
+    """A process that recalls the compile from the cache imports neither file; the answer rests on both all the same."""
+    helper, kernel = tmp_path / "helper.py", tmp_path / "k.py"
+    start = "import triton\nimport triton.language as tl\n"
+    text = start + "@triton.jit\ndef each(x):\n    return x * 2.0\n"
+    helper.write_text(text)
+    body = "@triton.jit\ndef fn(x, y):\n    at = tl.arange(0, 4096)\n    tl.store(y + at, each(tl.load(x + at)))\n"
+    kernel.write_text(f"{start}from helper import each\n{body}")
+    asked = {"target": f"{kernel}::fn", "signature": "*fp32,*fp32", "arch": "gfx942"}
+
+    def vgprs(answer):
+        (entry,) = answer["kernels"]
+        return entry.get("vgprs") or entry["resources"]["vgpr"]
+
+    for round_ in ("cold", "recalled"):
+        helper.write_text(text)
+        with sessions.Session(jobs=1) as session:
+            first = session.submit(question, **asked)
+            before = vgprs(first.result())
+            assert {str(helper), str(kernel)} <= first.files.keys(), round_
+            helper.write_text(text.replace("x * 2.0", "tl.exp(x) / tl.sin(x * 3.0)"))
+            assert vgprs(session.ask(question, **asked)) > before, round_
+            assert session.submit(question, **asked).done()
+
+
+@pytest.mark.triton
 def test_many_configurations_come_as_they_are_finished():
     """All are answered, each as by itself."""
     with sessions.Session(jobs=2) as session:
