@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,15 +44,16 @@ def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline
         return incurable(kernel, "the time for trials was spent before other knobs could be tried")
     harm = failing(kernel)
     try:
-        made = tries(subject, config.parent, left, jobs)
-        for change, report in made.found:
-            after = replace(subject, report=report)
-            if cures(harm, subject, after):
-                return _cured(kernel, change, subject, after, [*made.files, config])
+        with closing(tries(subject, config.parent, left, jobs)) as made:
+            for change, report in made.found:
+                after = replace(subject, report=report)
+                if cures(harm, subject, after):
+                    return _cured(kernel, change, subject, after, [*made.files, config])
     except KprofError as error:
         return incurable(kernel, f"other knobs were not tried: {error.message}")
     unfinished = f", {made.left} were not tried for lack of time" if made.left else ""
-    return incurable(kernel, f"none of {made.tried} changes of knobs cures it{unfinished}")
+    limited = f" ({made.how})" if made.how.startswith("compiler options only") else ""
+    return incurable(kernel, f"none of {made.tried} changes of knobs cures it{unfinished}{limited}")
 
 
 def _cured(

@@ -1,7 +1,7 @@
 """Other knobs for a kernel that fails, compiled: a way for each kind of check."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
     from kprof.targets.jobs import TargetJob
     from kprof.targets.options import TargetOptions
+    from kprof.targets.recompile import RecompilableKernel
 
 Found = tuple[Mapping[str, Any], KernelReport]
 
@@ -32,19 +33,27 @@ class Tries:
         tried: how many were compiled so far.
         left: how many were not.
         files: where the lines that set the knobs may be.
+        how: what could be tried of a recorded kernel, in words; known once something is.
     """
 
     found: Iterable[Found] = ()
     tried: int = 0
     left: int = 0
     files: Sequence[Path] = ()
+    how: str = ""
+
+    def close(self) -> None:
+        """Ask for no more: what compiles or runs for it ends."""
+        if isinstance(self.found, Generator):
+            self.found.close()
 
 
 def tries(subject: CheckSubject, folder: Path, seconds: float, jobs: int = 0) -> Tries:
     """Try knobs around those of a check.
 
-    A kernel with cases is searched by predicted time. One with a signature gets changes of its tiles and options, a
-    recorded one of the compiler's options only, since its tiles are in its TTIR; the smallest change is first.
+    A kernel with cases is searched by predicted time. One with a signature gets changes of its tiles and options; so
+    does a recorded one whose program is here and makes the launch again, others of the compiler's options only, since
+    the tiles are in the TTIR. The smallest change is first.
 
     Args:
         subject: the kernel that fails.
@@ -142,17 +151,39 @@ def _changed(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", se
 
 def _recorded(subject: CheckSubject, seconds: float, workers: int) -> Tries:
     from kprof.captures.reader import read
-    from kprof.compiler.versions import installed
-    from kprof.targets.recompile import changed, recorded
-    from kprof.tuning.trials.changes import option_changes
+    from kprof.targets.recompile import recorded
 
     (each,), _ = recorded(subject.recorded, all_configs=True)
-    waiting = option_changes(each.knobs, each.job.machine, _rules(subject), version=installed().numbers)
-    jobs = ((change, replace(changed(each, change), product=each.kernel.product)) for change in waiting)
     capture = read(subject.recorded.partition("::")[0])
-    made = Tries(left=len(waiting), files=[capture.root / name for name in capture.sources or () if _is_python(name)])
-    made.found = _in_order(jobs, made, time.monotonic() + seconds, workers)
+    made = Tries(files=[capture.root / name for name in capture.sources or () if _is_python(name)])
+    made.found = _launched_again(each, made, _rules(subject), time.monotonic() + seconds, workers)
     return made
+
+
+def _launched_again(
+    each: "RecompilableKernel", made: Tries, rules: set[str], deadline: float, workers: int
+) -> Iterator[Found]:
+    """Changes of the compiler's options, and of tiles as far as the program makes its launch with them."""
+    from kprof.tuning.recorded.advise import opened
+    from kprof.tuning.recorded.knobs import changes_of
+
+    with opened(each, None, jobs=workers) as (own, how):
+        ready = own.program.ready if own.program is not None else None
+        made.how = how
+        waiting = list(changes_of(own, ready, rules)(own.knobs))
+        made.left = len(waiting)
+
+        def jobs() -> "Iterator[tuple[Mapping[str, Any], TargetJob]]":
+            for change in waiting:
+                try:
+                    (job,) = own.jobs(own.problems[0], {**own.knobs, **change})
+                except KprofError:
+                    # The program cannot launch it with these: it is no cure, and nothing is compiled.
+                    made.tried, made.left = made.tried + 1, made.left - 1
+                    continue
+                yield change, replace(job, product=each.kernel.product)
+
+        yield from _in_order(jobs(), made, deadline, workers)
 
 
 def _in_order(

@@ -1,5 +1,7 @@
 """Which knobs are tried around a check, with a compiler that is made up."""
 
+from contextlib import contextmanager
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -196,40 +198,83 @@ def test_a_bundled_kernel_is_searched_by_its_name(compiler, search, tmp_path):
     assert search.asked[-1][2].config == {"BLOCK": 64}
 
 
-def test_a_recorded_kernel_gets_other_options_only(compiler, tmp_path, monkeypatch):
-    """Its tiles are in its code; the lines that set them may be in the Python files that it came from."""
+@pytest.fixture
+def recording(monkeypatch, tmp_path):
+    """A recorded kernel whose program makes its launch again, but not with a tile of 3; what is asked is noted."""
     from kprof.captures import reader
     from kprof.targets import recompile
-    from kprof.tuning.trials import changes
+    from kprof.tuning.recorded import knobs
 
-    asked = []
+    made = SimpleNamespace(asked=[], closed=False, how="compiler options, and tiles as the program launches them")
     job = TargetJob(request(0), load("gfx942"), "add", None, {})
-    kernel = SimpleNamespace(product=load_gpu("MI300X")[1])
-    each = SimpleNamespace(knobs={"num_warps": 4}, job=job, kernel=kernel)
+    each = SimpleNamespace(kernel=SimpleNamespace(product=load_gpu("MI300X")[1]))
+    made.capture = SimpleNamespace(root=tmp_path, sources={"train.py": "0", "tile.json": "1"})
 
     def recorded(text, *, all_configs):
-        asked.append((text, all_configs))
+        made.asked.append((text, all_configs))
         return (each,), None
 
-    def options(knobs, machine, rules, *, version):
-        asked.append((knobs, machine.name, rules, version))
-        return [{"num_warps": 8}, {"num_stages": 1}]
+    def jobs(problem, config):
+        made.asked.append((problem, config))
+        if config["BLOCK"] == 3:
+            raise KprofError("no power of two")
+        return [job]
+
+    own = SimpleNamespace(
+        knobs={"num_warps": 4, "BLOCK": 64},
+        problems=("as recorded",),
+        jobs=jobs,
+        program=SimpleNamespace(ready="ready"),
+    )
+
+    @contextmanager
+    def opened(one, product, *, jobs):
+        made.asked.append((one is each, product, jobs))
+        try:
+            yield own, made.how
+        finally:
+            made.closed = True
+
+    def changes_of(subject, ready, rules):
+        made.asked.append((subject is own, ready, rules))
+        return lambda knobs: [{"num_warps": 8}, {"BLOCK": 3}, {"BLOCK": 32}]
 
     monkeypatch.setattr(recompile, "recorded", recorded)
-    monkeypatch.setattr(recompile, "changed", lambda one, change: (asked.append(change), job)[1])
-    monkeypatch.setattr(changes, "option_changes", options)
-    capture = SimpleNamespace(root=tmp_path, sources={"train.py": "0", "tile.json": "1"})
-    monkeypatch.setattr(reader, "read", lambda text: (asked.append(text), capture)[1])
+    monkeypatch.setattr(import_module("kprof.tuning.recorded.advise"), "opened", opened)
+    monkeypatch.setattr(knobs, "changes_of", changes_of)
+    monkeypatch.setattr(reader, "read", lambda text: (made.asked.append(text), made.capture)[1])
     checked = subject(KernelEntry(target="captures/t"), rules=["KP301"])
-    checked = CheckSubject(checked.entry, checked.report, recorded="captures/t::abc")
-    made = tries(checked, tmp_path, 100.0, 2)
-    assert (made.tried, made.left, list(made.files)) == (0, 2, [tmp_path / "train.py"])
-    assert [change for change, _ in made.found] == [{"num_warps": 8}, {"num_stages": 1}]
-    assert asked[:3] == [
-        ("captures/t::abc", True), ({"num_warps": 4}, "gfx942", {"KP301"}, (3, 9)), "captures/t"
-    ]  # fmt: skip
-    capture.sources = None
-    assert list(tries(checked, tmp_path, 100.0).files) == []
+    made.subject = CheckSubject(checked.entry, checked.report, recorded="captures/t::abc")
+    return made
+
+
+def test_a_recorded_kernel_gets_options_and_tiles_that_its_program_can_launch(compiler, recording, tmp_path):
+    """Its program is asked for each; the lines that set them may be in the Python files that it came from."""
+    made = tries(recording.subject, tmp_path, 100.0, 2)
+    assert (made.tried, made.left, made.how, list(made.files)) == (0, 0, "", [tmp_path / "train.py"])
+    assert [change for change, _ in made.found] == [{"num_warps": 8}, {"BLOCK": 32}]
+    assert (made.tried, made.left, made.how) == (3, 0, recording.how)
+    assert recording.asked == [
+        ("captures/t::abc", True),
+        "captures/t",
+        (True, None, 2),
+        (True, "ready", {"KP301"}),
+        ("as recorded", {"num_warps": 8, "BLOCK": 64}),
+        ("as recorded", {"num_warps": 4, "BLOCK": 3}),
+        ("as recorded", {"num_warps": 4, "BLOCK": 32}),
+    ]
+    assert recording.closed
+    recording.capture.sources = None
+    assert list(tries(recording.subject, tmp_path, 100.0).files) == []
+
+
+def test_the_program_ends_with_the_first_cure(compiler, recording, tmp_path):
+    """Who looks no further leaves nothing running."""
+    made = tries(recording.subject, tmp_path, 100.0)
+    assert next(made.found)[0] == {"num_warps": 8}
+    assert not recording.closed
+    made.close()
+    assert recording.closed
 
 
 def test_who_looks_no_further_ends_the_compiles(compiler, tmp_path):
