@@ -98,7 +98,7 @@ def capture(
 @contextmanager
 def _environment(settings: Settings) -> Iterator[None]:
     """The variables by which Python programs that are started know that they are recorded."""
-    before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+    before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH", "PATH")}
     os.environ.update({name: environment(settings, os.environ)[name] for name in before})
     try:
         yield

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ VARIABLE = "KPROF_CAPTURE"
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 """The folder that goes to the front of PYTHONPATH: its ``sitecustomize`` starts the recording."""
+
+TOOLS = BOOTSTRAP / "bin"
+"""The folder that goes to the front of PATH: ROCm's tools, which tell of the simulated GPU."""
 
 
 @dataclass(frozen=True)
@@ -72,4 +76,9 @@ def environment(settings: Settings, base: Mapping[str, str]) -> dict[str, str]:
     """An environment in which Python programs record themselves."""
     path = [str(BOOTSTRAP), *filter(None, base.get("PYTHONPATH", "").split(os.pathsep))]
     unique = list(dict.fromkeys(path))
-    return {**base, VARIABLE: settings.to_json(), "PYTHONPATH": os.pathsep.join(unique)}
+    changed = {**base, VARIABLE: settings.to_json(), "PYTHONPATH": os.pathsep.join(unique)}
+    programs = base.get("PATH", os.defpath)
+    # Where kernels may run and ROCm is installed its tools tell of the GPU that there is.
+    own = settings.execute and shutil.which("rocm-smi", path=programs)
+    folders = [] if own else [str(TOOLS)]
+    return {**changed, "PATH": os.pathsep.join(dict.fromkeys([*folders, *filter(None, programs.split(os.pathsep))]))}

@@ -1,9 +1,5 @@
-"""flag-gems: operators of torch that it replaces on the device, each called once; told GEMS_VENDOR=amd."""
+"""flag-gems: operators of torch that it replaces on the device, each called once."""
 
-import os
-
-# A recording answers no rocm-smi, by which it would find its vendor.
-os.environ.setdefault("GEMS_VENDOR", "amd")
 import flag_gems
 import torch
 from torch.nn import functional
