@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from kprof.findings import Coverage, Finding, Location
 from kprof.measured import Measured
+from kprof.roofline import Roofline
 
 SCHEMA: Literal["kprof.report/1"] = "kprof.report/1"
 
@@ -215,7 +216,7 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
         header: label of the loop's first block, as in :class:`LoopFacts`.
         lines: file name to ``[first, last]`` source line.
         trips: iterations of a wavefront each time that it enters the loop; a mean where workgroups differ.
-        trips_known: whether the number of iterations follows from the launch; if not it is assumed.
+        trips_known: whether that follows from the launch; if not it is assumed.
         trips_from: how the number of iterations was found, in words.
         entries: how often a wavefront enters the loop: iterations of the loops around it.
         cycles_per_iteration: cycles from one iteration of a wavefront to its next, inner loops left out.
@@ -252,8 +253,7 @@ class OccupancyWorth(msgspec.Struct, frozen=True):
 
     Attributes:
         workgroups_per_cu: one more than now.
-        time_us: of the launch with that many, everything else alike; ``None`` when the grid has no more workgroups to
-            put there.
+        time_us: of the launch with that many, all else alike; ``None`` when the grid has no more workgroups for it.
     """
 
     workgroups_per_cu: int
@@ -266,8 +266,7 @@ class Prediction(msgspec.Struct, frozen=True):
     Attributes:
         time_us: time of one launch in microseconds; ``None`` where grid, CUs or iterations of loops are not known.
         low_us, high_us: what the time is likely to lie between, where 95 % of published times do.
-        cycles: cycles of the CU that works longest, launch overhead left out; ``None`` when it is not known how often a
-            loop iterates.
+        cycles: of the CU that works longest, without launch overhead; ``None``: how often a loop iterates is not known.
         bound: the cause with the largest share.
         shares: cause to its share of the time, 0 to 1; they add up to 1. Where it is not known how often a loop
             iterates they are those of the assumed iterations.
@@ -283,8 +282,8 @@ class Prediction(msgspec.Struct, frozen=True):
         rounds: workgroups that the busiest place (a CU's share of ``workgroups_per_cu``) does one after the other.
         clock_mhz: clock that the time was worked out with.
         occupancy_worth: what one more workgroup on each CU would change, where that was worked out.
-        assumptions: what was not known and assumed; one sentence each.
-        notes: what else is worth knowing.
+        roofline: operations and bytes by memory level beside the GPU's peaks, where they are known.
+        assumptions, notes: what was not known and assumed, and what else is worth knowing; one sentence each.
     """
 
     time_us: float | None
@@ -303,6 +302,7 @@ class Prediction(msgspec.Struct, frozen=True):
     rounds: float = 1.0
     clock_mhz: float | None = None
     occupancy_worth: OccupancyWorth | UnsetType = UNSET
+    roofline: Roofline | UnsetType = UNSET
     assumptions: list[str] = []
     notes: list[str] = []
 

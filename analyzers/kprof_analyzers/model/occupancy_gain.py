@@ -1,4 +1,4 @@
-"""What more occupancy would gain: the same launch with one more workgroup on each CU."""
+"""A prediction with what is worked out once a kernel: what more occupancy would gain, and the rooflines."""
 
 from dataclasses import replace
 
@@ -7,12 +7,13 @@ import msgspec
 from kprof.analysis import KernelFacts
 from kprof.document import OccupancyWorth, Prediction
 from kprof_analyzers.model.kernel import build, predict, predict_model
+from kprof_analyzers.model.roofline import roofline
 from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.trips import RETRY
 
 
 def explained(facts: KernelFacts, model: KernelModel | None = None) -> Prediction:
-    """The prediction of a launch, with the gain of one more workgroup on each CU where the time is known.
+    """The prediction of a launch; where the time is known with its roofline and the gain of one more workgroup a CU.
 
     Args:
         facts: the kernel.
@@ -20,6 +21,8 @@ def explained(facts: KernelFacts, model: KernelModel | None = None) -> Predictio
     """
     model = build(facts) if model is None else model
     prediction = predict_model(model)
+    if prediction.time_us is not None and (place := roofline(model, prediction.traffic)) is not None:
+        prediction = msgspec.structs.replace(prediction, roofline=place)
     if prediction.time_us is None or facts.occupancy is None:
         return prediction
     allowed = max(1, int(facts.occupancy.workgroups_per_cu))
@@ -43,6 +46,7 @@ def without_guesses(prediction: Prediction) -> Prediction:
         speed_of_light_us=None,
         speed_of_light_percent=None,
         occupancy_worth=msgspec.UNSET,
+        roofline=msgspec.UNSET,
         traffic={},
     )
 

@@ -179,7 +179,7 @@ class Translator:
         return tuple(sorted(found))
 
     def _matrix(self, i: Instruction) -> Op:
-        kind = i.opcode.name, _operands(i)
+        kind = i.opcode.name, operand_format(i)
         if kind not in self._shapes:
             self._shapes[kind] = self.machine.arch.matrix_instruction(*kind)
         known = self._shapes[kind]
@@ -274,7 +274,7 @@ def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
 _FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}
 
 
-def _operands(i: Instruction) -> str | None:
+def operand_format(i: Instruction) -> str | None:
     """Format of the wider operand of an ``f8f6f4`` instruction, from its ``cbsz`` and ``blgp``."""
     if "f8f6f4" not in i.opcode.name:
         return None

@@ -39,6 +39,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "machine.machine_of": ((128, 64), "data sheets' bytes a cycle, where the architecture has no rate"),
     "memory.spilled_bytes": ((4,), "bytes of a register"),
     "outline._LOOP_WEIGHT": ((16,), "which path is the longest: in no time by itself"),
+    "roofline.roofline": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "program.DELAY": ((3,), "place of a field"),
     "program.WHICH": ((4,), "place of a field"),
     "program._FAR": ((32,), "more instructions than any result takes"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.errors import InputError
 from kprof.hardware import machine
 from kprof.hardware.machine import Architecture, Product
+from kprof_analyzers.peaks import bandwidths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,15 +200,10 @@ def _constants(
     arch: Architecture, product: Product | None, cus: int | None, xcds: int | None, clock: int | None
 ) -> dict[str, float]:
     l1, l2 = arch.memory.get("l1"), arch.memory.get("l2")
-    ghz = clock / 1000 if clock else None
-    lds_bytes = arch.rates.get("lds_read_bytes")
-    l1_bytes = arch.rates.get("l1_bytes")
     # Where all products are one die the measured one is, too.
     single = {known.xcds for known in arch.products.values()} == {1}
     one_xcd = 1 if xcds is None and single else xcds
-    channels = l2.channels * (one_xcd or 1) if l2 and l2.channels else None
-    width = l2.channel_bytes_per_cycle if l2 else None
-    memory = (product.memory if product else arch.memory).get("hbm")
+    peaks = bandwidths(arch, product, cus, one_xcd, clock)
     found = {
         "cus": cus,
         "xcds": one_xcd,
@@ -215,19 +211,10 @@ def _constants(
         "lds_banks": arch.lds.banks,
         "l1_line": l1.line_bytes if l1 else None,
         "l2_line": l2.line_bytes if l2 else None,
-        "lds_peak": _product_of(cus, ghz, lds_bytes),
-        "vl1d_peak": _product_of(cus, ghz, l1_bytes),
-        "l2_peak": _product_of(channels, ghz, width),
-        "hbm_peak": memory.bandwidth_gbs if memory else None,
+        "lds_peak": peaks.get("lds"),
+        "vl1d_peak": peaks.get("l1"),
+        "l2_peak": peaks.get("l2"),
+        "hbm_peak": peaks.get("hbm"),
         "max_clock": clock or max((p.clock_mhz or 0 for p in arch.products.values()), default=0) or None,
     }
     return {name: float(value) for name, value in found.items() if value is not None}
-
-
-def _product_of(*factors: float | None) -> float | None:
-    result = 1.0
-    for factor in factors:
-        if factor is None:
-            return None
-        result *= factor
-    return result

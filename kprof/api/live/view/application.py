@@ -34,13 +34,14 @@ from kprof.api.live.view.hub import Hub
 from kprof.errors import KprofError
 from kprof.version import __version__
 
+SCRIPTS = (
+    "view", "dom", "server", "panes", "figures", "knobs", "tried", "room", "better", "difference", "roofline", "dots",
+    "neighbours",
+)  # fmt: skip
 FILES: Mapping[str, tuple[str, str]] = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/view.css": ("view.css", "text/css; charset=utf-8"),
-    **{
-        f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8")
-        for name in ("view", "dom", "server", "panes", "figures", "knobs", "tried", "room", "better", "difference")
-    },
+    **{f"/{name}.js": (f"{name}.js", "text/javascript; charset=utf-8") for name in SCRIPTS},
 }
 """Address to file of the package and its type: there are no others, and no address is ever made a path."""
 

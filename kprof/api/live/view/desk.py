@@ -80,7 +80,8 @@ class Desk:
             self._hub.tell("result", {**news, "error": told(error)})
             raise
         kernels = [asdict(kernel_answer(one)) for one in document["kernels"]]
-        for one in kernels:
+        for one, entry in zip(kernels, document["kernels"], strict=True):
+            one["roofline"] = (entry.get("model") or {}).get("roofline")
             # Their texts are in the document.
             one["findings"] = [f"{each['rule']} {each['name']}" for each in one["findings"]]
         self._hub.tell("result", {**news, "kernels": kernels})

@@ -258,3 +258,33 @@ def test_better_knobs_are_a_click_away(view, opened, tmp_path):
     page.click("#reset")
     page.wait_for_selector("#pane-1[data-turn='4']")
     assert page.locator("#error").is_hidden()
+
+
+@pytest.fixture(scope="module")
+def gemm(view: Callable[..., Viewed], tmp_path_factory: pytest.TempPathFactory) -> Viewed:
+    """The page of the bundled matrix product."""
+    return view("gemm", folder=tmp_path_factory.mktemp("gemm"))
+
+
+@pytest.mark.triton
+def test_gemm_under_the_roofline_with_its_neighbours(gemm, opened):
+    """Each memory level, the neighbours as dots, and a click on one opens it; three panes."""
+    page = opened(gemm)
+    document = kprof.analyze("gemm", arch="MI300X").kernels[0]
+    levels = document.model.roofline.levels
+    assert page.locator("#roofline .mine").count() == len(levels) == page.locator("#roofline-levels tr").count()
+    hbm = next(level for level in levels if level.name == "hbm")
+    share = hbm.bytes / document.model.time_us / 1e3 / hbm.peak_gbs
+    assert f"{100 * share:.0f} % of 5300 GB/s" in page.inner_text("[data-level=hbm]:is(tr)")
+    assert page.locator("#dots circle").count() == 1
+
+    page.click("#neighbours")
+    expect(page.locator("#roofline .near").first).to_be_visible(timeout=60_000)
+    page.locator("#dots circle:not(.chosen)").first.click(force=True)
+    expect(page.locator("#knob-list .changed")).to_have_count(1)
+    answered(page)
+
+    page.select_option("#pane-count", "3")
+    expect(page.locator("#pane-2 .row", has_text="tt.func").first).to_be_visible(timeout=60_000)
+    page.select_option("#pane-count", "1")
+    expect(page.locator(".pane")).to_have_count(1)

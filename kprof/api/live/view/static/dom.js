@@ -15,6 +15,17 @@ export function make(tag, properties = {}, ...children) {
   return made;
 }
 
+/** The same for a drawing; all properties are attributes, but those that begin with `on`. */
+export function draw(tag, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value);
+  }
+  made.append(...children.map(node));
+  return made;
+}
+
 const node = (child) => (child instanceof Node ? child : String(child));
 
 /** Fill a select with [value, text] and choose one by its value. */

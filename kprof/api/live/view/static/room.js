@@ -1,9 +1,8 @@
 // What occupancy would be with other amounts of registers, LDS and wavefronts.
 
-import { byId, known, make } from "/dom.js";
+import { byId, draw as part, known, make } from "/dom.js";
 import { ask } from "/server.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT] = [300, 90];
 const KNOBS = [
   ["vgpr", "VGPRs", 1, 512, 1],
@@ -57,12 +56,6 @@ async function draw() {
   } catch (error) {
     if (mine === turn) byId("what-if-words").textContent = error.message;
   }
-}
-
-function part(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }
 
 /** Occupancy over one amount as stairs, with where the kernel is. */

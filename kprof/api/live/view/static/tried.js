@@ -1,6 +1,7 @@
 // Every configuration that was asked, a row each; two of them can be pinned and are compared.
 
 import { byId, duration, known, make } from "/dom.js";
+import * as dots from "/dots.js";
 
 const COLUMNS = [
   ["Configuration", (row) => row.words, (row) => row.words],
@@ -19,6 +20,15 @@ const sorted = (values) => Object.fromEntries(Object.entries(values || {}).sort(
 /** A question, or what the server says that was asked, in the one form that all have that mean the same. */
 export function plain({ target = 0, gpu = "", case: chosen = null, config, constexprs, shape, kernel = 0 }) {
   return { target, gpu, case: chosen, config: sorted(config), constexprs: sorted(constexprs), shape: sorted(shape), kernel };
+}
+
+/** Whether two questions in their plain form are of the same kernel, problem and GPU: only knobs may differ. */
+const sameProblem = (a, b) => ["target", "gpu", "case", "kernel"].every((name) => a[name] === b[name]) && JSON.stringify(a.shape) === JSON.stringify(b.shape);
+
+/** How many knobs differ. */
+function turned(a, b) {
+  const [x, y] = [a, b].map((one) => ({ ...one.config, ...one.constexprs }));
+  return Object.keys({ ...x, ...y }).filter((name) => x[name] !== y[name]).length;
 }
 
 export class Tried {
@@ -69,17 +79,32 @@ export class Tried {
       });
     }
     byId("tried-table").tBodies[0].replaceChildren(...rows.map((row) => this.#row(row)));
+    const now = rows.find((row) => this.#shown(row));
+    const comparable = now ? rows.filter((row) => sameProblem(row.question, now.question)) : rows;
+    dots.show(comparable, now?.key, (row) => this.open(row.question));
     this.#compare();
   }
 
   #row(row) {
     const pin = make("input", { type: "checkbox", checked: this.pinned.includes(row.key), "aria-label": `Pin ${row.words}`, onchange: () => this.#pin(row.key) });
     const name = make("button", { type: "button", onclick: () => this.open(row.question) }, row.words);
-    const chosen = JSON.stringify(row.question) === this.chosen;
+    const chosen = this.#shown(row);
     const cells = row.error
       ? [make("td", {}, row.gpu), make("td", { colSpan: COLUMNS.length - 2, class: "wrong" }, row.error.message)]
       : COLUMNS.slice(1).map(([, , text]) => make("td", {}, text(row)));
     return make("tr", { class: chosen ? "chosen" : "" }, make("td", {}, row.error ? "" : pin), make("td", {}, name), ...cells);
+  }
+
+  #shown(row) {
+    return JSON.stringify(row.question) === this.chosen;
+  }
+
+  /** What was tried of a question's problem, without what is shown: as the roofline takes it. */
+  others(question) {
+    const now = plain(question);
+    return [...this.rows.values()]
+      .filter((row) => row.roofline && !this.#shown(row) && sameProblem(row.question, now))
+      .map((row) => ({ roofline: row.roofline, us: row.time?.us, words: row.words, near: turned(row.question, now) === 1, open: () => this.open(row.question) }));
   }
 
   #pin(key) {

@@ -5,7 +5,9 @@ import * as better from "/better.js";
 import { differences } from "/difference.js";
 import * as figures from "/figures.js";
 import * as knobs from "/knobs.js";
+import * as neighbours from "/neighbours.js";
 import { Pane } from "/panes.js";
+import * as roofline from "/roofline.js";
 import * as room from "/room.js";
 import { about, ask, listen, Refused } from "/server.js";
 import { plain, Tried } from "/tried.js";
@@ -22,6 +24,7 @@ let selected = null;
 const homes = new Map();
 // Listings of the question that is shown, by stage: two panes may show one.
 let listings = new Map();
+const BEGIN_WITH = ["python", "amdgcn", "ttgir"];
 
 const say = (words) => {
   byId("status").textContent = words;
@@ -72,6 +75,7 @@ async function refresh({ sheetToo = false } = {}) {
     const kernel = report.kernels[question.kernel || 0];
     room.begin(kernel, kernel.product || kernel.arch);
     tried.mark(question);
+    rooflines();
     say(`answered in ${Math.round(performance.now() - began)} ms`);
     listings = new Map();
     await Promise.all(panes.map((pane) => fill(pane)));
@@ -80,6 +84,11 @@ async function refresh({ sheetToo = false } = {}) {
     if (!(error instanceof Refused)) console.warn(error);
     complain(error);
   }
+}
+
+function rooflines() {
+  const model = report?.kernels[question.kernel || 0]?.model;
+  if (report) roofline.show({ roofline: model?.roofline, us: model?.time_us }, tried.others(question));
 }
 
 async function listing(stage) {
@@ -98,6 +107,20 @@ async function fill(pane, { scroll = false } = {}) {
   if (selected) pane.light(selected.key, selected.chain, scroll);
 }
 
+/** As many panes as are chosen; those that are new. */
+function arrange() {
+  const count = Number(byId("pane-count").value);
+  for (const gone of panes.splice(count)) gone.root.remove();
+  const made = BEGIN_WITH.slice(panes.length, count).map((stage, at) => {
+    const root = make("div", { class: "pane", id: `pane-${panes.length + at}` });
+    byId("panes").append(root);
+    return new Pane(root, served.stages, stage, { stage: (pane) => fill(pane, { scroll: true }).catch(complain), place });
+  });
+  panes.push(...made);
+  byId("panes").style.setProperty("--panes", count);
+  return made;
+}
+
 const firstCase = () => served.options.case ?? sheet.cases[0];
 
 function controls() {
@@ -106,6 +129,7 @@ function controls() {
   choices(byId("case"), sheet.cases.map((one) => [one, one]), question.case ?? firstCase());
   byId("case-choice").hidden = sheet.cases.length < 2;
   byId("better-part").hidden = !sheet.cases.length;
+  for (const id of ["neighbours", "neighbours-words"]) byId(id).hidden = !sheet.knobs.length;
   byId("triton").textContent = sheet.triton ? `Triton ${sheet.triton}` : "";
   knobs.draw(sheet, question, (knob, value) => {
     const { [knob.name]: _, ...others } = question[knob.option] || {};
@@ -125,6 +149,7 @@ function kernels() {
 function change(parts, options = {}) {
   const changed = { ...question, ...parts };
   better.forget();
+  neighbours.forget();
   const home = homes.get(changed.target) || {};
   const said = ([name, value]) => {
     if (name === "target") return true;
@@ -143,7 +168,7 @@ function place(from, key, chain) {
 
 /** Go to the instructions of a finding. */
 async function jump(finding) {
-  const pane = panes.find((one) => one.stage === "amdgcn") || panes[1];
+  const pane = panes.find((one) => one.stage === "amdgcn") || panes.at(-1);
   if (pane.stage !== "amdgcn") {
     pane.stage = "amdgcn";
     pane.select.value = "amdgcn";
@@ -170,6 +195,7 @@ function heard(kind, news) {
   if (kind === "result") {
     tried.add(news);
     tried.draw();
+    rooflines();
   } else if (kind === "changed" && news.target === question.target) {
     refresh({ sheetToo: true });
   }
@@ -208,8 +234,8 @@ async function start() {
     change(asked, { sheetToo: target !== asked.target || gpu !== asked.gpu || chosen !== asked.case });
   });
   for (const one of served.results) tried.add(one);
-  const on = { stage: (pane) => fill(pane, { scroll: true }).catch(complain), place };
-  panes = ["python", "amdgcn"].map((stage, at) => new Pane(byId(`pane-${at}`), served.stages, stage, on));
+  byId("pane-count").addEventListener("change", () => arrange().forEach((pane) => fill(pane).catch(complain)));
+  arrange();
   byId("compared").addEventListener("compare", (event) => compare(event.detail));
   byId("target").addEventListener("change", () => {
     question = { target: 0 };
@@ -223,6 +249,7 @@ async function start() {
   byId("better").addEventListener("click", () =>
     better.find(question, sheet, (found) => change({ config: { ...(question.config || {}), ...found } })),
   );
+  byId("neighbours").addEventListener("click", () => neighbours.compile(question, sheet));
   byId("stop").addEventListener("click", better.forget);
   byId("copy").addEventListener("click", () => copy(knobs.tritonConfig(sheet, question)));
   byId("copy-command").addEventListener("click", () => copy(knobs.command(served.targets[question.target], question, served.options)));
