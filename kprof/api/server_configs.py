@@ -1,7 +1,7 @@
 """Which tuned files a server looks for when it serves a model."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,10 +11,16 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.tuning.search_result import Progress
     from kprof.tuning.servers.document import ServerConfigs
+    from kprof.tuning.servers.examine import ServedModel
+    from kprof.tuning.servers.ranking import Ranker
 
 BATCHES = (1, 8, 64, 512, 4096)
 """Rows of a step that are asked for unless others are named: from decoding one sequence to filling a prompt in."""
+
+TRIALS = 24
+"""Configurations of a batch size that are looked at, where no tuned file of the server helps."""
 
 _MOST_GPUS = 4096
 
@@ -40,6 +46,32 @@ class NeededConfigs(Result):
         """How many files are needed, and there."""
         return self.document.verdict.summary
 
+    def write(self, folder: "str | os.PathLike[str]") -> list[str]:
+        """Write a file for each that is not there and has a proposal, as the server would read it, below a folder.
+
+        Beside them are ``runners_up.json``, for those who can measure, and ``PULL_REQUEST.md``.
+
+        Returns:
+            What was written.
+
+        Raises:
+            KprofError: a file cannot be written.
+        """
+        from pathlib import Path
+
+        from kprof.output.writing import write_output
+        from kprof.reporters._server_proposals import pull_request
+        from kprof.tuning.servers.proposals import contents, proposed
+
+        files = proposed(self.document)
+        written = []
+        for name, text in [*contents(files), ("PULL_REQUEST.md", pull_request(self.document, files))] if files else []:
+            place = Path(folder) / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_output(str(place), text)
+            written.append(str(place))
+        return written
+
     def to_frame(self) -> "pd.DataFrame":
         """A row a file."""
         from kprof.reporters._frames import struct_frame
@@ -61,6 +93,10 @@ def server_configs(
     device_name: str | None = None,
     triton: str | None = None,
     strict: bool = False,
+    rank: bool = False,
+    trials: int = TRIALS,
+    jobs: int = 0,
+    progress: "Callable[[str, Progress], None] | None" = None,
 ) -> NeededConfigs:
     """Which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
 
@@ -80,6 +116,11 @@ def server_configs(
         device_name: what the driver calls the GPU, where it is not as usual.
         triton: the version that the server runs with, by which SGLang has its files.
         strict: what is not there for the shape itself fails.
+        rank: predict what each batch takes with what the server would run, and propose a configuration. The server's
+            own kernel is compiled, as it stands in its code; vLLM and SGLang.
+        trials: configurations to look at for each batch, where the server has no tuned files for other shapes.
+        jobs: worker processes, 0 for one a core.
+        progress: called with a file's name and the state of its search.
 
     Raises:
         HardwareError: the GPU is not known.
@@ -111,4 +152,18 @@ def server_configs(
         device=device_name,
         triton=triton,
     )
-    return NeededConfigs(examine(asked, strict=strict))
+    return NeededConfigs(examine(asked, strict=strict, ranker=_ranker(asked, trials, jobs, progress) if rank else None))
+
+
+def _ranker(
+    asked: "ServedModel", trials: int, jobs: int, progress: "Callable[[str, Progress], None] | None"
+) -> "Ranker":
+    from kprof.hardware.machine import load_gpu
+    from kprof.tuning.servers.ranking import Ranker
+
+    if asked.code is None:
+        hint = "--server-path names a checkout, or the folder that it is installed in."
+        raise KprofError("configurations are ranked over the server's own kernel, and there is no server", hint=hint)
+    arch, product = load_gpu(asked.gpu.product)
+    tell = progress or (lambda _name, _progress: None)
+    return Ranker(asked.server, asked.code, asked.gpu, arch, product, asked.batches, trials, jobs, tell)

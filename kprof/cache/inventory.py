@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kprof.cache import location
 
-QUICK = ("entries", "functions", "inductor", "programs")
+QUICK = ("entries", "functions", "inductor", "programs", "servers")
 """Folders below the root whose content is made again by itself, in seconds or minutes."""
 SLOW = ("searches", "triton-envs")
 """Those that hold hours of a search, and what was fetched from an index."""

@@ -10,7 +10,7 @@ from kprof.cli.common import NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.output.colour import coloured
 from kprof.output.headline import screen_width
-from kprof.output.writing import print_styled
+from kprof.output.writing import log, print_styled
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "List the tuned files that a server looks for when it serves a model."
@@ -61,6 +61,31 @@ def command(
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Fail where a file is not there for the shape.")] = False,
+    rank: Annotated[
+        bool,
+        typer.Option(
+            "--rank", help="Also predict what each batch takes, now and with a proposal. Compiles the server's kernels."
+        ),
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", help="Folder for the files that are not there, with proposals; ranks.", metavar="DIR"
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            "--trials",
+            help="Configurations to look at for each batch, where no tuned file of another shape helps.",
+            min=1,
+            max=10_000,
+            metavar="N",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Worker processes; 0 means one a core.", min=0, metavar="N")
+    ] = 0,
     outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
@@ -73,24 +98,38 @@ def command(
 
     Exit codes: 0 told, 1 a file is not there (only with --strict), 2 not all could be told.
 
-    Example:  kprof configs DeepSeek-V3/ --server vllm --arch MI300X --tp 8 --server-path ~/vllm
-    """
-    from kprof.api.server_configs import server_configs
-    from kprof.reporters.server_configs_text import ServerConfigsTextReporter
+    With --rank the server's own kernel is compiled, and the model predicts what each batch takes with what would run,
+    and with a proposal. What was answered is kept: the same command goes on from there.
 
-    found = server_configs(
-        model,
-        server=server,
-        arch=arch,
-        tp=tp,
-        ep=ep,
-        quant=quant,
-        batches=_numbers(batch),
-        server_path=server_path,
-        device_name=device_name,
-        triton=triton,
-        strict=strict,
-    )
+    Example:  kprof configs DeepSeek-V3/ --server vllm --arch MI300X --tp 8 --server-path ~/vllm -o files/
+    """
+    from kprof.api.server_configs import TRIALS, server_configs
+    from kprof.reporters.server_configs_text import ServerConfigsTextReporter
+    from kprof.reporters.tune_progress import Reporter
+
+    ranks = rank or output is not None
+    if not ranks and (trials is not None or jobs):
+        raise KprofError("--trials and --jobs are for --rank and --output: without them nothing is compiled")
+    with Reporter(quiet=quiet) as progress:
+        found = server_configs(
+            model,
+            server=server,
+            arch=arch,
+            tp=tp,
+            ep=ep,
+            quant=quant,
+            batches=_numbers(batch),
+            server_path=server_path,
+            device_name=device_name,
+            triton=triton,
+            strict=strict,
+            rank=ranks,
+            trials=trials or TRIALS,
+            jobs=jobs,
+            progress=lambda _name, state: progress.show(state),
+        )
+    for place in found.write(output) if output is not None else []:
+        log(f"wrote {place}")
 
     def text() -> None:
         reporter = ServerConfigsTextReporter(screen_width(), colour=coloured(no_color=no_color), verbose=verbose)

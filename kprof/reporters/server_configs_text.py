@@ -4,7 +4,8 @@ import textwrap
 
 from kprof.output.colour import painted
 from kprof.output.sink import one_line
-from kprof.tuning.servers.document import NeededFile, ServerConfigs
+from kprof.reporters.tune_text import microseconds
+from kprof.tuning.servers.document import NeededFile, RankedBatch, ServerConfigs
 
 _COLOUR = {"exact": "32", "fallback": "33", "default": "1;31", "none": "1;31", "unknown": "36"}
 _WORDS = {
@@ -42,6 +43,7 @@ class ServerConfigsTextReporter:
         ]
         for file in found.needed:
             lines += [*self._file(file), ""]
+        lines += [*self._steps(found), ""] if found.steps else []
         for problem in found.problems:
             lines += self._wrapped("Problem: ", problem + ".")
         for note in found.notes:
@@ -75,11 +77,41 @@ class ServerConfigsTextReporter:
         lines += [f"{_INDENT}not asked for, under another name: {one_line(other)}" for other in file.others]
         for note in file.notes:
             lines += self._wrapped(_INDENT, note)
+        lines += self._ranked(file)
         if file.lint and not self._verbose:
             count = "1 finding" if len(file.lint) == 1 else f"{len(file.lint)} findings"
             lines.append(f"{_INDENT}kprof lint-configs: {count}, shown with -v")
         if self._verbose:
             lines += self._details(file)
+        return lines
+
+    def _ranked(self, file: NeededFile) -> list[str]:
+        """What each batch size takes by prediction, now and with the proposal."""
+        if file.unranked:
+            return self._wrapped(_INDENT, f"not predicted: {file.unranked}")
+        if not file.ranked:
+            return []
+        lines = [f"{_INDENT}{'rows':>6}  {'runs':>9}  {'proposal':>9}"]
+        for batch in file.ranked:
+            runs = "-" if batch.runs is None else microseconds(batch.runs.time_us)
+            best = "-" if batch.best is None else microseconds(batch.best.time_us)
+            lines.append(f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {_gain(batch)}".rstrip())
+            if batch.best is not None and self._verbose:
+                config = ", ".join(f"{key}={value}" for key, value in batch.best.config.items())
+                lines += self._wrapped(_INDENT + "        ", config)
+        return [*lines, *self._wrapped(_INDENT, f"proposals rest on {file.basis}")]
+
+    def _steps(self, found: ServerConfigs) -> list[str]:
+        """What all these kernels take in a step, by prediction."""
+        missing = sum(file.status in {"default", "none"} for file in found.needed)
+        files = "1 missing file" if missing == 1 else f"{missing} missing files"
+        lines = []
+        for step in found.steps:
+            lost = step.runs_us - step.best_us
+            said = f"loses {microseconds(lost)} of {microseconds(step.runs_us)} in the kernels of {step.files} files"
+            if lost <= 0:
+                said = f"{microseconds(step.runs_us)} in the kernels of {step.files} files; nothing to gain is known"
+            lines.append(f"  A step of {step.rows:,} rows: {said}, by the model" + (f"; {files}" if lost > 0 else ""))
         return lines
 
     def _details(self, file: NeededFile) -> list[str]:
@@ -101,3 +133,13 @@ class ServerConfigsTextReporter:
 
     def _painted(self, status: str, text: str) -> str:
         return painted(text, _COLOUR[status], colour=self._colour)
+
+
+def _gain(batch: RankedBatch) -> str:
+    if batch.best is None or batch.runs is None:
+        return batch.reason
+    spills = f", {batch.runs.vgpr_spills} VGPRs spilled now" if batch.runs.vgpr_spills else ""
+    if batch.tie:
+        return f"as fast, as far as the model can tell{spills}"
+    ratio = batch.runs.time_us / batch.best.time_us
+    return f"{ratio:.2f}x{spills}" if ratio >= 1 else f"predicted slower: keep what runs{spills}"

@@ -214,6 +214,39 @@ class Queue:
         return total
 
 
+class ShortOrder:
+    """Another order, of which no more than so many are given out.
+
+    Args:
+        order: whose.
+        most: configurations.
+    """
+
+    def __init__(self, order: Order, most: int) -> None:
+        self._order, self._left = order, most
+        self.size, self.tiles = min(order.size, most), order.tiles
+
+    def __len__(self) -> int:
+        return min(self._left, len(self._order))
+
+    def __iter__(self) -> Iterator[Config]:
+        return self
+
+    def __next__(self) -> Config:
+        if self._left <= 0:
+            raise StopIteration
+        self._left -= 1
+        return next(self._order)
+
+    def claim(self, config: Mapping[str, Any]) -> bool:
+        """As of the other."""
+        return self._order.claim(config)
+
+    def look_near(self, config: Mapping[str, Any], time: float) -> None:
+        """As of the other."""
+        self._order.look_near(config, time)
+
+
 def _costly(knobs: Mapping[str, Any]) -> Iterator[str]:
     """Knobs that the rough cost depends on."""
     roles = role_names(knobs)

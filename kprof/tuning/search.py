@@ -19,7 +19,7 @@ from kprof.tuning.candidates import Candidate, Scored, failure_reason, merged
 from kprof.tuning.estimate import Estimate
 from kprof.tuning.inert import Inert
 from kprof.tuning.journal import TuningJournal
-from kprof.tuning.order import Order, Queue
+from kprof.tuning.order import Order, Queue, ShortOrder
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
 from kprof.tuning.search_result import Progress, SearchResult
 from kprof.tuning.space import Space
@@ -48,6 +48,7 @@ class Search:
         order: makes the order of a problem's configurations from the kernel's own one; by default that of
             :class:`kprof.tuning.order.Queue` over the space.
         in_flight: configurations that may be under way when another one is chosen. More workers than that are idle.
+        most: configurations of a problem to look at, beside the kernel's own; ``None``: no limit.
     """
 
     def __init__(
@@ -62,11 +63,12 @@ class Search:
         report: Callable[[Progress], None] | None = None,
         order: Callable[[Mapping[str, Any]], Order] | None = None,
         in_flight: int = IN_FLIGHT,
+        most: int | None = None,
     ) -> None:
         self._subject, self._space, self._judge = subject, space, judge
         self._executor, self._journal = executor, journal
         self._report = report or (lambda _progress: None)
-        self._order, self._in_flight = order, in_flight
+        self._order, self._in_flight, self._most = order, in_flight, most
         self._files = subject.dependencies()
         self._target = subject.product.name if subject.product is not None else subject.arch.name
         self._answers: dict[str, TaskResult] = {}
@@ -133,7 +135,8 @@ class Search:
 
             space = replace(space, knobs=legal_values(space.knobs, arch, shape, self._pruned))
         estimate = Estimate(arch, subject.product, shape, subject.element_bytes(problem), base)
-        return Queue(space, base, ask, estimate.cost, self._pruned)
+        queue = Queue(space, base, ask, estimate.cost, self._pruned)
+        return queue if self._most is None else ShortOrder(queue, self._most)
 
     def _tasks(self) -> Iterator[TuningTask | None]:
         """Tasks in the order in which they are worth doing; decides late what comes next.

@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
+from kprof.tuning.servers.routing import blocks, experts_of_blocks, rows_of_experts
 
 SEED = 7
 PARTS = ("looked at", "held out")
@@ -164,12 +165,12 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
         return Problem(name, (), 0.0, 0.0, "", gpu)
     rows = tokens * top_k
     size = 2 if dtype == "fp16" else 1
-    routed = _routed(experts, rows, top_k)
+    routed = rows_of_experts(experts, rows // top_k, top_k)
     # The tuned function is both projections: up and gate to 2 N columns, then down. All of it was timed ten times in a
     # row with the same rows and weights.
-    blocks = {height: _blocks(routed, height) for height in _MOE_SPACE["BLOCK_M"]}
-    owners = {height: (("experts", _owners(routed[0], height, count)),) for height, count in blocks.items()}
-    up = {"E": experts, "N": 2 * columns, "K": hidden, "rows": rows, "top_k": top_k, "dtype": dtype, "blocks": blocks}
+    counts = {height: blocks(routed, height) for height in _MOE_SPACE["BLOCK_M"]}
+    owners = {height: (("experts", experts_of_blocks(routed[0], height, count)),) for height, count in counts.items()}
+    up = {"E": experts, "N": 2 * columns, "K": hidden, "rows": rows, "top_k": top_k, "dtype": dtype, "blocks": counts}
     down = {**up, "N": hidden, "K": columns, "top_k": 1}
     touched = sum(sum(n > 0 for n in load) for load in routed) / len(routed)
     moved = touched * 3.0 * columns * hidden * size + rows * (
@@ -229,30 +230,6 @@ def _worth_for(config: Mapping[str, Any], m: int, n: int, k: int) -> bool:
         return False
     large = m >= 2048 and n >= 2048
     return not large or (min(block_m, block_n, block_k) >= 64 and config["num_warps"] >= 4)
-
-
-def _routed(experts: int, rows: int, top_k: int) -> list[list[int]]:
-    """Rows of each expert when tokens are routed at random, in 16 draws."""
-    draw = random.Random(SEED)
-    found = []
-    for _ in range(16):
-        load = [0] * experts
-        for _ in range(rows // top_k):
-            for expert in draw.sample(range(experts), top_k):
-                load[expert] += 1
-        found.append(load)
-    return found
-
-
-def _blocks(routed: Sequence[Sequence[int]], height: int) -> int:
-    """Blocks of rows that routing needs, on average over its draws."""
-    return max(1, round(sum(sum(-(-n // height) for n in load) for load in routed) / len(routed)))
-
-
-def _owners(load: Sequence[int], height: int, count: int) -> tuple[int, ...]:
-    """The expert of each block of rows, with the rows of one draw."""
-    owners = [expert for expert, n in enumerate(load) for _ in range(-(-n // height))]
-    return tuple((owners + owners[-1:] * count)[:count])
 
 
 _DRAWN = (

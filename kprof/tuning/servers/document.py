@@ -23,6 +23,64 @@ class ServedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
     config: dict[str, int | float | str | bool | None] | None = None
 
 
+class RankedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A configuration with its predicted time.
+
+    Attributes:
+        config: under the server's own keys; a key that is not there is Triton's default.
+        time_us: predicted, microseconds, of all launches of the layer's kernel together.
+        low_us: the least that it may be.
+        high_us: the most.
+        vgpr_spills: registers that the compiler spilled.
+        votes: of the server's tuned files for other shapes, the share that has it; absent where none was asked.
+    """
+
+    config: dict[str, int | float | str | bool | None]
+    time_us: float
+    low_us: float
+    high_us: float
+    vgpr_spills: int = 0
+    votes: float | None = None
+
+
+class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a batch size takes now, and with the configuration that is proposed.
+
+    Attributes:
+        rows: of the batch.
+        looked_at: configurations that were compiled and predicted.
+        runs: what the server would run; absent where it does not compile or is not known.
+        best: the proposal; absent where nothing could be predicted.
+        tie: the model cannot tell the two apart: there is nothing to gain that is known.
+        runners_up: the next ones, for those who can measure.
+        reason: why there is no ``runs`` or no ``best``.
+    """
+
+    rows: int
+    looked_at: int = 0
+    runs: RankedConfig | None = None
+    best: RankedConfig | None = None
+    tie: bool = False
+    runners_up: list[RankedConfig] = []
+    reason: str = ""
+
+
+class StepCost(msgspec.Struct, frozen=True):
+    """What the kernels of all files take in one step of the model, of those layers whose number is known.
+
+    Attributes:
+        rows: of the step.
+        runs_us: predicted with what the server would run, microseconds.
+        best_us: predicted with what is proposed, where it is faster.
+        files: that are in the sums.
+    """
+
+    rows: int
+    runs_us: float
+    best_us: float
+    files: int
+
+
 class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """One tuned file that a server asks for.
 
@@ -41,6 +99,9 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
         batches: what each batch size is served by.
         notes: what is odd, a sentence each.
         lint: findings of ``kprof lint-configs`` in the opened file, rule and message.
+        ranked: predicted times of each batch size, where they were asked for.
+        unranked: why there are none, where they were asked for.
+        basis: what the proposals rest on: tuned files of the server for other shapes, or the model alone.
     """
 
     kernel: str
@@ -55,6 +116,9 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
     batches: list[ServedBatch] = []
     notes: list[str] = []
     lint: list[str] = []
+    ranked: list[RankedBatch] = []
+    unranked: str = ""
+    basis: str = ""
 
 
 class ServerVerdict(msgspec.Struct, frozen=True):
@@ -89,6 +153,7 @@ class ServerConfigs(msgspec.Struct, frozen=True):
         problems: what is missing in the model's configuration, or cannot be; each makes the verdict ``cannot_tell``.
         notes: what was assumed, and what was not looked at.
         verdict: the result as a whole.
+        steps: predicted times of whole steps, where they were asked for.
         schema: always ``kprof.server-configs/1``.
     """
 
@@ -108,4 +173,5 @@ class ServerConfigs(msgspec.Struct, frozen=True):
     problems: list[str]
     notes: list[str]
     verdict: ServerVerdict
+    steps: list[StepCost] = []
     schema: Literal["kprof.server-configs/1"] = SCHEMA

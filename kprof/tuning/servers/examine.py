@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
 from kprof.inputs.model_config import ModelConfig, WeightFormat
@@ -13,7 +13,11 @@ from kprof.tuning.servers.interface import LookupAnswer, ModelServer, NeededLook
 from kprof.tuning.servers.judging import from_table, judged
 from kprof.tuning.servers.lookup import ServerCode, ask
 from kprof.tuning.servers.shapes import Split, shapes_of
+from kprof.tuning.servers.step_cost import steps
 from kprof.version import __version__
+
+if TYPE_CHECKING:
+    from kprof.tuning.servers.ranking import Ranker
 
 QUANTISATIONS = {
     "bf16": WeightFormat("bf16"),
@@ -67,8 +71,13 @@ def quantisation(name: str | None, model: ModelConfig) -> WeightFormat:
     return model.weights if model.weights.name == chosen.name else chosen
 
 
-def examine(asked: ServedModel, *, strict: bool = False) -> ServerConfigs:
+def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None" = None) -> ServerConfigs:
     """Ask the server's own functions, or the table, for each file.
+
+    Args:
+        asked: model, server and GPU.
+        strict: a file that is not there for the shape itself makes the verdict ``missing``.
+        ranker: predicts the time of what would run, and of what could.
 
     Raises:
         KprofError: the server's functions are not where they are looked for, or cannot be run.
@@ -84,6 +93,9 @@ def examine(asked: ServedModel, *, strict: bool = False) -> ServerConfigs:
         needed = [from_table(need, device, asked.gpu.arch) for need in needs]
     else:
         needed = _looked_up(asked, asked.code, needs, device, notes)
+        if ranker is not None:
+            needed = [ranker.ranked(need, file, device) for need, file in zip(needs, needed, strict=True)]
+            notes += _assumed(needed)
         root = asked.code.root
         needed += asked.server.tables(shapes, asked.weights, asked.gpu, root, asked.batches)
     problems = [*asked.model.problems, *shapes.problems]
@@ -104,7 +116,18 @@ def examine(asked: ServedModel, *, strict: bool = False) -> ServerConfigs:
         problems=problems,
         notes=[*notes, *asked.server.notes(asked.weights, asked.gpu.arch)],
         verdict=_verdict(needed, problems, looked=asked.code is not None, strict=strict),
+        steps=steps(needed, asked.batches),
     )
+
+
+def _assumed(needed: Sequence[NeededFile]) -> list[str]:
+    """What the predictions of a ranking rest on."""
+    if not any(file.ranked for file in needed):
+        return []
+    found = [f"times are predicted for Triton {_triton()}, with cold caches; nothing was measured"]
+    if any(file.kernel == "fused MoE" and file.ranked for file in needed):
+        found.append("tokens go to experts at random, each as often; only blocks that have rows are counted")
+    return found
 
 
 def _looked_up(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from kprof.inputs.model_config import WeightFormat
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile
+from kprof.tuning.servers.launches import ServedExperts, ServedProduct
 from kprof.tuning.servers.shapes import LayerShapes
 
 
@@ -56,6 +57,7 @@ class NeededLookup:
         name: the file's name by kprof's table, with ``{device}`` for the GPU's name.
         folder: where it belongs by kprof's table.
         calls: by rows of a batch; under 0 where one call answers for all of them.
+        launch: how its kernel is launched; ``None`` where kprof does not know that.
     """
 
     kernel: str
@@ -65,6 +67,7 @@ class NeededLookup:
     name: str
     folder: str
     calls: Mapping[int, LookupCall] = field(default_factory=dict)
+    launch: ServedProduct | ServedExperts | None = None
 
 
 class ModelServer(ABC):
@@ -77,6 +80,7 @@ class ModelServer(ABC):
         package: the folder of its code.
         sign: a folder in it by which it is told from others of the name.
         nearest: the bucket with the nearest number of rows is taken.
+        kernels: where the Triton kernel of a :attr:`NeededLookup.kernel` may be: file and function, newest first.
     """
 
     name: ClassVar[str]
@@ -85,6 +89,7 @@ class ModelServer(ABC):
     package: ClassVar[str]
     sign: ClassVar[str]
     nearest: ClassVar[bool] = True
+    kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {}
 
     @abstractmethod
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:

@@ -103,6 +103,9 @@ def _batch(rows: int, answers: Mapping[int, LookupAnswer], config: ConfigFile | 
     bucket = min(keys, key=lambda key: abs(key - rows)) if keys else None
     answer = answers.get(rows)
     result = answer.result if answer is not None else None
+    if answer is None and bucket is not None and 0 in answers and isinstance(answers[0].result, dict):
+        # One answer for all batches: every bucket of the file.
+        result = answers[0].result.get(str(bucket))
     if isinstance(result, list) and result:
         # AITER's has besides whether the file is the shape's own.
         result = result[0]

@@ -101,6 +101,28 @@ def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
     }
 
 
+def module_files(root: Path, file: Path, node: ast.ImportFrom) -> Iterator[Path]:
+    """Files of a checkout that the module of an import statement in ``file`` stands for."""
+    base = file.parents[node.level - 1] if node.level else root
+    parts = (node.module or "").split(".") if node.module else []
+    for place in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
+        if place.is_file():
+            yield place
+
+
+def owner_of(root: Path, file: Path, name: str) -> Path | None:
+    """The file that defines a name which ``file`` has, be it by ``import *``."""
+    for node in statements(tree_of(file)):
+        if name in names_defined(node):
+            return file
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            for place in module_files(root, file, node):
+                owner = owner_of(root, place, name) if place != file else None
+                if owner is not None:
+                    return owner
+    return None
+
+
 class LookupModules:
     """Files of a checkout, of which only the functions that are called are executed, with what they name."""
 
@@ -129,12 +151,12 @@ class LookupModules:
         if name in self._given:
             space[name] = self._given[name]
             return
-        owner = self._owner(file, name)
+        owner = owner_of(self._root, file, name)
         if owner is not None and owner != file:
             space[name] = self.function(owner, name)
             return
-        for node in _statements(_tree(file)):
-            if name not in _defines(node):
+        for node in statements(tree_of(file)):
+            if name not in names_defined(node):
                 continue
             if isinstance(node, ast.Import | ast.ImportFrom):
                 space[name] = self._imported(file, node, name)
@@ -153,7 +175,7 @@ class LookupModules:
         """Imports inside of functions become names of the file."""
 
         def found(node: ast.Import | ast.ImportFrom) -> None:
-            for name in _defines(node):
+            for name in names_defined(node):
                 space[name] = self._given[name] if name in self._given else self._imported(file, node, name)
 
         return found
@@ -169,31 +191,11 @@ class LookupModules:
         if alias.name in self._given:
             return self._given[alias.name]
         if isinstance(node, ast.ImportFrom):
-            for place in self._places(file, node):
-                owner = self._owner(place, alias.name)
+            for place in module_files(self._root, file, node):
+                owner = owner_of(self._root, place, alias.name)
                 if owner is not None:
                     return self.function(owner, alias.name)
         return MissingStandIn(f"{module}.{alias.name}")
-
-    def _places(self, file: Path, node: ast.ImportFrom) -> Iterator[Path]:
-        """Files of the checkout that a module's name stands for."""
-        base = file.parents[node.level - 1] if node.level else self._root
-        parts = (node.module or "").split(".") if node.module else []
-        for place in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
-            if place.is_file():
-                yield place
-
-    def _owner(self, file: Path, name: str) -> Path | None:
-        """The file that defines a name which this one has, be it by ``import *``."""
-        for node in _statements(_tree(file)):
-            if name in _defines(node):
-                return file
-            if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-                for place in self._places(file, node):
-                    owner = self._owner(place, name) if place != file else None
-                    if owner is not None:
-                        return owner
-        return None
 
 
 class _Plain(ast.NodeTransformer):
@@ -225,11 +227,12 @@ def _import_nothing(node: ast.AST, found: Any) -> None:
 
 
 @functools.cache
-def _tree(file: Path) -> ast.Module:
+def tree_of(file: Path) -> ast.Module:
+    """What a file parses to."""
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+def statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """Of the file, those under ``if`` and ``try`` too."""
     waiting: list[ast.stmt] = list(tree.body)
     while waiting:
@@ -240,7 +243,8 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
             yield node
 
 
-def _defines(node: ast.stmt) -> set[str]:
+def names_defined(node: ast.stmt) -> set[str]:
+    """Names that a statement of a file gives to something."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):

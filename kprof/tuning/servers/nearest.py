@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from kprof.inputs.model_config import WeightFormat
 from kprof.tuning.servers.interface import LookupCall, NeededLookup
+from kprof.tuning.servers.launches import ServedExperts, ServedProduct
 from kprof.tuning.servers.shapes import ExpertShape, ProductShape
 
 
@@ -50,6 +51,15 @@ def fused_moe(
         name=f"E={experts.count},N={columns if packed else experts.inner},device_name={{device}}{kind}{shape}.json",
         folder=folder,
         calls={rows: LookupCall(files, "try_get_optimal_moe_config", {**options, "M": rows}) for rows in batches},
+        launch=_launched(experts, weights),
+    )
+
+
+def _launched(experts: ExpertShape, weights: WeightFormat) -> ServedExperts | None:
+    if weights.name not in {"bf16", "fp8", "fp8-block"}:
+        return None
+    return ServedExperts(
+        experts.count, experts.everywhere, experts.inner, experts.hidden, experts.chosen, weights.name, weights.block
     )
 
 
@@ -74,6 +84,7 @@ def block_fp8(
                     files, "get_w8a8_block_fp8_configs", {"N": n, "K": k, "block_n": rows, "block_k": columns}
                 )
             },
+            launch=ServedProduct(n, k, rows, columns),
         )
         for (n, k), same in found.items()
     ]

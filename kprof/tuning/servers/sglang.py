@@ -1,6 +1,6 @@
 """SGLang: fused MoE by Triton's version, and block-FP8 products. Names and folders are those of 0.5.23."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
@@ -12,6 +12,12 @@ _MOE = "sglang/srt/layers/moe/moe_runner/triton_utils"
 _MOE_FILES = (
     f"{_MOE}/fused_moe_triton_config.py",
     "sglang/srt/layers/moe/fused_moe_triton/fused_moe_triton_config.py",
+    "sglang/srt/layers/moe/fused_moe_triton/fused_moe.py",
+)
+_MOE_KERNEL_FILES = (
+    "sglang/kernels/ops/moe/fused_moe_triton_kernels.py",
+    f"{_MOE}/fused_moe_triton_kernels.py",
+    "sglang/srt/layers/moe/fused_moe_triton/fused_moe_triton_kernels.py",
     "sglang/srt/layers/moe/fused_moe_triton/fused_moe.py",
 )
 _PRODUCT_FILES = ("sglang/kernels/ops/gemm/fp8_kernel.py", "sglang/srt/layers/quantization/fp8_kernel.py")
@@ -27,6 +33,10 @@ class SglangServer(ModelServer):
     version: ClassVar[str] = "0.5.23"
     package: ClassVar[str] = "sglang"
     sign: ClassVar[str] = "srt"
+    kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
+        "fused MoE": tuple((file, "fused_moe_kernel") for file in _MOE_KERNEL_FILES),
+        "block FP8": tuple((file, "_w8a8_block_fp8_matmul") for file in _PRODUCT_FILES),
+    }
 
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
         """See :class:`ModelServer`."""

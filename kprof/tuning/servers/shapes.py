@@ -45,6 +45,7 @@ class ExpertShape:
         hidden: size of the residual stream.
         chosen: experts for a token.
         layers: that have them; ``None`` when not known.
+        everywhere: experts on all GPUs that they are dealt out to.
     """
 
     count: int
@@ -52,6 +53,7 @@ class ExpertShape:
     hidden: int
     chosen: int
     layers: int | None
+    everywhere: int
 
 
 @dataclass
@@ -137,7 +139,9 @@ def _experts(model: ModelConfig, split: Split, found: LayerShapes, block: int) -
     count = _share(found, "experts", experts.count, split.ep)
     inner = _share(found, "an expert's intermediate columns", experts.inner, max(1, split.tp // split.ep), block)
     if count is not None and inner is not None:
-        found.experts = ExpertShape(count, inner, model.hidden, experts.chosen, experts.layers)
+        found.experts = ExpertShape(
+            count, inner, model.hidden, experts.chosen, experts.layers, everywhere=experts.count
+        )
 
 
 def _share(found: LayerShapes, what: str, whole: int, parts: int, block: int = 1) -> int | None:

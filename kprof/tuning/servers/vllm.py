@@ -1,6 +1,6 @@
 """vLLM: fused MoE and block-FP8 products. Names: ``fused_moe.py`` and ``quantization/utils/fp8_utils.py`` of 0.33.0."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
@@ -22,6 +22,13 @@ class VllmServer(ModelServer):
     version: ClassVar[str] = "0.33.0"
     package: ClassVar[str] = "vllm"
     sign: ClassVar[str] = "model_executor"
+    kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
+        "fused MoE": ((f"{_LAYERS}/fused_moe/fused_moe.py", "fused_moe_kernel"),),
+        "block FP8": (
+            (f"{_LAYERS}/quantization/utils/fp8_utils.py", "_w8a8_triton_block_scaled_mm"),
+            (f"{_LAYERS}/quantization/utils/fp8_utils.py", "_w8a8_block_fp8_matmul"),
+        ),
+    }
 
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
         """See :class:`ModelServer`."""

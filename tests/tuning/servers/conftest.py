@@ -76,6 +76,82 @@ def device():
 """
 
 
+PRODUCT_KERNEL = """
+from vllm.nowhere import heavy
+from vllm.triton_utils import tl, triton
+from vllm.rounding import DEPTH, halved as rounded
+
+
+@triton.jit
+def add_scaled(total, a, b, left, right):
+    return total + tl.dot(a, b) * left[:, None] * right[None, :]
+
+
+@triton.jit
+def _w8a8_triton_block_scaled_mm(
+    A, B, C, As, Bs, M, N, K, group_n, group_k, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+    stride_As_m, stride_As_k, stride_Bs_k, stride_Bs_n,
+    BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr,
+):
+    tile = tl.program_id(0)
+    across = tl.cdiv(N, BLOCK_SIZE_N)
+    m = (tile // across) * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)
+    n = (tile % across) * BLOCK_SIZE_N + tl.arange(0, BLOCK_SIZE_N)
+    k = tl.arange(0, BLOCK_SIZE_K)
+    total = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=tl.float32)
+    for step in range(0, tl.cdiv(K, BLOCK_SIZE_K)):
+        here = step * BLOCK_SIZE_K + k
+        a = tl.load(A + m[:, None] * stride_am + here[None, :], mask=(m[:, None] < M), other=0.0)
+        b = tl.load(B + n[None, :] * stride_bn + here[:, None], mask=(n[None, :] < N), other=0.0)
+        place = step * BLOCK_SIZE_K // group_k
+        left = tl.load(As + m * stride_As_m + place, mask=m < M, other=0.0)
+        right = tl.load(Bs + n // group_n * stride_Bs_n + place, mask=n < N, other=0.0)
+        total = add_scaled(total, a, b, left, right)
+    total = rounded(total) * DEPTH
+    tl.store(C + m[:, None] * stride_cm + n[None, :], total.to(tl.bfloat16), mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+def w8a8_triton_block_scaled_mm(A, B, As, Bs, block_size):
+    configs = get_w8a8_block_fp8_configs(1, 1, block_size[0], block_size[1])
+    if not configs:
+        config = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": block_size[0], "BLOCK_SIZE_K": block_size[1], "GROUP_SIZE_M": 32,
+                  "num_warps": 4, "num_stages": 2}
+    heavy.launch(_w8a8_triton_block_scaled_mm, config)
+"""
+ROUNDING = """
+import torch
+from vllm.triton_utils import tl, triton
+
+DEPTH = tl.constexpr(2)
+UNUSED = torch.compile
+
+
+@triton.jit
+def halved(value):
+    return value * 0.5
+"""
+TRITON_UTILS = """
+import heavy
+"""
+TUNED = {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 32, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "num_warps": 4}
+
+
+@pytest.fixture
+def checkout_with_kernel(checkout):
+    """The server with its kernel of products, and tuned files for two other shapes."""
+    utils = checkout / "vllm" / "model_executor" / "layers" / "quantization" / "utils"
+    with (utils / "fp8_utils.py").open("a") as file:
+        file.write(PRODUCT_KERNEL)
+    (checkout / "vllm" / "rounding.py").write_text(ROUNDING)
+    (checkout / "vllm" / "triton_utils.py").write_text(TRITON_UTILS)
+    (utils / "configs").mkdir()
+    for n, tile in ((4096, 32), (1024, 64)):
+        name = f"N={n},K=7168,device_name=AMD_Instinct_MI300X,dtype=fp8_w8a8,block_shape=[128,128].json"
+        text = json.dumps({"8": {**TUNED, "BLOCK_SIZE_N": tile}, "64": {**TUNED, "BLOCK_SIZE_M": 32}})
+        (utils / "configs" / name).write_text(text)
+    return checkout
+
+
 @pytest.fixture
 def checkout(tmp_path):
     """A server of which nothing can be imported, with one file of experts under the name and one under another."""

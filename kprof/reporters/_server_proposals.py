@@ -1,0 +1,38 @@
+"""What to say of tuned files that are offered to a server."""
+
+from collections.abc import Sequence
+
+from kprof.reporters._markdown_cells import cell
+from kprof.tuning.servers.document import NeededFile, RankedConfig, ServerConfigs
+
+
+def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
+    """Markdown: what was compiled, what is predicted, and that nothing was measured."""
+    lines = [
+        f"# Tuned configurations of {found.architecture} on {found.gpu}",
+        "",
+        f"For {found.server} {found.version}, weights in {found.weights}, tp {found.tp}"
+        + (f", ep {found.ep}" if found.ep > 1 else "")
+        + ". **Nothing here was measured.** Each configuration was compiled for "
+        f"{found.arch} from the server's own kernel by kprof {found.kprof}; times are predictions of its model.",
+        "",
+        *(f"- {note}" for note in found.notes),
+        "",
+        "| file | rest on | rows | runs today, predicted | proposed, predicted | spills |",
+        "|---|---|---|---|---|---|",
+    ]
+    for file in files:
+        for batch in file.ranked:
+            best = batch.best
+            if best is None:
+                continue
+            runs = "does not compile" if batch.runs is None else _time(batch.runs)
+            said = " (cannot be told apart)" if batch.tie else ""
+            cells = (file.name, file.basis, f"{batch.rows:,}", runs, _time(best) + said, str(best.vgpr_spills))
+            lines.append("| " + " | ".join(cell(each) for each in cells) + " |")
+    lines += ["", "`runners_up.json` has the next configurations of each batch size, for whoever can measure them.", ""]
+    return "\n".join(lines)
+
+
+def _time(one: RankedConfig) -> str:
+    return f"{one.time_us:,.1f} µs ({one.low_us:,.1f} to {one.high_us:,.1f})"

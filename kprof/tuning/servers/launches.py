@@ -1,0 +1,221 @@
+"""How servers launch their two Triton kernels: the value of each parameter, by its name.
+
+The names are those of vLLM's and SGLang's kernels (vLLM 0.33.0, SGLang 0.5.23 and those before them: both come from
+one origin). A parameter that none of them has is an error, never a guess.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.kernel_spec import Launch, Tensor, resolve_fp8
+from kprof.tuning.servers.routing import blocks, experts_of_blocks, rows_of_experts
+
+_OFF = {
+    "MUL_ROUTED_WEIGHT": False, "use_fp8_w8a8": False, "use_int8_w8a8": False, "use_int8_w8a16": False,
+    "use_int4_w4a16": False, "per_channel_quant": False, "HAS_BIAS": False, "SWAP_AB": False, "swap_ab": False,
+    "USE_TD": False, "naive_block_assignment": False, "c_sorted": False, "FUSE_ADD_TO_OUTPUT": False,
+    "MASK_OUTPUT": False, "FUSE_SUM_ALL_REDUCE": False, "FUSE_SWIGLU": False, "filter_expert": False,
+    "USE_GDC": False, "GDC_EARLY": False, "ROUTER_TOPK": 1, "SPLIT_K": 1,
+    "A_OUTPUT_SLICES": 1, "A_OUTPUT_SLICE_WIDTH": 0, "A_OUTPUT_SLICE_K": 0,
+}  # fmt: skip
+"""Switches as a launch on AMD has them where no feature of the model turns them on."""
+
+_NONE = ("a_desc", "b_desc", "bias_ptr", "b_bias_ptr", "add_mask_ptr", "sorted_weights_ptr")
+_ZERO = ("stride_bbe", "stride_bbn", "stride_bias_e", "stride_bias_n")
+
+
+@dataclass(frozen=True)
+class ServedProduct:
+    """``M x K`` by ``K x N``, both FP8, with a scale for each ``block_n x block_k`` of the weights.
+
+    Attributes:
+        n: columns of the result.
+        k: elements that are summed.
+        block_n: columns that share a scale.
+        block_k: elements of a row that share one.
+    """
+
+    n: int
+    k: int
+    block_n: int
+    block_k: int
+
+    def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
+        """The one launch, under an empty name.
+
+        Args:
+            rows: of the activations.
+            config: the server's configuration.
+            names: parameters of the kernel.
+            arch: decides the FP8 format.
+
+        Raises:
+            KprofError: the kernel has a parameter that no known version has, or the configuration lacks one.
+        """
+        fp8 = resolve_fp8({"dtype": "fp8_e4m3"}, arch)["dtype"]
+        groups, rows_of_scales = -(-self.k // self.block_k), -(-self.n // self.block_n)
+        known = {
+            "A": Tensor(fp8, (rows, self.k)),
+            "B": Tensor(fp8, (self.n, self.k)),
+            "C": Tensor("bf16", (rows, self.n)),
+            "As": Tensor("fp32", (rows, groups)),
+            "Bs": Tensor("fp32", (rows_of_scales, groups)),
+            "M": rows,
+            "N": self.n,
+            "K": self.k,
+            "group_n": self.block_n,
+            "group_k": self.block_k,
+            "stride_am": self.k,
+            "stride_ak": 1,
+            "stride_bk": 1,
+            "stride_bn": self.k,
+            "stride_cm": self.n,
+            "stride_cn": 1,
+            "stride_As_m": groups,
+            "stride_As_k": 1,
+            "stride_Bs_k": 1,
+            "stride_Bs_n": groups,
+            "needs_masking": bool(self.k % _knob(config, "BLOCK_SIZE_K")),
+        }
+        tiles = -(-rows // _knob(config, "BLOCK_SIZE_M")) * -(-self.n // _knob(config, "BLOCK_SIZE_N"))
+        return {"": Launch(_arguments(names, known, config), (tiles,))}
+
+    def work(self, rows: int) -> int:
+        """Operations of the product."""
+        return 2 * rows * self.n * self.k
+
+    def sizes(self, rows: int) -> dict[str, int]:
+        """What the search's order is made from."""
+        return {"M": rows, "N": self.n, "K": self.k}
+
+
+@dataclass(frozen=True)
+class ServedExperts:
+    """The two products of a mixture of experts: up with the gate, then down.
+
+    Attributes:
+        count: experts on this GPU.
+        everywhere: experts on all GPUs that they are dealt out to.
+        inner: columns of an expert's intermediate result on this GPU.
+        hidden: size of the residual stream.
+        chosen: experts for a token.
+        weights: ``bf16``, ``fp8`` (a scale a tensor) or ``fp8-block``.
+        block: rows and columns of the weights that share a scale.
+    """
+
+    count: int
+    everywhere: int
+    inner: int
+    hidden: int
+    chosen: int
+    weights: str
+    block: tuple[int, int] | None = None
+
+    def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
+        """Both launches, the first under an empty name, the second under ``down``; arguments as a product's.
+
+        Raises:
+            KprofError: as for a product.
+        """
+        height = _knob(config, "BLOCK_SIZE_M")
+        draws = [load[: self.count] for load in rows_of_experts(self.everywhere, rows, self.chosen)]
+        count = blocks(draws, height)
+        owners = experts_of_blocks(draws[0], height, count) if any(draws[0]) else (0,) * count
+        return {
+            "": self._side(config, names, arch, rows, owners, up=True),
+            "down": self._side(config, names, arch, rows, owners, up=False),
+        }
+
+    def work(self, rows: int) -> int:
+        """Operations of both products, on average over where tokens go."""
+        return 6 * rows * self.chosen * self.inner * self.hidden * self.count // self.everywhere
+
+    def sizes(self, rows: int) -> dict[str, int]:
+        """What the search's order is made from: a GPU's share of the rows, and the first product."""
+        return {"M": max(1, rows * self.chosen // self.everywhere), "N": 2 * self.inner, "K": self.hidden}
+
+    def _side(
+        self, config: Mapping[str, Any], names: Sequence[str], arch: str, rows: int, owners: Sequence[int], *, up: bool
+    ) -> Launch:
+        n, k = (2 * self.inner, self.hidden) if up else (self.hidden, self.inner)
+        routed = rows * self.chosen
+        height, depth = _knob(config, "BLOCK_SIZE_M"), _knob(config, "BLOCK_SIZE_K")
+        block = self.block or (0, 0)
+        if self.block is not None:
+            # As the servers' launchers have it: a tile must not span two scales.
+            depth = min(depth, *block)
+        padded = len(owners) * height
+        fp8 = self.weights != "bf16"
+        kind = resolve_fp8({"dtype": "fp8_e4m3"}, arch)["dtype"] if fp8 else "bf16"
+        given = rows if up else routed
+        known = {
+            "a_ptr": Tensor(kind, (given, k)),
+            "b_ptr": Tensor(kind, (self.count, n, k)),
+            "c_ptr": Tensor("bf16", (rows, self.chosen, n)),
+            "topk_weights_ptr": Tensor("fp32", (rows, self.chosen)),
+            "sorted_token_ids_ptr": Tensor("i32", (padded,)),
+            "expert_ids_ptr": Tensor("i32", (len(owners),), values=tuple(owners)),
+            "num_tokens_post_padded_ptr": Tensor("i32", (1,), values=(padded,)),
+            "N": n, "K": k, "EM": padded, "num_valid_tokens": routed,
+            "stride_am": k, "stride_ak": 1, "stride_be": n * k, "stride_bk": 1, "stride_bn": k,
+            "stride_cm": n, "stride_cn": 1,
+            "group_n": block[0], "group_k": block[1],
+            "top_k": self.chosen if up else 1,
+            "compute_type": _bf16(),
+            "even_Ks": k % depth == 0,
+            **_OFF,
+            **self._scales(given, n, k),
+            "use_fp8_w8a8": fp8,
+            "MUL_ROUTED_WEIGHT": not up,
+            **dict.fromkeys(_NONE),
+            **dict.fromkeys(_ZERO, 0),
+        }  # fmt: skip
+        grid = (len(owners) * -(-n // _knob(config, "BLOCK_SIZE_N")),)
+        return Launch(_arguments(names, known, {**config, "BLOCK_SIZE_K": depth}), grid)
+
+    def _scales(self, rows: int, n: int, k: int) -> dict[str, Any]:
+        """Scales and their strides: none, one a tensor, or one a block."""
+        strides = dict.fromkeys(("stride_asm", "stride_ask", "stride_bse", "stride_bsk", "stride_bsn"), 0)
+        if self.weights == "bf16":
+            return {"a_scale_ptr": None, "b_scale_ptr": None, **strides}
+        if self.block is None:
+            scales = {"a_scale_ptr": Tensor("fp32", (1,)), "b_scale_ptr": Tensor("fp32", (self.count,))}
+            return {**scales, **strides, "stride_bse": 1}
+        groups, columns = -(-k // self.block[1]), -(-n // self.block[0])
+        return {
+            "a_scale_ptr": Tensor("fp32", (rows, groups)),
+            "b_scale_ptr": Tensor("fp32", (self.count, columns, groups)),
+            "stride_asm": groups,
+            "stride_ask": 1,
+            "stride_bse": columns * groups,
+            "stride_bsk": 1,
+            "stride_bsn": groups,
+        }
+
+
+def _knob(config: Mapping[str, Any], name: str) -> int:
+    value = config.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise KprofError(f"a configuration without {name}")
+    return value
+
+
+def _arguments(names: Sequence[str], known: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """Each parameter's value: knobs by the configuration, else what is known of it."""
+    found = {}
+    for name in names:
+        if name in config:
+            found[name] = config[name]
+        elif name in known:
+            found[name] = known[name]
+        else:
+            raise KprofError(f"the server's kernel has a parameter {name}, which no version that kprof knows has")
+    return found
+
+
+def _bf16() -> Any:
+    import triton.language as tl
+
+    return tl.bfloat16

@@ -1,0 +1,227 @@
+"""What a server would run for each batch size, and what to put into the file that it does not find.
+
+Where the server has tuned files for other shapes, they are asked first: the winner of a shape is mostly one of its
+neighbours' winners, see :mod:`.tuned_neighbours`. The compiler then says which of these can be launched and spill
+nothing, and the model which of them is out of place. Without such files the model alone ranks the tuner's space.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.tuning import journal
+from kprof.tuning.candidates import Scored, is_tie
+from kprof.tuning.servers.default_config import default_config
+from kprof.tuning.servers.devices import ServedGpu
+from kprof.tuning.servers.document import NeededFile, RankedBatch, RankedConfig
+from kprof.tuning.servers.interface import ModelServer, NeededLookup
+from kprof.tuning.servers.kernel_source import cut, has_function
+from kprof.tuning.servers.launches import ServedProduct
+from kprof.tuning.servers.lookup import ServerCode
+from kprof.tuning.servers.subject import ServedSubject
+from kprof.tuning.servers.tuned_neighbours import of_gpu, read_all, votes
+from kprof.tuning.space import Space
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture, Product
+    from kprof.importing.functions import Function
+    from kprof.tuning.search_result import Progress, SearchResult
+
+VOTED = 5
+"""Of each batch size, so many of the heaviest votes are compiled."""
+RUNNERS_UP = 4
+
+_VETO = 1.0
+"""Power of the predicted time in a vote's weight: what is predicted to be twice as slow needs twice the votes. Of 82
+shapes that were left out any power up to 2 chose alike, half of the winners exactly; the model alone a quarter."""
+
+_SPACE: Mapping[str, tuple[Any, ...]] = {
+    "BLOCK_SIZE_M": (16, 32, 64, 128, 256),
+    "BLOCK_SIZE_N": (16, 32, 64, 128, 256),
+    "BLOCK_SIZE_K": (32, 64, 128, 256),
+    "GROUP_SIZE_M": (1, 4, 8, 16, 32),
+    "num_warps": (2, 4, 8),
+    "num_stages": (2,),
+    "waves_per_eu": (0, 1, 2, 4),
+    "matrix_instr_nonkdim": (16, 32),
+    "kpack": (1, 2),
+}
+"""Knobs and values that vLLM's own tuner has for AMD (``benchmark_moe.py`` of 0.33.0), without one wavefront."""
+
+_Votes = Mapping[int, Sequence[tuple[Mapping[str, Any], float]]]
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Ranks configurations of a server's kernels, as the server's own code has them.
+
+    Attributes:
+        server: whose kernels.
+        code: where its code is.
+        gpu: the GPU.
+        arch: its architecture.
+        product: its figures, where a product was named.
+        batches: rows of a step.
+        trials: configurations to look at for each, where no tuned file helps. A number and no time: two runs come to
+            the same files.
+        jobs: worker processes; 0 for one a core.
+        tell: called with the file's name and the state of its search.
+    """
+
+    server: ModelServer
+    code: ServerCode
+    gpu: ServedGpu
+    arch: "Architecture"
+    product: "Product | None"
+    batches: tuple[int, ...]
+    trials: int
+    jobs: int = 0
+    tell: "Callable[[str, Progress], None]" = lambda _name, _progress: None
+
+    def ranked(self, need: NeededLookup, file: NeededFile, device: str) -> NeededFile:
+        """The file with predicted times and proposals, or with the reason why there are none.
+
+        Args:
+            need: what is looked up.
+            file: what came of it.
+            device: what the server calls the GPU.
+        """
+        try:
+            subject = self._subject(need, file)
+            asked, basis = self._votes(file, device)
+            found = self._searched(subject, file.name, asked)
+        except KprofError as error:
+            return msgspec.structs.replace(file, unranked=error.message)
+        ranked = [_batch(rows, found, place, asked.get(rows, ())) for place, rows in enumerate(subject.batches)]
+        return msgspec.structs.replace(file, ranked=ranked, basis=basis)
+
+    def _subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:
+        if need.launch is None:
+            raise KprofError(f"kprof does not know how this {need.kernel} is launched")
+        runs = {batch.rows: batch.config for batch in file.batches if batch.config}
+        if not runs and isinstance(need.launch, ServedProduct):
+            call = next(iter(need.calls.values()))
+            block = (need.launch.block_n, need.launch.block_k)
+            found = (default_config(self.code.root / name, call.function, block) for name in call.files)
+            default = next((each for each in found if each is not None), None)
+            runs = {} if default is None else dict.fromkeys(self.batches, default)
+        function = self._function(need)
+        label = f"{function.name} of {self.server.shown}"
+        return ServedSubject(label, function, self.arch, self.product, need.launch, self.batches, runs)
+
+    def _function(self, need: NeededLookup) -> "Function":
+        from kprof.importing.functions import load_function
+
+        root = self.code.root.resolve()
+        for name, function in self.server.kernels.get(need.kernel, ()):
+            if has_function(root, root / name, function):
+                return load_function(cut(root, root / name, function), function)
+        raise KprofError(f"version {self.code.version} has no kernel for {need.kernel} where kprof looks for it")
+
+    def _votes(self, file: NeededFile, device: str) -> tuple[_Votes, str]:
+        """Each batch size's votes, and whose they are."""
+        folder = Path(self.code.root) / file.folder
+        folders = sorted(folder.parent.glob("triton_*")) if folder.name.startswith("triton_") else [folder]
+        known, devices = of_gpu(read_all(folders, file.name), device, self.gpu)
+        if not known:
+            return {}, "the model alone: the server has no tuned file of this kind for an AMD GPU"
+        sizes = list(file.shape.values())
+        asked = {rows: votes(known, (sizes[0], sizes[1]), rows) for rows in self.batches}
+        count = "1 tuned file" if len(known) == 1 else f"{len(known)} tuned files"
+        return asked, f"{count} of the server for other shapes, {devices}"
+
+    def _searched(self, subject: ServedSubject, name: str, asked: _Votes) -> "SearchResult":
+        from kprof.compiler.versions import installed
+        from kprof.tuning import request, space
+        from kprof.tuning.executors.local import LocalExecutor
+        from kprof.tuning.search import Search
+
+        installed()
+        judge = request.judge()
+        listed = {repr(sorted(c.items())): _complete(c) for heard in asked.values() for c, _ in heard[:VOTED]}
+        chosen = Space("tuned files for other shapes", listed=tuple(listed.values()))
+        chosen = space.supported(chosen if listed else Space("the tuner's space", _SPACE), {})
+        place = journal.place(None, subject.label, subject.arch.name, tuple(sorted(subject.dependencies())))
+        kept = journal.TuningJournal(place, in_cache=True)
+        search = Search(
+            subject, chosen, judge=judge, executor=LocalExecutor(judge, self.jobs or None), journal=kept,
+            report=lambda progress: self.tell(name, progress), most=None if listed else self.trials,
+        )  # fmt: skip
+        try:
+            found = search.run()
+        finally:
+            kept.close()
+        if found.ended == "interrupted":
+            raise KeyboardInterrupt
+        return found
+
+
+def _complete(config: Mapping[str, Any]) -> dict[str, Any]:
+    """With Triton's defaults for the compiler's options that a file leaves out."""
+    from kprof.compiler import versions
+    from kprof.kernel_spec import BACKEND_OPTIONS
+
+    known = versions.option_defaults(versions.api().hip_options)
+    wanted = {"num_warps", "num_stages", *(name for name in _SPACE if name in BACKEND_OPTIONS)}
+    return {**{name: known[name] for name in sorted(wanted) if name in known}, **config}
+
+
+def _batch(
+    rows: int, found: "SearchResult", place: int, heard: Sequence[tuple[Mapping[str, Any], float]]
+) -> RankedBatch:
+    own, ranked = found.own[place], [one for one in found.ranked[place] if one.time_us is not None]
+    looked_at = sum(1 + len(one.alike) for one in ranked)
+    runs = _config(own, None) if own is not None and own.time_us is not None else None
+    reason = "" if runs is not None else found.own_problems[place] or "what the server would run is not known"
+    shares = _shares(ranked, heard)
+    order = sorted(range(len(ranked)), key=lambda at: _rank(ranked[at], shares[at]))
+    if not order:
+        return RankedBatch(rows, looked_at, runs, reason=reason or found.example or "no configuration compiles")
+    best = ranked[order[0]]
+    return RankedBatch(
+        rows,
+        looked_at,
+        runs,
+        _config(best, shares[order[0]]),
+        tie=own is not None and runs is not None and is_tie(best, own) and is_tie(own, best),
+        runners_up=[_config(ranked[at], shares[at]) for at in order[1 : 1 + RUNNERS_UP]],
+        reason=reason,
+    )
+
+
+def _shares(ranked: Sequence[Scored], heard: Sequence[tuple[Mapping[str, Any], float]]) -> list[float | None]:
+    """The votes for each program: those for all configurations that lead to it."""
+    if not heard:
+        return [None] * len(ranked)
+    total = sum(weight for _, weight in heard)
+
+    def share(one: Scored) -> float:
+        mine = [one.config, *one.alike]
+        return sum(weight for config, weight in heard if any(config.items() <= each.items() for each in mine)) / total
+
+    return [share(one) for one in ranked]
+
+
+def _rank(one: Scored, share: float | None) -> tuple[bool, float]:
+    """What spills comes last; else by votes and time, or by time alone."""
+    time = math.log(max(one.time_us or 0.0, 1e-9))
+    spills = bool(one.resources.get("vgpr_spills"))
+    return spills, time if share is None else _VETO * time - math.log(max(share, 1e-9))
+
+
+def _config(one: Scored, votes: float | None) -> RankedConfig:
+    time = one.time_us or 0.0
+    spills = one.resources.get("vgpr_spills", 0)
+    return RankedConfig(
+        dict(one.config),
+        round(time, 3),
+        round(time if one.low_us is None else one.low_us, 3),
+        round(time if one.high_us is None else one.high_us, 3),
+        spills if isinstance(spills, int) else 0,
+        None if votes is None else round(votes, 3),
+    )
