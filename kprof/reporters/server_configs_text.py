@@ -95,10 +95,14 @@ class ServerConfigsTextReporter:
         for batch in file.ranked:
             runs = "-" if batch.runs is None else microseconds(batch.runs.time_us)
             best = "-" if batch.best is None else microseconds(batch.best.time_us)
-            lines.append(f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {_gain(batch)}".rstrip())
+            lines.append(
+                f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {_gain(batch, has_file=file.status == 'exact')}".rstrip()
+            )
             if batch.best is not None and self._verbose:
                 config = ", ".join(f"{key}={value}" for key, value in batch.best.config.items())
                 lines += self._wrapped(_INDENT + "        ", config)
+        if file.status == "exact" and not self._verbose:
+            return lines
         return [*lines, *self._wrapped(_INDENT, f"proposals rest on {file.basis}")]
 
     def _steps(self, found: ServerConfigs) -> list[str]:
@@ -135,11 +139,13 @@ class ServerConfigsTextReporter:
         return painted(text, _COLOUR[status], colour=self._colour)
 
 
-def _gain(batch: RankedBatch) -> str:
+def _gain(batch: RankedBatch, *, has_file: bool) -> str:
     if batch.best is None or batch.runs is None:
         return batch.reason
     spills = f", {batch.runs.vgpr_spills} VGPRs spilled now" if batch.runs.vgpr_spills else ""
     if batch.tie:
         return f"as fast, as far as the model can tell{spills}"
     ratio = batch.runs.time_us / batch.best.time_us
-    return f"{ratio:.2f}x{spills}" if ratio >= 1 else f"predicted slower: keep what runs{spills}"
+    if ratio < 1:
+        return f"predicted slower{': keep what runs' if has_file else ''}{spills}"
+    return f"{ratio:.2f}x{spills}"

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 VOTED = 5
 """Of each batch size, so many of the heaviest votes are compiled."""
 RUNNERS_UP = 4
+"""Beside the proposal, for those who can measure."""
 
 _VETO = 1.0
 """Power of the predicted time in a vote's weight: what is predicted to be twice as slow needs twice the votes. Of 82
@@ -143,7 +144,7 @@ class Ranker:
 
         installed()
         judge = request.judge()
-        listed = {repr(sorted(c.items())): _complete(c) for heard in asked.values() for c, _ in heard[:VOTED]}
+        listed = {repr(sorted(c.items())): complete(c) for heard in asked.values() for c, _ in heard[:VOTED]}
         chosen = Space("tuned files for other shapes", listed=tuple(listed.values()))
         chosen = space.supported(chosen if listed else Space("the tuner's space", _SPACE), {})
         place = journal.place(None, subject.label, subject.arch.name, tuple(sorted(subject.dependencies())))
@@ -161,7 +162,7 @@ class Ranker:
         return found
 
 
-def _complete(config: Mapping[str, Any]) -> dict[str, Any]:
+def complete(config: Mapping[str, Any]) -> dict[str, Any]:
     """With Triton's defaults for the compiler's options that a file leaves out."""
     from kprof.compiler import versions
     from kprof.kernel_spec import BACKEND_OPTIONS
@@ -178,20 +179,27 @@ def _batch(
     looked_at = sum(1 + len(one.alike) for one in ranked)
     runs = _config(own, None) if own is not None and own.time_us is not None else None
     reason = "" if runs is not None else found.own_problems[place] or "what the server would run is not known"
-    shares = _shares(ranked, heard)
-    order = sorted(range(len(ranked)), key=lambda at: _rank(ranked[at], shares[at]))
+    order = in_order(ranked, heard)
     if not order:
         return RankedBatch(rows, looked_at, runs, reason=reason or found.example or "no configuration compiles")
-    best = ranked[order[0]]
+    best, share = order[0]
     return RankedBatch(
         rows,
         looked_at,
         runs,
-        _config(best, shares[order[0]]),
+        _config(best, share),
         tie=own is not None and runs is not None and is_tie(best, own) and is_tie(own, best),
-        runners_up=[_config(ranked[at], shares[at]) for at in order[1 : 1 + RUNNERS_UP]],
+        runners_up=[_config(one, votes) for one, votes in order[1 : 1 + RUNNERS_UP]],
         reason=reason,
     )
+
+
+def in_order(
+    ranked: Sequence[Scored], heard: Sequence[tuple[Mapping[str, Any], float]]
+) -> list[tuple[Scored, float | None]]:
+    """Programs with their share of the votes, the proposal first; ``None`` without votes: by time alone."""
+    pairs = list(zip(ranked, _shares(ranked, heard), strict=True))
+    return sorted(pairs, key=lambda pair: _rank(*pair))
 
 
 def _shares(ranked: Sequence[Scored], heard: Sequence[tuple[Mapping[str, Any], float]]) -> list[float | None]:

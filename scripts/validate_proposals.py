@@ -1,0 +1,185 @@
+"""How often a server's tuned file is what its files for other shapes propose: each file left out in turn.
+
+    python scripts/validate_proposals.py --vllm DIR --sglang DIR [--sample 40] [--write PAGE]
+
+A bucket of a file is a question, its configuration the answer. All other files of the same kernel and GPU, but those
+for the same shape, vote as for ``kprof configs --rank``; beside them are the most common configurations of the same
+files, whatever their shape and rows. With ``--sample`` some questions are also compiled with the server's own kernel.
+"""
+
+import argparse
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kprof.tuning.servers.tuned_neighbours import TunedFile, read_all, votes
+
+PLACES = {
+    ("vllm", "block FP8"): "vllm/model_executor/layers/quantization/utils/configs",
+    ("vllm", "fused MoE"): "vllm/model_executor/layers/fused_moe/configs",
+    ("sglang", "block FP8"): "sglang/kernels/ops/gemm/configs",
+    ("sglang", "fused MoE"): "sglang/srt/layers/moe/moe_runner/triton_utils/configs",
+}
+_TILE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K")
+_NAMES = re.compile(r"[EN]=\d+,[NK]=\d+,device_name=AMD.*\.json")
+Question = tuple[TunedFile, int, list[TunedFile]]
+
+
+@dataclass
+class Score:
+    """Answers of one way of choosing.
+
+    Attributes:
+        asked: questions.
+        hits: of them, by what was right: ``first``, ``five``, ``tile``, ``tiles``.
+    """
+
+    asked: int = 0
+    hits: Counter[str] = field(default_factory=Counter)
+
+    def add(self, winner: Any, ranked: Sequence[Any]) -> None:
+        """Count one answer: configurations, the one to take first."""
+        self.asked += 1
+        five = [_key(config) for config in ranked[:5]]
+        tiles = [_tile(config) for config in ranked[:5]]
+        self.hits["first"] += five[:1] == [_key(winner)]
+        self.hits["five"] += _key(winner) in five
+        self.hits["tile"] += tiles[:1] == [_tile(winner)]
+        self.hits["tiles"] += _tile(winner) in tiles
+
+    def cells(self) -> str:
+        """Shares in percent, in the order of the table."""
+        return " | ".join(f"{100 * self.hits[name] / self.asked:.0f} %" for name in ("first", "five", "tile", "tiles"))
+
+
+def questions(folder: Path) -> list[Question]:
+    """Each bucket of each file for an AMD GPU, with the files that may vote; without three of them it is left out."""
+    found: list[Question] = []
+    for file in _files(folder):
+        others = [
+            other
+            for other in _files(folder)
+            if other.sizes != file.sizes and (other.device, other.kind) == (file.device, file.kind)
+        ]
+        if len({other.sizes for other in others}) >= 3:
+            found += [(file, rows, others) for rows in file.buckets]
+    return found
+
+
+_known: dict[Path, list[TunedFile]] = {}
+
+
+def _files(folder: Path) -> list[TunedFile]:
+    if folder not in _known:
+        folders = [folder, *sorted(folder.glob("triton_*"))]
+        names = {path.name for each in folders for path in each.glob("*.json") if _NAMES.fullmatch(path.name)}
+        kinds = {re.sub(r"=\d+", "=0", name, count=2): name for name in sorted(names)}
+        # Asked for sizes that no file has, all of a kind are the others.
+        found = {}
+        for name in kinds:
+            for file in read_all(folders, name):
+                if "AMD" in file.device:
+                    found[file.sizes, file.device, file.kind, str(sorted(file.buckets))] = file
+        _known[folder] = list(found.values())
+    return _known[folder]
+
+
+def _key(config: Any) -> str:
+    return repr(sorted(config.items()))
+
+
+def _tile(config: Any) -> tuple[Any, ...]:
+    return tuple(config.get(name) for name in _TILE)
+
+
+def scored(asked: Sequence[Question]) -> Iterator[tuple[str, Score]]:
+    """Votes of the nearest, and the most common."""
+    near, common = Score(), Score()
+    for file, rows, others in asked:
+        winner = file.buckets[rows]
+        near.add(winner, [config for config, _ in votes(others, file.sizes, rows)])
+        counted = Counter(_key(config) for other in others for config in other.buckets.values())
+        by_key = {_key(config): config for other in others for config in other.buckets.values()}
+        common.add(winner, [by_key[key] for key, _ in sorted(counted.items(), key=lambda each: (-each[1], each[0]))])
+    yield "nearest files' votes", near
+    yield "most common", common
+
+
+def compiled(server: str, root: Path, asked: Sequence[Question]) -> Iterator[tuple[str, Score]]:
+    """Some questions with the server's own kernel: the model alone, and votes with its times, over the same five."""
+    from kprof.hardware.machine import load_gpu
+    from kprof.importing.functions import load_function
+    from kprof.tuning import request
+    from kprof.tuning.executors.local import LocalExecutor
+    from kprof.tuning.search import Search
+    from kprof.tuning.servers.kernel_source import cut, has_function
+    from kprof.tuning.servers.launches import ServedProduct
+    from kprof.tuning.servers.ranking import VOTED, complete, in_order
+    from kprof.tuning.servers.registry import server_of
+    from kprof.tuning.servers.subject import ServedSubject
+    from kprof.tuning.space import Space
+
+    places = server_of(server).kernels["block FP8"]
+    name, function = next(each for each in places if has_function(root, root / each[0], each[1]))
+    kernel = load_function(cut(root, root / name, function), function)
+    judge = request.judge()
+    alone, both, votes_only = Score(), Score(), Score()
+    for file, rows, others in asked:
+        heard = votes(others, file.sizes, rows)
+        winner = file.buckets[rows]
+        arch, product = load_gpu(file.device.rpartition("_")[2])
+        subject = ServedSubject(function, kernel, arch, product, ServedProduct(*file.sizes, 128, 128), (rows,))
+        listed = tuple(complete(config) for config, _ in heard[:VOTED])
+        search = Search(
+            subject, Space("files", listed=listed), judge=judge, executor=LocalExecutor(judge), journal=None
+        )
+        ranked = search.run().ranked[0]
+        full = complete(winner)
+        votes_only.add(full, [complete(config) for config, _ in heard])
+        alone.add(full, [each for one in ranked for each in (one.config, *one.alike)][:5])
+        both.add(full, [one.config for one, _ in in_order(ranked, heard)])
+    yield "nearest files' votes, of the sample", votes_only
+    yield "votes and the model, of the sample", both
+    yield "the model alone over the same five, of the sample", alone
+
+
+def main() -> None:
+    """Print or write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vllm", type=Path, help="the folder that the package vllm is in")
+    parser.add_argument("--sglang", type=Path, help="the folder that the package sglang is in")
+    parser.add_argument("--sample", type=int, default=0, help="block-FP8 questions of each server to compile")
+    parser.add_argument("--write", type=Path, help="the page")
+    given = parser.parse_args()
+    lines = []
+    for (server, kernel), place in PLACES.items():
+        root: Path | None = getattr(given, server)
+        if root is None:
+            continue
+        asked = questions(root / place)
+        rows = list(scored(asked))
+        if given.sample and kernel == "block FP8":
+            mine = [each for each in asked if re.search(r"MI3(00X|25X|08X)$", each[0].device) and "fp8" in each[0].kind]
+            rows += compiled(server, root, random.Random(3).sample(mine, min(given.sample, len(mine))))
+        lines += [f"| {server} | {kernel} | {name} | {score.asked:,} | {score.cells()} |" for name, score in rows]
+    table = "\n".join(lines)
+    if given.write is None:
+        print(table)
+        return
+    text = given.write.read_text()
+    head, mark, rest = text.partition("<!-- table -->\n")
+    given.write.write_text(
+        f"{head}{mark}{_HEAD}{table}\n<!-- end of table -->{rest.partition('<!-- end of table -->')[2]}"
+    )
+
+
+_HEAD = """| server | kernel | chosen by | buckets | first is the winner | among five | first has its tile | a tile among five |
+|---|---|---|---|---|---|---|---|
+"""
+
+if __name__ == "__main__":
+    main()
