@@ -26,6 +26,7 @@ PLACES = {
 }
 _TILE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K")
 _NAMES = re.compile(r"[EN]=\d+,[NK]=\d+,device_name=AMD.*\.json")
+_OLDER = re.compile(r"MI3(00X|25X|08X)$")
 Question = tuple[TunedFile, int, list[TunedFile]]
 
 
@@ -163,7 +164,7 @@ def main() -> None:
         asked = questions(root / place)
         rows = list(scored(asked))
         if given.sample and kernel == "block FP8":
-            mine = [each for each in asked if re.search(r"MI3(00X|25X|08X)$", each[0].device) and "fp8" in each[0].kind]
+            mine = [each for each in asked if _OLDER.search(each[0].device) and "fp8" in each[0].kind]
             rows += compiled(server, root, random.Random(3).sample(mine, min(given.sample, len(mine))))
         lines += [f"| {server} | {kernel} | {name} | {score.asked:,} | {score.cells()} |" for name, score in rows]
     table = "\n".join(lines)
@@ -177,7 +178,7 @@ def main() -> None:
     )
 
 
-_HEAD = """| server | kernel | chosen by | buckets | first is the winner | among five | first has its tile | a tile among five |
+_HEAD = """| server | kernel | chosen by | buckets | first is it | among five | first has its tile | among five |
 |---|---|---|---|---|---|---|---|
 """
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kprof.reporters._markdown_cells import cell
-from kprof.tuning.servers.document import NeededFile, RankedConfig, ServerConfigs
+from kprof.tuning.servers.document import NeededFile, PredictedConfig, ServerConfigs
 
 
 def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
@@ -34,5 +34,5 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
     return "\n".join(lines)
 
 
-def _time(one: RankedConfig) -> str:
+def _time(one: PredictedConfig) -> str:
     return f"{one.time_us:,.1f} µs ({one.low_us:,.1f} to {one.high_us:,.1f})"

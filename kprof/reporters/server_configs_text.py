@@ -95,9 +95,8 @@ class ServerConfigsTextReporter:
         for batch in file.ranked:
             runs = "-" if batch.runs is None else microseconds(batch.runs.time_us)
             best = "-" if batch.best is None else microseconds(batch.best.time_us)
-            lines.append(
-                f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {_gain(batch, has_file=file.status == 'exact')}".rstrip()
-            )
+            said = _gain(batch, has_file=file.status == "exact")
+            lines.append(f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {said}".rstrip())
             if batch.best is not None and self._verbose:
                 config = ", ".join(f"{key}={value}" for key, value in batch.best.config.items())
                 lines += self._wrapped(_INDENT + "        ", config)

@@ -23,7 +23,7 @@ class ServedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
     config: dict[str, int | float | str | bool | None] | None = None
 
 
-class RankedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
+class PredictedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
     """A configuration with its predicted time.
 
     Attributes:
@@ -58,10 +58,10 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
 
     rows: int
     looked_at: int = 0
-    runs: RankedConfig | None = None
-    best: RankedConfig | None = None
+    runs: PredictedConfig | None = None
+    best: PredictedConfig | None = None
     tie: bool = False
-    runners_up: list[RankedConfig] = []
+    runners_up: list[PredictedConfig] = []
     reason: str = ""
 
 

@@ -147,7 +147,7 @@ def _names(node: ast.stmt) -> Iterator[str]:
 
 def _text(file: Path, node: ast.stmt) -> str:
     """The statement as it stands in the file, a function with its decorators."""
-    lines = file.read_text(encoding="utf-8").splitlines()
+    lines = (boundary.content_of(file, _MOST) or b"").decode().splitlines()
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1
     block = lines[first : node.end_lineno]
     indent = min((len(line) - len(line.lstrip()) for line in block if line.strip()), default=0)

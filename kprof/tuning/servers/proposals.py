@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from kprof.tuning.servers.document import NeededFile, RankedConfig, ServerConfigs
+from kprof.tuning.servers.document import NeededFile, PredictedConfig, ServerConfigs
 
 _ORDER = (
     "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "num_warps", "num_stages", "waves_per_eu",
@@ -40,6 +40,6 @@ def _has_all(file: NeededFile) -> bool:
     return bool(file.ranked) and all(batch.best is not None for batch in file.ranked)
 
 
-def _written(one: RankedConfig) -> dict[str, int | float | str | bool | None]:
+def _written(one: PredictedConfig) -> dict[str, int | float | str | bool | None]:
     names = [name for name in _ORDER if name in one.config] + sorted(name for name in one.config if name not in _ORDER)
     return {name: one.config[name] for name in names}
