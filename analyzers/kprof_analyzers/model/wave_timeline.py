@@ -15,7 +15,8 @@ from kprof_analyzers.model.program import BARRIER, BUSY, DELAY, LDS, MATRIX, VAL
 from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.simulate import BEGIN, CAUSE_COUNT, CAUSES, END, SPLIT, Simulator
 
-_PIPES = ("matrix", "vector", "LDS (of the CU)", "vector cache (of the CU)", "memory (the CU's share)")
+PIPES = ("matrix", "vector", "LDS (of the CU)", "vector cache (of the CU)", "memory (the CU's share)")
+"""The units that a wavefront's operations keep busy, by number."""
 _PIPE_OF = {MATRIX: 0, VALU: 1, LDS: 2, VMEM: 3}
 _MEMORY_PIPE = 4
 _NEVER = float("inf")
@@ -141,6 +142,11 @@ def record(model: KernelModel) -> TimelineRecorder:
     return kept[0]
 
 
+def is_wait(step: WavefrontStep) -> bool:
+    """Whether a wavefront only waits: at a wait instruction or a barrier."""
+    return step.kind in {None, WAIT, BARRIER}
+
+
 def wave_timeline(kernels: Iterable[KernelFacts]) -> Iterator[str]:
     """The JSON text of a trace in pieces: for each kernel the wavefronts of one SIMD and the pipes that they use."""
     yield '{"displayTimeUnit": "ns", "traceEvents": [\n'
@@ -162,7 +168,7 @@ def _events(model: KernelModel, recorder: TimelineRecorder, process: int) -> Ite
     for wave in range(len(recorder.at)):
         group, member = divmod(wave, recorder.waves)
         yield _named("thread_name", process, wave, f"workgroup {group} wavefront {member}")
-    for pipe, name in enumerate(_PIPES):
+    for pipe, name in enumerate(PIPES):
         yield _named("thread_name", process + 1, pipe, name)
     headers = {loop.index: loop.header for loop in facts.program.loops}
     for iteration in recorder.passes:
@@ -171,7 +177,7 @@ def _events(model: KernelModel, recorder: TimelineRecorder, process: int) -> Ite
     instructions = facts.program.instructions
     for step in recorder.steps:
         instruction = instructions[step.position]
-        waiting = step.kind in {None, WAIT, BARRIER}
+        waiting = is_wait(step)
         name = "barrier" if step.kind is None else instruction.opcode.name
         arguments = {"instruction": instruction.text.strip(), "cause": step.cause, "line": _line(instruction)}
         category = "wait" if waiting else "issue"
@@ -180,7 +186,7 @@ def _events(model: KernelModel, recorder: TimelineRecorder, process: int) -> Ite
         instruction = instructions[busy.position]
         arguments = {"line": _line(instruction)}
         track = (process + 1, busy.pipe)
-        yield _slice(track, instruction.opcode.name, _PIPES[busy.pipe], (busy.start, busy.end), arguments)
+        yield _slice(track, instruction.opcode.name, PIPES[busy.pipe], (busy.start, busy.end), arguments)
 
 
 def _line(instruction: Instruction) -> str:

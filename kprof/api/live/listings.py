@@ -71,15 +71,11 @@ def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> StageLi
         TargetError: there is no such stage or kernel.
         KprofError: as :func:`kprof.analyze`.
     """
-    from kprof.api.options import target_options
     from kprof.reporters.html.highlight import pieces
-    from kprof.targets.resolver import load
 
     if stage not in STAGES:
         raise TargetError(f"no stage {stage!r}{near(stage, STAGES)}", hint=f"there are {', '.join(STAGES)}")
-    found = next((one for number, one in enumerate(load(target, target_options(**options))) if number == kernel), None)
-    if found is None:
-        raise TargetError(f"there is no kernel {kernel + 1}", path=target)
+    found = kernel_of(target, kernel, **options)
     builder = _Builder(found, target)
     lines = list(builder.lines(stage))
     notes = [*builder.notes, *found.notes]
@@ -98,6 +94,22 @@ def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> StageLi
         ],
         notes,
     )
+
+
+def kernel_of(target: str, kernel: int, **options: Any) -> "LoadedKernel":
+    """One kernel of a target; arguments as of :func:`listing`.
+
+    Raises:
+        TargetError: there is no such kernel.
+        KprofError: as :func:`kprof.analyze`.
+    """
+    from kprof.api.options import target_options
+    from kprof.targets.resolver import load
+
+    found = next((one for number, one in enumerate(load(target, target_options(**options))) if number == kernel), None)
+    if found is None:
+        raise TargetError(f"there is no kernel {kernel + 1}", path=target)
+    return found
 
 
 class _Builder:

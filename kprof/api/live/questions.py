@@ -192,6 +192,13 @@ def difference(target: str, stage: str, **options: Any) -> dict[str, Any]:
     return asdict(difference_(target, stage, **options))
 
 
+def wavefronts(target: str, **options: Any) -> dict[str, Any]:
+    """The modelled wavefronts of a SIMD over time."""
+    from kprof.api.live.wavefronts import wavefronts as wavefronts_
+
+    return asdict(wavefronts_(target, **options))
+
+
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "analyze": analyze,
     "report": report,
@@ -205,6 +212,7 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "knobs": knobs,
     "listing": listing,
     "difference": difference,
+    "wavefronts": wavefronts,
 }
 """Name to what answers it."""
 

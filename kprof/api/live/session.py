@@ -118,7 +118,7 @@ class Session:
 
         Args:
             question: ``analyze``, ``report``, ``compare``, ``advise``, ``rank``, ``occupancy``, ``explain_rule``,
-                ``kernels``, ``capture``, ``knobs`` or ``listing``.
+                ``kernels``, ``capture``, ``knobs``, ``listing``, ``difference`` or ``wavefronts``.
             seconds: how long it may take, by default as the session says.
             arguments: those of the function of this name in the API, as JSON can hold them.
 

@@ -24,6 +24,7 @@ from kprof.api.live.view.asked import (
     advice_arguments,
     arguments,
     difference_arguments,
+    kernel_arguments,
     listing_arguments,
     pair_arguments,
     read,
@@ -36,7 +37,7 @@ from kprof.version import __version__
 
 SCRIPTS = (
     "view", "dom", "server", "panes", "figures", "knobs", "tried", "room", "better", "difference", "roofline", "dots",
-    "neighbours",
+    "neighbours", "timeline",
 )  # fmt: skip
 FILES: Mapping[str, tuple[str, str]] = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -80,6 +81,7 @@ class ViewServer:
             Route("/api/report", partial(_question, Asked, self._report), methods=["POST"]),
             Route("/api/knobs", partial(_question, Asked, self._knobs), methods=["POST"]),
             Route("/api/listing", partial(_question, Asked, self._listing), methods=["POST"]),
+            Route("/api/wavefronts", partial(_question, Asked, self._wavefronts), methods=["POST"]),
             Route("/api/advise", partial(_question, Asked, self._advise), methods=["POST"]),
             Route("/api/occupancy", partial(_question, AskedRoom, self._occupancy), methods=["POST"]),
             Route("/api/compare", partial(_question, AskedPair, self._compare), methods=["POST"]),
@@ -149,6 +151,10 @@ class ViewServer:
     async def _listing(self, asked: Asked) -> Any:
         given = listing_arguments(asked, self._served.targets, self._served.options)
         return result(await self._desk.ask("listing", given))
+
+    async def _wavefronts(self, asked: Asked) -> Any:
+        given = kernel_arguments(asked, self._served.targets, self._served.options)
+        return result(await self._desk.ask("wavefronts", given))
 
 
 def _content(name: str) -> tuple[bytes]:

@@ -112,6 +112,15 @@ def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, A
     return {**arguments(asked, targets, base), "stage": asked.stage, "kernel": asked.kernel}
 
 
+def kernel_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for one kernel.
+
+    Raises:
+        KprofError: there is no such target.
+    """
+    return {**arguments(asked, targets, base), "kernel": asked.kernel}
+
+
 def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of the session's ``difference``; stage and kernel are those of the first question.
 

@@ -232,11 +232,46 @@ def test_what_if(assembly, opened):
     assert page.locator("#curves svg polyline").count() == 2
 
 
+@pytest.fixture(scope="module")
+def attention(view: Callable[..., Viewed], tmp_path_factory: pytest.TempPathFactory) -> Viewed:
+    """The page of the bundled attention."""
+    return view("flash_attention", folder=tmp_path_factory.mktemp("attention"))
+
+
+@pytest.mark.triton
+def test_the_wavefronts_of_attention_are_drawn(attention, opened):
+    """Zoomed by keys and buttons; a step says what it is and lights its instruction."""
+    page = opened(attention)
+    page.click("#timeline-open summary")
+    page.wait_for_selector("#timeline-open[data-turn]")
+    canvas = page.locator("#timeline")
+    whole = int(canvas.get_attribute("data-to"))
+    page.click("#timeline-in")
+    page.focus("#timeline")
+    page.keyboard.press("+")
+    shown = [int(canvas.get_attribute(f"data-{end}")) for end in ("from", "to")]
+    assert shown[1] - shown[0] == pytest.approx(whole / 4, abs=2)
+    page.keyboard.press("n")
+    words = page.inner_text("#timeline-words")
+    named = re.search(r"wavefront 0 (?:issues|waits).*: (\S+).*, line (\d+); [\d.]+ cycles", words)
+    assert named
+    expect(page.locator("#pane-1 .row.at")).to_be_in_viewport()
+    assert page.inner_text("#pane-1 .row.at b") == named[2]
+    assert named[1] in page.inner_text("#pane-1 .row.at")
+    page.keyboard.press("ArrowLeft")
+    assert int(canvas.get_attribute("data-from")) < shown[0]
+    page.click("#timeline-whole")
+    assert (canvas.get_attribute("data-from"), canvas.get_attribute("data-to")) == ("0", str(whole))
+    # Something is drawn: several colours, where an empty canvas has 0 alone.
+    drawn = "Array.from(document.getElementById('timeline').getContext('2d').getImageData(300, 20, 400, 1).data)"
+    assert len(set(page.evaluate(drawn))) > 4
+
+
 @pytest.mark.slow
 @pytest.mark.triton
-def test_better_knobs_are_a_click_away(view, opened, tmp_path):
+def test_better_knobs_are_a_click_away(attention, opened):
     """The search is run; an answer turns its knobs; one that is stopped leaves nothing running."""
-    page = opened(view("flash_attention", folder=tmp_path))
+    page = opened(attention)
 
     def briefly(route: Any) -> None:
         route.continue_(post_data=json.dumps({**route.request.post_data_json, "seconds": 5}))

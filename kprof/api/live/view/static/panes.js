@@ -111,6 +111,11 @@ export class Pane {
     return wanted.length || key === null ? wanted : there;
   }
 
+  /** The row of a line of the text. */
+  rowOf(number) {
+    return this.lines.findIndex((line) => line[0] === number);
+  }
+
   #choose() {
     this.stage = this.select.value;
     this.clear();

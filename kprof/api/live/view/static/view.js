@@ -10,6 +10,7 @@ import { Pane } from "/panes.js";
 import * as roofline from "/roofline.js";
 import * as room from "/room.js";
 import { about, ask, listen, Refused } from "/server.js";
+import { Timeline } from "/timeline.js";
 import { plain, Tried } from "/tried.js";
 
 let served;
@@ -18,6 +19,7 @@ let report = null;
 let question = { target: 0 };
 let turn = 0;
 let tried;
+let timeline;
 let panes = [];
 let selected = null;
 // Each target's GPU and case where nothing is chosen.
@@ -78,7 +80,7 @@ async function refresh({ sheetToo = false } = {}) {
     rooflines();
     say(`answered in ${Math.round(performance.now() - began)} ms`);
     listings = new Map();
-    await Promise.all(panes.map((pane) => fill(pane)));
+    await Promise.all([...panes.map((pane) => fill(pane)), wavefronts()]);
   } catch (error) {
     if (mine !== turn) return;
     if (!(error instanceof Refused)) console.warn(error);
@@ -166,14 +168,42 @@ function place(from, key, chain) {
   for (const pane of panes) pane.light(key, chain, pane !== from);
 }
 
-/** Go to the instructions of a finding. */
-async function jump(finding) {
+/** The pane that shows the instructions; the last one becomes it where none does. */
+async function instructions() {
   const pane = panes.find((one) => one.stage === "amdgcn") || panes.at(-1);
   if (pane.stage !== "amdgcn") {
     pane.stage = "amdgcn";
     pane.select.value = "amdgcn";
     await fill(pane);
   }
+  return pane;
+}
+
+/** Draw the wavefronts of the question that is shown, once somebody wants to see them. */
+async function wavefronts() {
+  if (!byId("timeline-open").open || byId("timeline-open").dataset.turn === String(turn)) return;
+  const mine = turn;
+  byId("timeline-words").textContent = "simulating …";
+  try {
+    const found = await ask("wavefronts", question);
+    if (mine !== turn) return;
+    timeline.show(found);
+    byId("timeline-open").dataset.turn = mine;
+  } catch (error) {
+    if (mine === turn) byId("timeline-words").textContent = error.message;
+  }
+}
+
+/** Go to the instruction on a line of the assembly. */
+async function goTo(line) {
+  const pane = await instructions();
+  const row = pane.rowOf(line);
+  if (row >= 0) pane.mark([row]);
+}
+
+/** Go to the instructions of a finding. */
+async function jump(finding) {
+  const pane = await instructions();
   const key = finding.location ? `${finding.location.file}:${finding.location.line}` : null;
   if (key) for (const other of panes) if (other !== pane) other.light(key, []);
   const kind = figures.kindOf(finding);
@@ -236,6 +266,8 @@ async function start() {
   for (const one of served.results) tried.add(one);
   byId("pane-count").addEventListener("change", () => arrange().forEach((pane) => fill(pane).catch(complain)));
   arrange();
+  timeline = new Timeline((line) => goTo(line).catch(complain));
+  byId("timeline-open").addEventListener("toggle", wavefronts);
   byId("compared").addEventListener("compare", (event) => compare(event.detail));
   byId("target").addEventListener("change", () => {
     question = { target: 0 };

@@ -1,0 +1,104 @@
+"""The modelled wavefronts of a SIMD over time: what issues, what waits for what, and which unit is busy."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kprof.api.live.listings import kernel_of
+
+if TYPE_CHECKING:
+    from kprof.analysis import KernelFacts
+
+Step = tuple[int, float, float, int, int]
+"""Wavefront (or unit), first and last cycle, instruction, cause."""
+
+
+@dataclass(frozen=True)
+class Wavefronts:
+    """What the simulation of a few iterations did. Everything is modelled; times are cycles of the CU.
+
+    Attributes:
+        kernel: its name.
+        cycles: until the last wavefront ended.
+        clock_mhz: of the model, which turns cycles into time.
+        waves: names of the wavefronts: those of one SIMD, or of all where workgroups are smaller than a CU.
+        units: names of the units that they use.
+        causes: what time goes to.
+        instructions: ``[line of the assembly, text]``, which steps count into.
+        issue, wait: ``[wave, start, end, instruction, cause]``; a cause counts into ``causes``.
+        busy: ``[unit, start, end, instruction]``.
+        loops: ``[wave, start, end, iteration, line of the loop's first instruction]``.
+        notes: what is to be known of it.
+    """
+
+    kernel: str
+    cycles: float
+    clock_mhz: float
+    waves: list[str]
+    units: list[str]
+    causes: list[str]
+    instructions: list[tuple[int, str]]
+    issue: list[Step]
+    wait: list[Step]
+    busy: list[tuple[int, float, float, int]]
+    loops: list[tuple[int, float, float, int, int]]
+    notes: list[str]
+
+
+def wavefronts(target: str, kernel: int = 0, **options: Any) -> Wavefronts:
+    """The wavefronts of one kernel of a target.
+
+    Args:
+        target: as for :func:`kprof.analyze`.
+        kernel: position among the target's kernels.
+        options: how it is compiled, as for :func:`kprof.analyze`.
+
+    Raises:
+        TargetError: there is no such kernel, or its instructions are not known.
+        KprofError: as :func:`kprof.analyze`.
+    """
+    from kprof.errors import TargetError
+    from kprof_analyzers.pipeline import facts_of
+
+    found = kernel_of(target, kernel, **options)
+    if not found.program.instructions:
+        raise TargetError("no instructions were seen, so no wavefront can be simulated", path=target)
+    return simulated(facts_of(found)[0])
+
+
+def simulated(facts: "KernelFacts") -> Wavefronts:
+    """The same of a kernel's facts."""
+    from kprof_analyzers.model.kernel import build
+    from kprof_analyzers.model.simulate import CAUSES
+    from kprof_analyzers.model.wave_timeline import PIPES, is_wait, record
+
+    model = build(facts)
+    recorder = record(model)
+    places: dict[int, int] = {}
+    names = [divmod(wave, recorder.waves) for wave in range(len(recorder.at))]
+    issue: list[Step] = []
+    wait: list[Step] = []
+    for step in recorder.steps:
+        at = places.setdefault(step.position, len(places))
+        one = (step.wave, round(step.start, 1), round(step.end, 1), at, CAUSES.index(step.cause))
+        (wait if is_wait(step) else issue).append(one)
+    busy = [
+        (one.pipe, round(one.start, 1), round(one.end, 1), places.setdefault(one.position, len(places)))
+        for one in recorder.busy
+    ]
+    instructions = facts.program.instructions
+    loops = {loop.index: instructions[min(loop.instructions)].line for loop in facts.program.loops}
+    which = "all SIMDs of the CU" if model.apart else f"one SIMD; the CU's {model.simds} do the same"
+    return Wavefronts(
+        facts.name,
+        round(max((step.end for step in recorder.steps), default=0.0), 1),
+        model.machine.clock_mhz,
+        [f"workgroup {group} wavefront {member}" for group, member in names],
+        list(PIPES),
+        list(CAUSES),
+        [(instructions[position].line, instructions[position].text.strip()) for position in places],
+        issue,
+        wait,
+        busy,
+        [(one.wave, round(one.start, 1), round(one.end, 1), one.number, loops[one.loop]) for one in recorder.passes],
+        [f"modelled: wavefronts of {which}, a few iterations of each loop", *model.where.assumptions],
+    )
