@@ -12,7 +12,7 @@ import subprocess
 import sys
 from functools import cache
 from importlib.util import find_spec
-from typing import BinaryIO
+from typing import IO
 
 from fuzz.target import ROOT
 
@@ -49,12 +49,12 @@ def _worker() -> "subprocess.Popen[bytes]":
     )
 
 
-def _send(file: BinaryIO, data: bytes) -> None:
+def _send(file: IO[bytes], data: bytes) -> None:
     file.write(_SIZE.pack(len(data)) + data)
     file.flush()
 
 
-def _received(file: BinaryIO) -> bytes:
+def _received(file: IO[bytes]) -> bytes:
     """What :func:`_send` sent; empty at the end of the file."""
     head = file.read(_SIZE.size)
     return file.read(_SIZE.unpack(head)[0]) if len(head) == _SIZE.size else b""
@@ -83,7 +83,7 @@ def _in_child(text: str, arch: str) -> bytes:
     return data
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Assemble until nobody asks any more."""
     while request := _received(requests):
         _send(answers, _in_child(*pickle.loads(request)))

@@ -99,7 +99,7 @@ def fuzz(name: str, seconds: float, *, fixed: bool = False) -> Outcome:
 
 def inside(name: str, seconds: float, own: Path, *, fixed: bool) -> None:
     """Be the fuzzer of one reader; never returns."""
-    import atheris  # type: ignore[import-untyped]
+    import atheris
 
     with scratch_folder() as scratch, tempfile.NamedTemporaryFile("w", suffix=".dict") as words:
         os.environ.update(KPROF_CACHE_DIR=str(Path(scratch) / "cache"), NO_COLOR="1")

@@ -65,7 +65,8 @@ class Tally:
 def sweep(name: str, seed: int, first: int, count: int, seconds: float = float("inf")) -> Tally:
     """Damage and read inputs of one reader. A worker that an input ends is started again and goes on without it."""
     tally = Tally()
-    at, end, ended = first, first + count, []
+    at, end = first, first + count
+    ended: list[int] = []
     began = time.monotonic()
     while tally.count < count and time.monotonic() - began < seconds:
         with scratch_folder() as scratch:

@@ -158,7 +158,9 @@ class _Reader:
         latent = self.latent() if name in _LATENT or "kv_lora_rank" in self.text else None
         head = self.size("head_dim", needed=False)
         if head is None and hidden is not None and heads is not None:
-            head = hidden // heads
+            head = hidden // heads or None
+            if head is None:
+                self.problems.append(f"{_HEADS} is {heads:,}, more than hidden_size, {hidden:,}")
         experts = self.experts(name, layers) if name in (*_EXPERTS, *_LATENT) or self.has_experts() else None
         inner, dense = self.dense(name, layers, experts)
         return ModelConfig(
@@ -183,10 +185,10 @@ class _Reader:
             value = self.text.get(name)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST:
-                self.problems.append(f"{name} is no size: {str(value)[:40]}")
+            if not _is_size(value):
+                self.problems.append(f"{name} is no size: {repr(value)[:40]}")
                 return None
-            return value
+            return int(value)
         if needed:
             self.problems.append(f"{' or '.join(names)} is missing")
         return None
@@ -213,17 +215,31 @@ class _Reader:
         return ExpertSizes(count, chosen, inner, shared, None if layers is None else self.with_experts(layers))
 
     def with_experts(self, layers: int) -> int | None:
-        """Layers with experts: the first ones may be dense, or only every so many have them."""
+        """Layers with experts: the first ones may be dense, or only every so many have them.
+
+        Counted without a loop over the layers: a damaged file may have millions of them.
+        """
         first = self.text.get("first_k_dense_replace", 0)
         step = self.text.get("interleave_moe_layer_step", self.text.get("decoder_sparse_step", 1))
         named = self.text.get("mlp_only_layers") or []
         listed = self.text.get("moe_layers")
         if isinstance(listed, list):
-            return len(listed)
-        if not isinstance(first, int) or not isinstance(step, int) or step < 1 or not isinstance(named, list):
-            return None
-        dense = {layer for layer in named if isinstance(layer, int)}
-        return sum(1 for layer in range(max(0, first), layers) if (layer + 1) % step == 0 and layer not in dense)
+            there = {layer for layer in listed if _is_number(layer) and 0 <= layer < layers}
+            if len(there) == len(listed):
+                return len(there)
+            return self.unknown_layers("moe_layers names what is no layer, or one twice")
+        if not _is_number(first):
+            return self.unknown_layers("first_k_dense_replace is no number of layers")
+        if not _is_size(step):
+            return self.unknown_layers("the step from one layer with experts to the next is no size")
+        if not isinstance(named, list):
+            return self.unknown_layers("mlp_only_layers is no list")
+        first = min(max(0, first), layers)
+        dense = {layer for layer in named if _is_number(layer) and first <= layer < layers and (layer + 1) % step == 0}
+        return layers // step - first // step - len(dense)
+
+    def unknown_layers(self, why: str) -> None:
+        self.problems.append(f"{why}: how many layers have experts is not known")
 
     def dense(self, name: str, layers: int | None, experts: ExpertSizes | None) -> tuple[int | None, int | None]:
         """Intermediate size and number of the layers without experts."""
@@ -241,16 +257,45 @@ class _Reader:
             return WeightFormat()
         method = str(found.get("quant_method", "?"))
         if method == "compressed-tensors":
-            return _compressed(found)
+            return self.compressed(found)
         block = found.get("weight_block_size")
         if method == "fp8":
-            return _fp8(block)
+            return self.fp8(block)
         if method in {"gptq", "awq"} and found.get("bits") == _FOUR:
-            group = found.get("group_size")
-            return WeightFormat("w4a16", group=group if isinstance(group, int) and group > 0 else None)
+            return self.four_bits(found.get("group_size"))
         if method != "mxfp4":
             self.problems.append(f"the quantisation {method!r} is not known: what is looked up for it is not told")
         return WeightFormat(method)
+
+    def compressed(self, found: dict[str, Any]) -> WeightFormat:
+        """As ``compressed-tensors`` writes it: the first group is taken for all."""
+        groups = found.get("config_groups")
+        first = next(iter(groups.values()), None) if isinstance(groups, dict) else None
+        weights = first.get("weights") if isinstance(first, dict) else None
+        if not isinstance(weights, dict):
+            return WeightFormat("compressed-tensors")
+        acts = first.get("input_activations") if isinstance(first, dict) else None
+        bits, kind, block, group = (weights.get(key) for key in ("num_bits", "type", "block_structure", "group_size"))
+        if bits == _FOUR and kind == "int" and acts is None:
+            return self.four_bits(group)
+        if bits == _EIGHT and kind == "float":
+            return self.fp8(block)
+        return WeightFormat("int8" if bits == _EIGHT and kind == "int" and acts is not None else "compressed-tensors")
+
+    def fp8(self, block: Any) -> WeightFormat:
+        """With a scale for each block where the file names a block."""
+        if block is None:
+            return WeightFormat("fp8")
+        if isinstance(block, list) and len(block) == 2 and all(map(_is_size, block)):
+            return WeightFormat("fp8-block", (block[0], block[1]))
+        self.problems.append("the block of weights that share a scale is not two sizes: fp8 without blocks is assumed")
+        return WeightFormat("fp8")
+
+    def four_bits(self, group: Any) -> WeightFormat:
+        """Of integers; a group of -1 is a whole row."""
+        if group is not None and group != -1 and not _is_size(group):
+            self.problems.append(f"group_size is no size: {repr(group)[:40]}")
+        return WeightFormat("w4a16", group=group if _is_size(group) else None)
 
 
 _FOUR, _EIGHT = 4, 8
@@ -258,23 +303,9 @@ _HEADS = "num_attention_heads"
 _COUNTS = ("num_local_experts", "n_routed_experts", "num_experts")
 
 
-def _compressed(found: dict[str, Any]) -> WeightFormat:
-    groups = found.get("config_groups")
-    first = next(iter(groups.values()), None) if isinstance(groups, dict) else None
-    weights = first.get("weights") if isinstance(first, dict) else None
-    if not isinstance(weights, dict):
-        return WeightFormat("compressed-tensors")
-    acts = first.get("input_activations") if isinstance(first, dict) else None
-    bits, kind, block, group = (weights.get(key) for key in ("num_bits", "type", "block_structure", "group_size"))
-    if bits == _FOUR and kind == "int" and acts is None:
-        return WeightFormat("w4a16", group=group if isinstance(group, int) and group > 0 else None)
-    if bits == _EIGHT and kind == "float":
-        return _fp8(block)
-    return WeightFormat("int8" if bits == _EIGHT and kind == "int" and acts is not None else "compressed-tensors")
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _fp8(block: Any) -> WeightFormat:
-    """With a scale for each block where the block's two sizes are given."""
-    if isinstance(block, list) and len(block) == 2 and all(isinstance(size, int) and size > 0 for size in block):
-        return WeightFormat("fp8-block", (block[0], block[1]))
-    return WeightFormat("fp8")
+def _is_size(value: Any) -> bool:
+    return _is_number(value) and 0 < value <= LARGEST

@@ -130,6 +130,12 @@ def test_any_value_is_a_size_or_a_message(changes):
         ({"mlp_only_layers": [0, 1, 2, [3]]}, 45),
         ({"first_k_dense_replace": -3}, 48),
         ({"decoder_sparse_step": 0}, None),
+        ({"decoder_sparse_step": None}, None),
+        ({"first_k_dense_replace": "3"}, None),
+        ({"mlp_only_layers": 5}, None),
+        ({"moe_layers": [1, 3, 5]}, 3),
+        ({"moe_layers": [1, 1]}, None),
+        ({"moe_layers": [47, 48]}, None),
         ({"mlp_only_layers": list(range(1 << 16))}, 0),
     ],
 )
@@ -138,6 +144,43 @@ def test_layers_with_experts(changes, layers):
     from kprof.inputs.model_config import _Reader
 
     data = json.loads((PUBLIC / "qwen3-30b-a3b" / "config.json").read_text()) | changes
-    experts = _Reader("config.json", data, data).read().experts
-    assert experts is not None
-    assert experts.layers == layers
+    model = _Reader("config.json", data, data).read()
+    assert model.experts is not None
+    assert model.experts.layers == layers
+    assert [p.endswith("how many layers have experts is not known") for p in model.problems] == [True] * (
+        layers is None
+    )
+
+
+@given(st.integers(1, 90), st.integers(-2, 95), st.integers(1, 7), st.lists(st.integers(-3, 95), max_size=8))
+def test_layers_with_experts_one_by_one(layers, first, step, named):
+    """As ``transformers`` decides for each layer: Qwen's rule by step and list, after DeepSeek's first dense ones."""
+    from kprof.inputs.model_config import _Reader
+
+    data = json.loads((PUBLIC / "qwen3-30b-a3b" / "config.json").read_text())
+    data |= {"num_hidden_layers": layers, "first_k_dense_replace": first, "decoder_sparse_step": step}
+    model = _Reader("config.json", data | {"mlp_only_layers": named}, data | {"mlp_only_layers": named}).read()
+    expected = sum(layer >= first and layer not in named and (layer + 1) % step == 0 for layer in range(layers))
+    assert (model.experts.layers, model.dense_layers) == (expected, layers - expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"num_attention_heads": 4096, "head_dim": None}, "num_attention_heads is 4,096, more than hidden_size, 2,048"),
+        ({"hidden_size": "a\nb"}, "hidden_size is no size: 'a\\nb'"),
+        (
+            {"quantization_config": {"quant_method": "fp8", "weight_block_size": [True, 128]}},
+            "the block of weights that share a scale is not two sizes: fp8 without blocks is assumed",
+        ),
+        (
+            {"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 1 << 70}},
+            "group_size is no size: 1180591620717411303424",
+        ),
+    ],
+)
+def test_what_cannot_be_a_size_is_told(changes, problem, tmp_path):
+    """In one line, and nothing is taken for another value in silence."""
+    data = json.loads((PUBLIC / "qwen3-30b-a3b" / "config.json").read_text()) | changes
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    assert read(tmp_path).problems == (problem,)
