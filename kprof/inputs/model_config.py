@@ -5,7 +5,7 @@ Key names are those of the ``transformers`` configuration classes; a multimodal 
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
@@ -188,7 +188,7 @@ class _Reader:
             if not _is_size(value):
                 self.problems.append(f"{name} is no size: {repr(value)[:40]}")
                 return None
-            return int(value)
+            return value
         if needed:
             self.problems.append(f"{' or '.join(names)} is missing")
         return None
@@ -227,19 +227,19 @@ class _Reader:
             there = {layer for layer in listed if _is_number(layer) and 0 <= layer < layers}
             if len(there) == len(listed):
                 return len(there)
-            return self.unknown_layers("moe_layers names what is no layer, or one twice")
-        if not _is_number(first):
-            return self.unknown_layers("first_k_dense_replace is no number of layers")
-        if not _is_size(step):
-            return self.unknown_layers("the step from one layer with experts to the next is no size")
-        if not isinstance(named, list):
-            return self.unknown_layers("mlp_only_layers is no list")
-        first = min(max(0, first), layers)
-        dense = {layer for layer in named if _is_number(layer) and first <= layer < layers and (layer + 1) % step == 0}
-        return layers // step - first // step - len(dense)
-
-    def unknown_layers(self, why: str) -> None:
-        self.problems.append(f"{why}: how many layers have experts is not known")
+            wrong = "moe_layers names what is no layer, or one twice"
+        elif not _is_number(first):
+            wrong = "first_k_dense_replace is no number of layers"
+        elif not _is_size(step):
+            wrong = "the step from one layer with experts to the next is no size"
+        elif not isinstance(named, list):
+            wrong = "mlp_only_layers is no list"
+        else:
+            first = min(max(0, first), layers)
+            inside = {layer for layer in named if _is_number(layer) and first <= layer < layers}
+            return layers // step - first // step - sum((layer + 1) % step == 0 for layer in inside)
+        self.problems.append(f"{wrong}: how many layers have experts is not known")
+        return None
 
     def dense(self, name: str, layers: int | None, experts: ExpertSizes | None) -> tuple[int | None, int | None]:
         """Intermediate size and number of the layers without experts."""
@@ -303,9 +303,9 @@ _HEADS = "num_attention_heads"
 _COUNTS = ("num_local_experts", "n_routed_experts", "num_experts")
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: Any) -> TypeGuard[int]:
     return _is_number(value) and 0 < value <= LARGEST
