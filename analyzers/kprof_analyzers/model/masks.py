@@ -192,37 +192,39 @@ class _Reader:
 
     def _share(self, sides: tuple[str, str], varying: int, step: int, extent: int, *, equal: bool) -> float | None:
         """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's."""
-        cases = self._cases(*sides)
-        if not cases:
+        rooms = self._rooms(*sides)
+        if not rooms:
             return None
-        passed = total = 0
-        for (left, right), count in cases.items():
+        passed = 0
+        for difference, count in rooms.items():
             # How far the larger side may be above the smaller one's first number.
-            room = right - left + int(equal)
+            room = difference + int(equal)
             many = -(-room // step) if varying == 0 else extent - max(0, -(-(1 - room) // step))
             passed += count * min(extent, max(0, many))
-            total += count * extent
-        return passed / total
+        return passed / (extent * rooms.total())
 
-    def _cases(self, left: str, right: str) -> Counter[tuple[int, int]]:
-        """First numbers of both sides, over workgroups and iterations, and how often each two of them occur."""
-        pairs: Counter[tuple[int, int]] = Counter()
+    def _rooms(self, left: str, right: str) -> Counter[int]:
+        """How far the right side's first number is above the left one's, over workgroups and iterations, how often."""
         first = self._now(left), self._now(right)
         if first[0] is None or first[1] is None:
-            return pairs
+            return Counter()
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
         iterations = 1 if loop is None else self.evaluator.trips(loop)
         if iterations is None or (loop is not None and loop.name != "scf.for"):
-            return pairs
-        second = first if loop is None else self._next(loop, left, right)
-        if second[0] is None or second[1] is None:
-            return pairs
+            return Counter()
         size = len(self.evaluator.programs)
-        here = [_listed(value, size) for value in (first[0], first[1], second[0], second[1], iterations)]
-        for (one, other, one_later, other_later, many), count in Counter(zip(*here, strict=True)).items():
+        now = map(operator.sub, _listed(first[1], size), _listed(first[0], size))
+        if loop is None:
+            return Counter(now)
+        second = self._next(loop, left, right)
+        if second[0] is None or second[1] is None:
+            return Counter()
+        later = map(operator.sub, _listed(second[1], size), _listed(second[0], size))
+        found: Counter[int] = Counter()
+        for (here, there, many), count in Counter(zip(now, later, _listed(iterations, size), strict=True)).items():
             for iteration in range(0, max(1, many), -(-max(1, many) // _ITERATIONS)):
-                pairs[one + iteration * (one_later - one), other + iteration * (other_later - other)] += count
-        return pairs
+                found[here + iteration * (there - here)] += count
+        return found
 
     def _now(self, name: str) -> Value | None:
         value = self.evaluator.certain(name)
