@@ -24,6 +24,7 @@ from kprof.cli._last_resort import (
     report,
     told_apart,
 )
+from kprof.cli._plain_values import take_plain_values
 from kprof.errors import KprofError
 from kprof.output.sink import clean_streams
 from kprof.version import __version__
@@ -125,6 +126,7 @@ def _ran() -> int | str | None:
     """Run the command and say what went wrong; the exit code."""
     try:
         with told_apart():
+            take_plain_values()
             try:
                 with _shown():
                     to_click(app)(prog_name="kprof")

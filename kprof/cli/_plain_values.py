@@ -1,0 +1,66 @@
+"""Take option values that need no conversion as they are.
+
+From 0.29 on typer converts every value with pydantic, which takes a fifth of a second to import: as long as everything
+else of a short command. Text, and numbers within their limits, are what they will be without it.
+"""
+
+from typing import Any
+
+
+def take_plain_values() -> None:
+    """Let typer ask pydantic only for what is not plain. Does nothing where typer has no such conversion."""
+    from typer import core
+
+    parameter = getattr(core, "_TyperParameter", None)
+    ask = getattr(parameter, "get_runtime_param", None)
+    if parameter is None or ask is None or getattr(ask, "is_plain", False):
+        return
+
+    def get(self: Any) -> Any:
+        return _PlainFirst(self, ask)
+
+    get.is_plain = True  # type: ignore[attr-defined]
+    parameter.get_runtime_param = get
+
+
+class _PlainFirst:
+    """What typer asks for a value: itself where it is plain, else typer's own conversion."""
+
+    def __init__(self, parameter: Any, ask: Any) -> None:
+        self._parameter, self._ask = parameter, ask
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value that the command gets.
+
+        Raises:
+            typer.BadParameter: it cannot be converted.
+        """
+        described = self._parameter.type_descriptor
+        told = described.parameter_info
+        if getattr(told, "parser", None) is None and getattr(told, "click_type", None) is None:
+            found = _plain(described.annotation, value, several=param.multiple or param.nargs == -1, told=told)
+            if found is not _UNKNOWN:
+                return found
+        return self._ask(self._parameter).coerce(value, param=param, ctx=ctx)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ask(self._parameter), name)
+
+
+_UNKNOWN = object()
+
+
+def _plain(kind: Any, value: Any, *, several: bool, told: Any) -> Any:
+    """The value, or ``_UNKNOWN`` where it is not one of those that are known to stay as they are."""
+    if value is None:
+        return () if several else None
+    if kind == list[str] and isinstance(value, tuple | list) and all(type(each) is str for each in value):
+        return list(value)
+    if kind in {str, bool} and type(value) is kind:
+        return value
+    if kind is int and type(value) is str and value.isascii() and value.isdecimal() and len(value) < 16:
+        value = int(value)
+    if kind in {int, float} and type(value) is kind:
+        low, high = getattr(told, "min", None), getattr(told, "max", None)
+        return value if (low is None or value >= low) and (high is None or value <= high) else _UNKNOWN
+    return _UNKNOWN
