@@ -91,6 +91,7 @@ def measure(
     profile: "Path_ | None" = None,
     table: "Path_ | None" = None,
     write_table: "Path_ | None" = None,
+    gpus: int = 1,
     progress: Callable[[Measurement], None] | None = None,
 ) -> Measurements:
     """Check and time a kernel on a real GPU, ROCm or CUDA.
@@ -117,6 +118,8 @@ def measure(
         profile: a folder that gets PyTorch profiler traces.
         table: the dispatch table with the configurations of the provider ``tuned``.
         write_table: a dispatch table that gets the fastest, for :func:`kprof.select`.
+        gpus: how many GPUs run each measurement at the same time, the first ones that torch sees. Both GCDs of an
+            MI250X are GPUs.
         progress: called with each measurement.
 
     Raises:
@@ -145,7 +148,12 @@ def measure(
         timeout=timeout,
         given_limits=dict(limits or {}),
         measure_limits=measure_limits,
+        gpus=gpus,
     )
+    if gpus < 1:
+        raise KprofError(f"cannot measure on {gpus} GPUs")
+    if gpus > 1 and write_table is not None:
+        raise KprofError("a dispatch table is for one GPU: it cannot be written from times of several at once")
     before = _table_before(write_table)
     report = _run(loaded, plan, progress)
     if write_table is not None:

@@ -21,8 +21,25 @@ _PEAKS = {
 }
 
 
-def describe() -> Device:
-    """The first GPU that torch sees.
+def use(gpu: int) -> None:
+    """Make a GPU the one that this process works on.
+
+    Args:
+        gpu: counted from 0 among those that torch sees.
+
+    Raises:
+        KprofError: there is no torch, or it sees fewer GPUs.
+    """
+    torch = _torch()
+    count = torch.cuda.device_count()
+    if gpu and gpu >= count:
+        raise HardwareError(f"no GPU {gpu}: torch {torch.__version__} can use {count} here{_why(torch)}")
+    if gpu:
+        torch.cuda.set_device(gpu)
+
+
+def describe(gpu: int = 0) -> Device:
+    """One of the GPUs that torch sees.
 
     Raises:
         KprofError: there is no torch, no Triton, or no GPU that torch can use.
@@ -30,7 +47,7 @@ def describe() -> Device:
     torch = _torch()
     if not torch.cuda.is_available():
         raise HardwareError(f"no GPU that torch {torch.__version__} can use here{_why(torch)}")
-    properties = torch.cuda.get_device_properties(0)
+    properties = torch.cuda.get_device_properties(gpu)
     versions = {"torch": str(torch.__version__), "triton": _triton_version()}
     backend = "rocm" if torch.version.hip else "cuda"
     versions["hip" if torch.version.hip else "cuda"] = str(torch.version.hip or torch.version.cuda)

@@ -102,6 +102,7 @@ class Timing(msgspec.Struct, frozen=True):
         calls: calls in a sample.
         buffers: sets of inputs and outputs that the calls rotate through.
         note: why it was not done as asked.
+        span: begin and end of all samples in seconds of the machine's monotonic clock, where several GPUs ran at once.
     """
 
     median: float
@@ -113,6 +114,7 @@ class Timing(msgspec.Struct, frozen=True):
     calls: int
     buffers: int
     note: str = ""
+    span: tuple[float, float] | None = None
 
 
 class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -132,6 +134,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         percent: share of the machine's limit that binds, 0 to 100.
         bound: which limit that is: ``memory`` or ``compute``.
         trace: PyTorch profiler trace that was written.
+        gpu: which of several GPUs that ran it at once, counted from 0 among those that torch sees.
     """
 
     kernel: str
@@ -149,6 +152,12 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     percent: float | None = None
     bound: str | None = None
     trace: str | None = None
+    gpu: int | None = None
+
+    @property
+    def who(self) -> str:
+        """Who computed it: the provider, and the GPU where several ran at once."""
+        return self.provider if self.gpu is None else f"{self.provider} on GPU {self.gpu}"
 
 
 class BenchReport(msgspec.Struct, frozen=True):
@@ -185,6 +194,7 @@ class BenchTask(msgspec.Struct, frozen=True):
         check_only: compare, do not time.
         profile: file for a PyTorch profiler trace.
         device: the device as described before, with its limits.
+        together: before its samples the worker says so and waits for word: other GPUs begin then, too.
     """
 
     target: str
@@ -200,6 +210,7 @@ class BenchTask(msgspec.Struct, frozen=True):
     check_only: bool = False
     profile: str | None = None
     device: Device | None = None
+    together: bool = False
 
 
 def rates(
@@ -234,6 +245,7 @@ def flat(measurement: Measurement) -> Mapping[str, Any]:
         "case": measurement.case,
         "shape": " ".join(f"{k}={v}" for k, v in measurement.shape.items()),
         "provider": measurement.provider,
+        "gpu": measurement.gpu,
         "config": " ".join(f"{k}={v}" for k, v in measurement.config.items()),
         "status": measurement.status,
         "ms": timing.median if timing else None,

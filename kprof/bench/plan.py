@@ -1,6 +1,7 @@
 """Plan a benchmark, run it, and gather what came out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from kprof.bench.implementations import NAMES
 from kprof.bench.implementations import providers as known_providers
 from kprof.bench.pool import Runner
 from kprof.bench.published import published
+from kprof.bench.together import at_once, sums
 from kprof.bench.values import OWN
 from kprof.errors import KprofError, near
 from kprof.kernel_spec import Config, Kernel, Shape
@@ -36,6 +38,7 @@ class Plan:
         timeout: seconds for one measurement.
         given_limits: limits that the user knows.
         measure_limits: measure those that are not known.
+        gpus: how many GPUs run each measurement at the same time.
     """
 
     target: str
@@ -54,6 +57,7 @@ class Plan:
     timeout: float = 600.0
     given_limits: Mapping[str, Any] = field(default_factory=dict)
     measure_limits: bool = True
+    gpus: int = 1
 
 
 def cases_of(kernel: Kernel, names: Iterable[str]) -> list[str]:
@@ -133,19 +137,31 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
     # What the user got wrong is found before a process is started that looks for a GPU.
     for _, shape in problems(kernel, plan, "gfx942"):
         kernel.configure("gfx942", plan.config, shape)
-    with Runner(plan.timeout) as runner:
-        device = runner.describe(dict(plan.given_limits), measure=plan.measure_limits and not plan.check_only)
-        measurements = []
-        for case, shape in problems(kernel, plan, device.arch):
+    if plan.gpus > 1 and "tuned" in providers:
+        raise KprofError("the provider tuned times one configuration after the other, which cannot be in step on GPUs",
+                         hint="find the configuration on one GPU and give it with --config")  # fmt: skip
+    with ExitStack() as stack:
+        runners = [stack.enter_context(Runner(plan.timeout, gpu)) for gpu in range(plan.gpus)]
+        given, measure = dict(plan.given_limits), plan.measure_limits and not plan.check_only
+        devices = [runner.describe(given, measure=measure) for runner in runners]
+        measurements, notes = [], []
+        for case, shape in problems(kernel, plan, devices[0].arch):
             for provider in providers:
-                found = runner.measure(_task(plan, device, case, shape, provider))
-                measurements.append(found)
+                tasks = [_task(plan, device, case, shape, provider, gpu=gpu) for gpu, device in enumerate(devices)]
+                found = at_once(runners, tasks) if plan.gpus > 1 else [runners[0].measure(tasks[0])]
+                notes += sums(found) if plan.gpus > 1 else []
+                measurements += found
                 if report is not None:
-                    report(found)
-    return BenchReport(__version__, device, measurements, published=published(kernel.name, measurements))
+                    for one in found:
+                        report(one)
+    others = list(dict.fromkeys(f"{d.name} ({d.arch})" for d in devices if d.arch != devices[0].arch))
+    if others:
+        notes.append(f"not all GPUs are {devices[0].name} ({devices[0].arch}): {', '.join(others)}")
+    known = published(kernel.name, measurements)
+    return BenchReport(__version__, devices[0], measurements, published=known, notes=notes)
 
 
-def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider: str) -> BenchTask:
+def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider: str, *, gpu: int) -> BenchTask:
     config = dict(plan.config)
     if provider == "tuned" and plan.tuned is not None and (known := plan.tuned(shape, device.arch)) is not None:
         config = {**known, **config}
@@ -153,7 +169,7 @@ def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider
     if plan.profile is not None:
         folder = Path(plan.profile)
         folder.mkdir(parents=True, exist_ok=True)
-        name = Path(plan.target).stem.replace("::", "_")
+        name = Path(plan.target).stem.replace("::", "_") + (f".gpu{gpu}" if plan.gpus > 1 else "")
         trace = str((folder / f"{name}.{case.replace('*', '_custom')}.{provider}.json").absolute())
     return BenchTask(
         target=plan.target,
@@ -169,6 +185,7 @@ def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider
         check_only=plan.check_only,
         profile=trace,
         device=device,
+        together=plan.gpus > 1,
     )
 
 
@@ -181,6 +198,6 @@ def verdict(report: BenchReport) -> tuple[int, str]:
     parts = [f"{done} measured"]
     for what, group in (("wrong", wrong), ("failed", failed), ("not available", left_out)):
         if group:
-            parts.append(f"{len(group)} {what} ({', '.join(dict.fromkeys(f'{m.case} {m.provider}' for m in group))})")
+            parts.append(f"{len(group)} {what} ({', '.join(dict.fromkeys(f'{m.case} {m.who}' for m in group))})")
     code = 1 if wrong else 2 if failed or not done else 0
     return code, ", ".join(parts)

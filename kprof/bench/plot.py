@@ -17,7 +17,7 @@ def as_svg(report: BenchReport) -> str:
     """
     timed = [m for m in report.measurements if m.timing]
     cases = list(dict.fromkeys(m.case for m in report.measurements))
-    providers = list(dict.fromkeys(m.provider for m in timed))
+    providers = list(dict.fromkeys(m.who for m in timed))
     unit, values = _series(timed)
     top = _round_up(max(values.values(), default=1.0))
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" font-size="12"'
@@ -48,10 +48,10 @@ def _kernel(report: BenchReport) -> str:
 def _series(timed: Sequence[Measurement]) -> tuple[str, dict[tuple[str, str], float]]:
     bounds = [m.bound for m in timed]
     if timed and all(m.gbs for m in timed) and bounds.count("compute") <= len(bounds) // 2:
-        return "GB/s", {(m.case, m.provider): m.gbs for m in timed if m.gbs}
+        return "GB/s", {(m.case, m.who): m.gbs for m in timed if m.gbs}
     if timed and all(m.tflops for m in timed):
-        return "TFLOP/s", {(m.case, m.provider): m.tflops for m in timed if m.tflops}
-    return "calls / ms", {(m.case, m.provider): 1 / m.timing.median for m in timed if m.timing and m.timing.median}
+        return "TFLOP/s", {(m.case, m.who): m.tflops for m in timed if m.tflops}
+    return "calls / ms", {(m.case, m.who): 1 / m.timing.median for m in timed if m.timing and m.timing.median}
 
 
 def _axes(cases: Sequence[str], unit: str, top: float) -> list[str]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,10 +30,12 @@ class Runner:
 
     Args:
         timeout: seconds that one task may take, compiling and checking included.
+        gpu: the GPU that it measures on, counted from 0 among those that torch sees.
     """
 
-    def __init__(self, timeout: float = 600.0) -> None:
+    def __init__(self, timeout: float = 600.0, gpu: int = 0) -> None:
         self.timeout = timeout
+        self.gpu = gpu
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._log: IO[bytes] | None = None
@@ -77,9 +80,14 @@ class Runner:
             raise (HardwareError if failure["hardware"] else KprofError)(failure["message"], hint=failure["hint"])
         raise HardwareError(f"looking for a GPU failed: {reply.get('device_failure') or reply['died']}")
 
-    def measure(self, task: BenchTask) -> Measurement:
-        """Run a task; where the process dies, that is the result of this task only."""
-        reply = self._ask({"kind": "measure", "task": msgspec.to_builtins(task)}, self.timeout)
+    def measure(self, task: BenchTask, begin: Callable[[], None] | None = None) -> Measurement:
+        """Run a task; where the process dies, that is the result of this task only.
+
+        Args:
+            task: what to run.
+            begin: of a task with ``together``: called when its samples could begin; they do once it returns.
+        """
+        reply = self._ask({"kind": "measure", "task": msgspec.to_builtins(task)}, self.timeout, begin)
         if "measurement" in reply:
             return msgspec.convert(reply["measurement"], Measurement)
         name = task.target.rpartition("/")[2].removesuffix(".py")
@@ -92,13 +100,18 @@ class Runner:
         message = f"the GPU failed: {reply['device_failure']}" if "device_failure" in reply else reply["died"]
         return msgspec.structs.replace(lost, message=message)
 
-    def _ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
+    def _ask(self, request: dict[str, Any], timeout: float, begin: Callable[[], None] | None = None) -> dict[str, Any]:
         process = self._process or self._start()
         assert process.stdin is not None
         try:
-            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.write(json.dumps({**request, "gpu": self.gpu}) + "\n")
             process.stdin.flush()
             line = self._lines.get(timeout=timeout)
+            if begin is not None and line is not None and "ready" in json.loads(line):
+                begin()
+                process.stdin.write("go\n")
+                process.stdin.flush()
+                line = self._lines.get(timeout=timeout)
         except queue.Empty:
             self.close()
             return {"late": True, "died": f"no answer within {timeout:g} s"}

@@ -1,12 +1,15 @@
 """Time a function on the device: warm-up, rotating buffers, device graphs for short calls, medians."""
 
 from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 from kprof.bench.document import Timing
 
 SHORT_MS = 0.2
 """Below this a launch's own cost on the host can exceed the kernel's time, so calls go into a device graph."""
+
+_Begin = Callable[[], None] | None
 
 _MOST_BUFFERS = 1024
 _LEAST_SAMPLES = 20
@@ -63,6 +66,7 @@ def time_calls(
     warmup_ms: float,
     rep_ms: float,
     use_graph: bool | None = None,
+    begin: _Begin = None,
 ) -> Timing:
     """Median and spread of ``call`` on the current device.
 
@@ -72,6 +76,7 @@ def time_calls(
         warmup_ms: time to run before measuring.
         rep_ms: time to measure.
         use_graph: launch through a device graph; ``None`` for calls below :data:`SHORT_MS`.
+        begin: called once before the samples; they then have their :attr:`Timing.span`.
     """
     kept: list[Any] = [None] * len(sets)
 
@@ -85,10 +90,10 @@ def time_calls(
     note = ""
     if use_graph or (use_graph is None and estimate < SHORT_MS):
         try:
-            return _with_graph(run_once, len(sets), estimate, rep_ms)
+            return _with_graph(run_once, len(sets), estimate, rep_ms, begin=begin)
         except RuntimeError as error:
             note = f"not captured as a graph: {str(error).strip().splitlines()[0]}"
-    return _with_events(run_once, len(sets), estimate, rep_ms, note)
+    return _with_events(run_once, len(sets), estimate, rep_ms, note, begin=begin)
 
 
 def _clone(value: Any) -> Any:
@@ -119,21 +124,24 @@ def _between_events(run_once: Callable[[int], None], calls: int) -> float:
     return float(begin.elapsed_time(end)) / calls
 
 
-def _with_events(run_once: Callable[[int], None], sets: int, estimate: float, rep_ms: float, note: str) -> Timing:
+def _with_events(
+    run_once: Callable[[int], None], sets: int, estimate: float, rep_ms: float, note: str, *, begin: _Begin
+) -> Timing:
     import torch
 
     count = max(_LEAST_SAMPLES, min(_MOST_SAMPLES, int(rep_ms / estimate)))
     pairs = [_events() for _ in range(count)]
     torch.cuda.synchronize()
-    for number, (begin, end) in enumerate(pairs):
-        begin.record()
+    since = _since(begin)
+    for number, (before, after) in enumerate(pairs):
+        before.record()
         run_once(number)
-        end.record()
+        after.record()
     torch.cuda.synchronize()
-    return _timing([float(b.elapsed_time(e)) for b, e in pairs], "events", 1, sets, note)
+    return _timing([float(b.elapsed_time(e)) for b, e in pairs], "events", 1, sets, note, since=since)
 
 
-def _with_graph(run_once: Callable[[int], None], sets: int, estimate: float, rep_ms: float) -> Timing:
+def _with_graph(run_once: Callable[[int], None], sets: int, estimate: float, rep_ms: float, *, begin: _Begin) -> Timing:
     """Calls for about 2 ms in one graph, at least one for each buffer set."""
     import torch
 
@@ -142,20 +150,29 @@ def _with_graph(run_once: Callable[[int], None], sets: int, estimate: float, rep
     with torch.cuda.graph(graph):
         for number in range(calls):
             run_once(number)
-    begin, end = _events()
+    before, after = _events()
     samples: list[float] = []
     graph.replay()
     torch.cuda.synchronize()
+    since = _since(begin)
     while len(samples) < _LEAST_SAMPLES or (sum(samples) * calls < rep_ms and len(samples) < _MOST_SAMPLES):
-        begin.record()
+        before.record()
         graph.replay()
-        end.record()
+        after.record()
         torch.cuda.synchronize()
-        samples.append(float(begin.elapsed_time(end)) / calls)
-    return _timing(samples, "graph", calls, sets, "")
+        samples.append(float(before.elapsed_time(after)) / calls)
+    return _timing(samples, "graph", calls, sets, "", since=since)
 
 
-def _timing(samples: list[float], method: Any, calls: int, sets: int, note: str) -> Timing:
+def _since(begin: _Begin) -> float | None:
+    """When the samples begin, where somebody waits for it."""
+    if begin is None:
+        return None
+    begin()
+    return monotonic()
+
+
+def _timing(samples: list[float], method: Any, calls: int, sets: int, note: str, *, since: float | None) -> Timing:
     ordered = sorted(samples)
     return Timing(
         median=percentile(ordered, 0.5),
@@ -167,4 +184,5 @@ def _timing(samples: list[float], method: Any, calls: int, sets: int, note: str)
         calls=calls,
         buffers=sets,
         note=note,
+        span=None if since is None else (since, monotonic()),
     )

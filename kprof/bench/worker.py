@@ -27,9 +27,14 @@ SAME_FUNCTION = 0.05
 
 
 class Bench:
-    """What is kept between the tasks of one kernel: inputs and reference of the current problem."""
+    """What is kept between the tasks of one kernel: inputs and reference of the current problem.
 
-    def __init__(self) -> None:
+    Args:
+        begin: returns when the samples of a task that runs on several GPUs at once may begin.
+    """
+
+    def __init__(self, begin: Callable[[], None] | None = None) -> None:
+        self._begin = begin
         self._key = ""
         self._inputs: dict[str, Any] = {}
         self._expected: Mapping[str, Any] | None = None
@@ -79,7 +84,8 @@ class Bench:
             return result
         cache = task.device.limits.cache_bytes or device.UNKNOWN_CACHE_BYTES
         count = bench_timing.buffers_needed(size, cache, torch.cuda.mem_get_info()[0])
-        timed = _timed(kernel, task, result, call, bench_timing.copies(inputs, count))
+        begin = self._begin if task.together else None
+        timed = _timed(kernel, task, result, call, bench_timing.copies(inputs, count), begin=begin)
         if count * size < cache and timed.timing is not None:
             note = "; ".join(filter(None, [timed.timing.note, "all buffers together fit the last-level cache"]))
             timed = msgspec.structs.replace(timed, timing=msgspec.structs.replace(timed.timing, note=note))
@@ -134,9 +140,13 @@ def _timed(
     result: Measurement,
     call: Callable[[Mapping[str, Any]], Any],
     sets: list[dict[str, Any]],
+    *,
+    begin: Callable[[], None] | None,
 ) -> Measurement:
     assert task.device is not None
-    timing = bench_timing.time_calls(call, sets, warmup_ms=task.warmup_ms, rep_ms=task.rep_ms, use_graph=task.use_graph)
+    timing = bench_timing.time_calls(
+        call, sets, warmup_ms=task.warmup_ms, rep_ms=task.rep_ms, use_graph=task.use_graph, begin=begin
+    )
     flops = kernel.flops(task.shape) if kernel.flops else None
     traffic = kernel.bytes(task.shape) if kernel.bytes else None
     dtype = device.limit_type(str(task.shape.get("dtype", "")))
@@ -229,8 +239,9 @@ def _profile(call: Callable[[Mapping[str, Any]], Any], sets: list[dict[str, Any]
 
 def _answer(line: str, bench: Bench) -> dict[str, Any]:
     request = json.loads(line)
+    device.use(request["gpu"])
     if request["kind"] == "describe":
-        found = device.describe()
+        found = device.describe(request["gpu"])
         found = msgspec.structs.replace(found, limits=device.with_given(found.limits, request["given"]))
         if request["measure"]:
             found = msgspec.structs.replace(found, limits=device.measured_limits(found))
@@ -245,7 +256,13 @@ def main() -> None:
     # Kernels may print: standard output is kept for the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    bench = Bench()
+
+    def begin() -> None:
+        answers.write(json.dumps({"ready": True}) + "\n")
+        answers.flush()
+        sys.stdin.readline()
+
+    bench = Bench(begin)
     for line in sys.stdin:
         last = False
         try:

@@ -61,6 +61,9 @@ TableOption = Annotated[
 WriteTableOption = Annotated[
     str | None, _OPTION("--write-table", help="Add the fastest to a dispatch table for kprof select.", metavar="FILE")
 ]
+GpusOption = Annotated[
+    int, _OPTION("--gpus", help="GPUs that run it at the same time: 2 for both GCDs of an MI250X.", min=1)
+]
 PlotOption = Annotated[str | None, _OPTION("--plot", help="Draw the rates over the cases (SVG).", metavar="PATH")]
 
 
@@ -83,6 +86,7 @@ def command(
     profile: ProfileOption = None,
     table: TableOption = None,
     write_table: WriteTableOption = None,
+    gpus: GpusOption = 1,
     outputs: Outputs = NO_OUTPUTS,
     plot: PlotOption = None,
     quiet: QuietOption = False,
@@ -117,6 +121,7 @@ def command(
         profile=profile,
         table=table,
         write_table=write_table,
+        gpus=gpus,
         progress=None if quiet else _progress,
     )
     alone = outputs.to_stdout or plot == "-"
@@ -129,4 +134,4 @@ def command(
 
 def _progress(found: "Measurement") -> None:
     what = f"{found.timing.median:.4f} ms" if found.timing else found.status
-    log(f"{found.kernel} {found.case} {found.provider}: {what}")
+    log(f"{found.kernel} {found.case} {found.who}: {what}")

@@ -23,7 +23,9 @@ def show(report: BenchReport, *, no_color: bool) -> None:
         values = "" if found.values == "own" else f"values: {found.values}"
         said = "; ".join(filter(None, [found.message, values, found.timing.note if found.timing else ""]))
         if said:
-            console.print(f"{found.case} {found.provider}: {found.status}: {said}", markup=False)
+            console.print(f"{found.case} {found.who}: {found.status}: {said}", markup=False)
+    for note in report.notes:
+        console.print(note, markup=False)
     for source in dict.fromkeys(row["source"] for row in report.published):
         console.print(f"\npublished, not measured here: {source}", markup=False)
         for case in dict.fromkeys(r["case"] for r in report.published if r["source"] == source):
@@ -53,7 +55,7 @@ def _row(found: Measurement) -> list[str]:
     error = " ".join(filter(None, [f"{worst:.2g} tol" if worst is not None else "", status]))
     return [
         found.case,
-        found.provider,
+        found.who,
         *times,
         f"{found.tflops:.4g}" if found.tflops else "-",
         f"{found.gbs:,.0f}" if found.gbs else "-",
