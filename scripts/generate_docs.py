@@ -18,10 +18,11 @@ page follow from it. A format that a command cannot write is an error, exit code
 
 def generated() -> dict[Path, str]:
     """Path to content of every generated file."""
+    from kprof.api.schema import DOCUMENTS as SCHEMAS
     from kprof.api.schema import schema_of
     from kprof.reporters.rule_list import all_rules
 
-    schemas = {f"{name}-1": schema_of(name) for name in ("report", "diff", "tune", "doctor")}
+    schemas = {f"{name}-1": schema_of(name) for name in SCHEMAS}
     files = {ROOT / f"docs/schema/{name}.json": json.dumps(each, indent=2) + "\n" for name, each in schemas.items()}
     index = ["# Rules", "", "`kprof rules explain KP101` prints a rule's page.", ""]
     index += ["KP0: the gate and ignores. KP1 to KP6: kernels. KP7: tuned-configuration files.", ""]

@@ -4,7 +4,7 @@ from typing import Any
 
 from kprof.errors import KprofError, near_hint
 
-DOCUMENTS = ("report", "diff", "tune", "doctor")
+DOCUMENTS = ("report", "diff", "tune", "doctor", "bench", "profile", "server-configs")
 
 
 def schema_of(document: str) -> dict[str, Any]:
@@ -19,13 +19,19 @@ def schema_of(document: str) -> dict[str, Any]:
 
     if document == "report":
         return schema()
+    from kprof.bench import document as bench
     from kprof.diffing import document as diff
     from kprof.doctor import document as doctor
     from kprof.tuning import document as tune
+    from kprof.tuning.servers import document as servers
+    from kprof_analyzers.whole_step import document as profile
 
     kinds = {
+        "bench": (bench.SCHEMA, bench.BenchReport),
         "diff": (diff.SCHEMA, diff.Diff),
         "doctor": (doctor.SCHEMA, doctor.Diagnosis),
+        "profile": (profile.SCHEMA, profile.ProfileDocument),
+        "server-configs": (servers.SCHEMA, servers.ServerConfigs),
         "tune": (tune.SCHEMA, tune.TuneReport),
     }
     return schema(*kinds[document])

@@ -10,10 +10,12 @@ HELP = "Print the JSON Schema of the --json document."
 
 
 def command(
-    document: Annotated[str, typer.Argument(help="report, or that of another command: diff, tune, doctor.")] = "report",
+    document: Annotated[
+        str, typer.Argument(help="report, or another: diff, tune, doctor, bench, profile, server-configs.")
+    ] = "report",
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is standard output.")] = "-",
 ) -> None:
-    """Print the JSON Schema of a --json document: kprof.report/1, kprof.diff/1, kprof.tune/1 or kprof.doctor/1."""
+    """Print the JSON Schema of a --json document, kprof.report/1 by default."""
     import json
 
     from kprof.api.schema import schema_of
