@@ -124,7 +124,16 @@ _REST = (
     ("rest of the gate", "kprof.gate.toml_place", "tests/gate/test_config.py"),
     ("rest of the gate", "kprof.gate.tries", "tests/gate/test_tries.py"),
     ("rest of the gate", "kprof.gate.unlooked", "tests/gate/test_unlooked.py"),
-    ("rest of the gate", "kprof.recording.files_read", "tests/recording/test_files_read.py"),
+    (
+        "rest of the gate",
+        "kprof.recording.files_read",
+        "tests/recording/test_files_read.py tests/recording/test_files_sought.py",
+    ),
+    (
+        "rest of the gate",
+        "kprof.recording.files_sought",
+        "tests/recording/test_files_read.py tests/recording/test_files_sought.py",
+    ),
 )
 
 

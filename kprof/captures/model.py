@@ -297,6 +297,7 @@ class Capture:
         distributions: packages without kernels of it, to the distribution and version that they were of.
         absent: what the program looked for and was not there, named from :attr:`root`.
         folders: folders that it listed, to the SHA-256 of the names in them.
+        overflowed: the program had more files than are kept, so that not all are compared.
     """
 
     path: Path
@@ -320,6 +321,7 @@ class Capture:
     distributions: Mapping[str, str] = field(default_factory=dict)
     absent: Sequence[str] = ()
     folders: Mapping[str, str] = field(default_factory=dict)
+    overflowed: bool = False
 
     @property
     def root(self) -> Path:

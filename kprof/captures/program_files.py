@@ -56,6 +56,11 @@ class ProgramFiles:
         """Folders that were listed, to the digests of the names in them."""
         return {name: had for one in reversed(self.records) for name, had in one.folders.items()}
 
+    @property
+    def overflowed(self) -> bool:
+        """A process had more names than are kept."""
+        return any(one.overflowed for one in self.records)
+
     @cached_property
     def absent(self) -> list[str]:
         """What one process looked for in vain, without what another had or wrote."""

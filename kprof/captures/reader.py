@@ -86,6 +86,7 @@ def read(path: str | Path) -> Capture:
         distributions=files.distributions,
         absent=files.absent,
         folders=files.folders,
+        overflowed=files.overflowed,
     )
 
 

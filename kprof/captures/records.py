@@ -247,6 +247,7 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
         absent: what the process looked for and was not there, below the root or not.
         folders: folders that it listed, to the SHA-256 of the names in them.
         written: what it wrote below the root, so that another process' looking for it says nothing.
+        overflowed: there were more names than are kept.
     """
 
     files: dict[Name, Digest] = {}
@@ -257,6 +258,7 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     absent: list[Name] = []
     folders: dict[Name, Digest] = {}
     written: list[Name] = []
+    overflowed: bool = False
 
 
 class Note(msgspec.Struct, frozen=True, tag_field="t", tag="note"):

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -15,13 +16,15 @@ from kprof.findings import Location
 from kprof.gate.config import KernelEntry
 from kprof.gate.subject import COMPILER_STAGES, CheckSubject, failed
 from kprof.hardware.machine import load_gpu
+from kprof.inputs.opening import head_of
 
 if TYPE_CHECKING:
     from kprof.captures.model import Capture, CapturedKernel
     from kprof.hardware.machine import Product
 
 _SHOWN = 3
-_SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "fish", "make"})
+_HEAD = 4096
+"""Bytes of a script that name its interpreter."""
 _PYTHON = re.compile(r"python[0-9.]*")
 
 
@@ -66,20 +69,28 @@ def _elsewhere(capture: "Capture", target: str) -> str:
         reasons.append(f"{_some(missing)}, not installed here")
     if others := capture.installed.other_versions:
         reasons.append(f"data of {_some(others)}")
-    if unseen := _read_unseen(capture.head.command):
-        reasons.append(unseen)
+    reasons += uncompared(capture)
     return f"{target} was made from {' and from '.join(reasons)}, which is not compared" if reasons else ""
 
 
-def _read_unseen(command: Sequence[str]) -> str:
-    """What decides a recording and was read by no Python that was watched: standard input, or a shell's files."""
-    program, *rest = command or [""]
+def uncompared(capture: "Capture") -> list[str]:
+    """What decides a recording and nobody knows: what no Python read, standard input, more files than are kept."""
+    program, *rest = capture.head.command or ["python", "?"]
     name = PurePath(program).name
-    if name in _SHELLS:
-        return f"what {name} read"
-    if _PYTHON.fullmatch(name) and rest[:1] in ([], ["-"]):
-        return "a program from standard input"
-    return ""
+    found = ["files beyond the first 10,000"] if capture.overflowed else []
+    if not _PYTHON.fullmatch(name):
+        found += [] if _is_python(program) else [f"what {name} read"]
+    elif rest[:1] in ([], ["-"]):
+        found.append("a program from standard input")
+    return found
+
+
+def _is_python(program: str) -> bool:
+    """Whether a program is a script of Python's, as ``torchrun`` is; what is not here is taken for none."""
+    path = shutil.which(program)
+    head = b"" if path is None else head_of(path, _HEAD)
+    # Where the interpreter's path is long, installers have the shell begin it, in the second line.
+    return head.startswith(b"#!") and b"python" in b"\n".join(head.split(b"\n", 2)[:2])
 
 
 def _some(names: Sequence[str]) -> str:

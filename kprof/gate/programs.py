@@ -17,7 +17,7 @@ from kprof.captures.layout import is_capture
 from kprof.captures.reader import read
 from kprof.captures.staleness import digest, root_of
 from kprof.errors import KprofError, TargetError
-from kprof.gate.captured import captured
+from kprof.gate.captured import captured, uncompared
 from kprof.gate.config import GateProgram
 from kprof.gate.subject import CheckSubject, failed
 from kprof.hardware.machine import load_gpu
@@ -107,7 +107,8 @@ def _fresh(place: Path, root: Path) -> bool:
     except (KprofError, OSError, UnicodeDecodeError):
         return False
     # Its names start in the work tree: it was recorded into the cache.
-    return capture.complete and capture.sources is not None and not capture.changes(root, follow=True)
+    known = capture.complete and capture.sources is not None and not uncompared(capture)
+    return known and not capture.changes(root, follow=True)
 
 
 def _key(program: GateProgram, gpu: str, folder: Path) -> str:

@@ -22,6 +22,9 @@ _CODE = (".py", ".pyc", ".so", "__pycache__")
 _INSTALLER = (".dist-info", ".egg-info", ".data")
 _OURS = Path(__file__).resolve().parents[1]
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_COMPILED = f"{os.sep}__pycache__{os.sep}"
+"""In the names of modules, of which thousands are opened: they would leave no room for others."""
+
 _SYSTEM = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib64", "/opt", "/run", "/var/lib")
 
 
@@ -67,12 +70,19 @@ class Reads:
             # Links stay links: the program may look at another file through them the next time.
             name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100
             writes = flags & _WRITES
+            if _COMPILED in name:
+                return
         except (OSError, TypeError, ValueError):
             return
         if writes:
             self.written.add(name)
         else:
             self.read[name] = None
+
+    @property
+    def full(self) -> bool:
+        """There were more names of a kind than are kept."""
+        return len(self.read) + len(self.written) >= _LIMIT or self.sought.full
 
     def files(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
         """What was only read, was there before and is small; folders of Python, hidden ones and caches left out.
@@ -152,11 +162,11 @@ def _kept(name: str, root: Path, without: Sequence[str]) -> bool:
 
 def _counts(name: str, root: Path, without: Sequence[str]) -> bool:
     """Whether a file is one of the program's own: not Python's, not the machine's, in no hidden folder or cache."""
-    others = tuple(
-        f"{place.rstrip(os.sep)}{os.sep}"
-        for place in (*without, sys.prefix, sys.base_prefix, *_SYSTEM, str(_OURS))
-        if place
-    )
+    places = [Path(place) for place in (sys.prefix, sys.base_prefix, *_SYSTEM, str(_OURS))]
+    if Path(name).is_relative_to(root):
+        # A work tree below /usr/src or /var/lib is the program's, and so is one that is a virtual environment, too.
+        places = [place for place in places if place != root and place.is_relative_to(root)]
+    others = tuple(f"{place}{os.sep}" for place in (*map(Path, filter(None, without)), *places))
     folders = Path(os.path.relpath(name, root)).parts[:-1]
     hidden = any(part[:1] == "." and part != ".." for part in folders)
     packages = {"__pycache__", "site-packages", "dist-packages"} & set(Path(name).parts)

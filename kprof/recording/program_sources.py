@@ -54,7 +54,7 @@ def of_process(
     held = package_digests([*installed, *data])
     others = {package_of(name) for name in (*held, *sought)} - packages
     paths = [*_modules(), *reads.files(root, without)]
-    return {
+    found: dict[str, Any] = {
         "files": digests(root, paths),
         "outside": outside(root, paths),
         "packages": held,
@@ -64,6 +64,8 @@ def of_process(
         "folders": {name: had for path, had in reads.folders(root, without) for name in names_of(root, path)},
         "written": _names(root, reads.results(root, without)),
     }
+    overflowed = reads.full or any(len(names) >= LIMIT for names in found.values())
+    return {**found, "overflowed": True} if overflowed else found
 
 
 def _names(root: Path, paths: Iterable[Path]) -> list[str]:

@@ -222,12 +222,32 @@ def test_what_was_not_there_then_makes_it_stale(recording, tmp_path):
         (["make", "train"], "what make read"),
         (["python", "-c", "import train"], ""),
         (["python", "train.py", "-"], ""),
-        (["torchrun", "train.py"], ""),
+        (["run-of-python", "train.py"], ""),
+        (["run-of-pip", "train.py"], ""),
+        (["run-of-shell", "train.py"], "what run-of-shell read"),
+        (["run-elsewhere", "train.py"], "what run-elsewhere read"),
         ([], ""),
     ],
 )
-def test_what_no_python_read_is_named(recording, tmp_path, command, said):
+def test_what_no_python_read_is_named(recording, tmp_path, monkeypatch, command, said):
     """Standard input is gone, and what a shell reads nobody saw: neither can be compared."""
+    first_lines = {
+        "python": "#!/x/python3",
+        "pip": "#!/bin/sh\n'''exec' \"/x/python3\"",
+        "shell": "#!/bin/sh\n\npython",
+    }
+    for name, text in first_lines.items():
+        script = tmp_path / f"run-of-{name}"
+        script.write_text(f"{text} \n")
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
     recording(command=command)
     checked = list(captured(KernelEntry(target="cap"), str(tmp_path / "captures/train"), ["gfx942"]))
     assert checked[-1].left_out == (f"cap was made from {said}, which is not compared" if said else "")
+
+
+def test_more_files_than_are_kept_are_named(recording, tmp_path):
+    """A tile in one of the others may have changed."""
+    recording(lines=[{"t": "sources", "overflowed": True}, {"t": "end"}])
+    checked = list(captured(KernelEntry(target="cap"), str(tmp_path / "captures/train"), ["gfx942"]))
+    assert checked[-1].left_out == "cap was made from files beyond the first 10,000, which is not compared"

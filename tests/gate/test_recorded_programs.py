@@ -51,7 +51,8 @@ def ran(tmp_path, monkeypatch, recording):
                 lines = [{"t": "sources", "files": known, "outside": outer}, {"t": "end"}]
             else:
                 lines = self.lines
-            recording(lines=lines, root=os.path.relpath(self.folder, options.output), text=self.text)
+            where = os.path.relpath(self.folder, options.output)
+            recording(lines=lines, root=where, text=self.text, command=list(command))
             options.output.parent.mkdir(parents=True, exist_ok=True)
             shutil.copytree(recording.root, options.output)
             if self.runs_nothing:
@@ -146,7 +147,20 @@ def test_a_recording_is_made_again(ran, what):
         assert ran.runs == 2
 
 
-@pytest.mark.parametrize("lines", [[], [{"t": "end"}], [{"t": "sources", "files": {}}]])
+def test_what_a_shell_read_is_not_known_so_that_it_is_run_again(ran):
+    """A tile from ``$(cat tile.txt)`` had changed, and the old recording was judged: ok."""
+    for number in (1, 2):
+        ran(GateProgram(command=["sh", "run.sh"]))
+        assert ran.runs == number
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *([], [{"t": "end"}], [{"t": "sources", "files": {}}]),
+        [{"t": "sources", "files": {}, "overflowed": True}, {"t": "end"}],
+    ],
+)
 def test_a_recording_that_does_not_know_its_sources_or_its_end_is_never_used_again(ran, lines):
     """Nobody knows what it would be without a run."""
     ran.lines = lines

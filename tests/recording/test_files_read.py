@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kprof.recording import files_read
 from kprof.recording.files_read import MOST_BYTES, Reads
 
 
@@ -82,6 +83,73 @@ def test_what_is_not_the_programs(tmp_path, reads, name):
     for one in (str(path), "/etc/hostname", "/proc/self/status"):
         _opened(reads, one)
     assert list(reads.files(tmp_path, [str(tmp_path / "capture")])) == []
+
+
+@pytest.mark.parametrize(
+    "place", ["/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib64", "/opt", "/run", "/var/lib"]
+)
+def test_the_machine_s_files_are_not_the_program_s(tmp_path, reads, place):
+    """Looked for or read; those of a folder whose name only begins the same are."""
+    reads.sought.missing.update({f"{place}/none.json": None, f"{place}x/none.json": None})
+    assert list(reads.absent(tmp_path)) == [Path(f"{place}x/none.json")]
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+def test_a_work_tree_in_a_folder_of_the_machine_is_the_program_s(tmp_path, reads, monkeypatch, prefix):
+    """Below ``/usr/src`` or ``/var/lib/jenkins``, or beside the ``bin`` of a virtual environment: no file counted."""
+    if prefix:
+        monkeypatch.setattr(files_read.sys, "prefix", str(tmp_path))
+    else:
+        monkeypatch.setattr(files_read, "_SYSTEM", (str(tmp_path.parent),))
+    for name in ("tiles.json", "venv/a.json", "lib/site-packages/a.json", "../beside.json"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+        _opened(reads, str(path))
+    monkeypatch.setattr(files_read.sys, "base_prefix", str(tmp_path / "venv"))
+    beside = [tmp_path.parent / "beside.json"] if prefix else []
+    assert list(reads.files(tmp_path)) == [tmp_path / "tiles.json", *beside]
+
+
+def test_more_files_than_are_kept_are_told(monkeypatch, reads):
+    """Those opened first are kept. Python's own compiled modules, thousands, take no room."""
+    monkeypatch.setattr(files_read, "_LIMIT", 3)
+    for name in ("/a", "/p/__pycache__/b.pyc", "/c"):
+        _opened(reads, name)
+    assert not reads.full
+    _opened(reads, "/d", os.O_WRONLY)
+    assert reads.full
+    _opened(reads, "/e")
+    _opened(reads, "/f", os.O_WRONLY)
+    assert (list(reads.read), reads.written) == (["/a", "/c"], {"/d"})
+
+
+def test_more_questions_than_are_kept_are_told(monkeypatch, reads):
+    """Too."""
+    monkeypatch.setattr("kprof.recording.files_sought.LIMIT", 1)
+    assert not reads.full
+    reads.sought.modules["tuned"] = None
+    assert reads.full
+
+
+@pytest.mark.parametrize("packages", ["site-packages", "dist-packages"])
+def test_data_of_packages(tmp_path, reads, packages):
+    """What was read and what was looked for; no code, nothing of an installer's, nothing that was written or is large."""
+    site = tmp_path / "lib" / packages
+    names = (
+        *("p/a.json", "p/b.py", "p/b.pyc", "p/b.so", "p/__pycache__", "top.json", "p/large", "p/late", "p/own"),
+        *("p-1.dist-info/a", "p.egg-info/a", "p-1.data/a"),
+    )
+    for name in names:
+        path = site / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * (MOST_BYTES + (name == "p/large")))
+        reads.read[str(path)] = None
+    os.utime(site / "p/late", ns=(reads.began, reads.began))
+    reads.written.add(str(site / "p/own"))
+    reads.read[str(tmp_path / "elsewhere.json")] = None
+    reads.sought.missing[str(site / "q/none.json")] = None
+    assert reads.packaged() == ([str(site / "p/a.json")], ["q/none.json"])
 
 
 @pytest.mark.parametrize("arguments", [(3, "r", 0), (None, "r", 0), ("a\0b", "r", None), ()])
