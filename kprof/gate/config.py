@@ -17,6 +17,7 @@ from kprof.inputs import boundary
 
 FILES = ("kprof.toml", "pyproject.toml")
 Metric = Literal["vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd"]
+_LARGEST_BITS = 53
 METRICS: tuple[str, ...] = get_args(Metric)
 WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd")
 
@@ -233,9 +234,9 @@ def load(path: Path) -> Config:
         if not allowance.reason.strip():
             place = source.place(("allow", index, "reason"))
             raise InputError("an allowance needs a reason", path=str(path), place=place)
-        if allowance.limit is not None and math.isnan(allowance.limit):
+        if allowance.limit is not None and (problem := _no_limit(allowance.limit)):
             place = source.place(("allow", index, "limit"))
-            raise InputError("nan is no limit", path=str(path), place=place)
+            raise InputError(problem, path=str(path), place=place)
     return config
 
 
@@ -304,9 +305,9 @@ class _Source:
         budgets = [(("budget",), table.budget), *((("arch_budget", n), b) for n, b in table.arch_budget.items())]
         for keys, budget in budgets:
             for name, value in _limits(budget).items():
-                if math.isnan(value):
+                if problem := _no_limit(value):
                     place = self.place((*at, *keys, name))
-                    raise InputError(f"{name}: nan is no limit", path=str(self.path), place=place)
+                    raise InputError(f"{name}: {problem}", path=str(self.path), place=place)
 
     def place(self, keys: Keys) -> str | None:
         """``line 12``, when the key can be found."""
@@ -321,6 +322,13 @@ def _configures(path: Path) -> bool:
     if path.with_name("kprof.toml").is_file() and b"kprof" not in boundary.read_bytes(path):
         return False
     return _table(_read(path)[1], path) is not None
+
+
+def _no_limit(value: float) -> str:
+    """Why a number limits nothing: TOML's integers may be larger than floats, and than those of JSON."""
+    if isinstance(value, int):
+        return f"a number of {value.bit_length()} bits is no limit" if value.bit_length() > _LARGEST_BITS else ""
+    return "nan is no limit" if math.isnan(value) else ""
 
 
 def _limits(budget: Budget) -> dict[str, float]:

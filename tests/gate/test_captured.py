@@ -231,12 +231,8 @@ def test_what_was_not_there_then_makes_it_stale(recording, tmp_path):
 )
 def test_what_no_python_read_is_named(recording, tmp_path, monkeypatch, command, said):
     """Standard input is gone, and what a shell reads nobody saw: neither can be compared."""
-    first_lines = {
-        "python": "#!/x/python3",
-        "pip": "#!/bin/sh\n'''exec' \"/x/python3\"",
-        "shell": "#!/bin/sh\n\npython",
-    }
-    for name, text in first_lines.items():
+    by_pip = "#!/bin/sh\n'''exec' /x/python3"
+    for name, text in (("python", "#!/x/python3"), ("pip", by_pip), ("shell", "#!/bin/sh\n\npython")):
         script = tmp_path / f"run-of-{name}"
         script.write_text(f"{text} \n")
         script.chmod(0o755)

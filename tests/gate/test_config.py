@@ -2,6 +2,7 @@
 
 import datetime as dt
 import sys
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import given
@@ -185,6 +186,10 @@ def test_what_is_watched_and_where_an_allowance_holds_unless_something_is_said(w
     assert (config.arch, config.baseline, config.program) == ([], None, [])
 
 
+_K = '[[kernel]]\ntarget = "a"\n'
+_ALLOW = '[[allow]]\nwhat = "KP1"\nreason = "r"\nuntil = 2030-01-31\n'
+
+
 @pytest.mark.parametrize(
     ("text", "message", "line", "hint"),
     [
@@ -203,6 +208,37 @@ def test_what_is_watched_and_where_an_allowance_holds_unless_something_is_said(w
             "In kprof.toml tables stand without tool.kprof: [budget], [[kernel]].",
         ),
         ('[[kernel]]\ntarget = "a"\n[kernel.tool]\n', "kernel.0 has no key 'tool'", 3, None),
+        (f"{_K}[budget]\nmax_vgpr_spills = {10**400}\n", "max_vgpr_spills: a number of 1329 bits is no limit", 4, None),
+        (f"{_K}budget.max_sgpr = -{2**53}\n", "max_sgpr: a number of 54 bits is no limit", 3, None),
+        (f"{_K}[budget]\nmin_waves_per_simd = nan\n", "min_waves_per_simd: nan is no limit", 4, None),
+        (f"{_K}[arch_budget.gfx942]\nmin_waves_per_simd = nan\n", "min_waves_per_simd: nan is no limit", 4, None),
+        (f"{_K}{_ALLOW}limit = nan\n", "nan is no limit", 7, None),
+        (f'{_K}[[kernel]]\ntarget = " "\n', "target is empty", 4, None),
+        (f'baseline = ""\n{_K}', "baseline is empty", 1, None),
+        (
+            f'arch = ["gfx942", "gfx9420"]\n{_K}',
+            "no architecture or product 'gfx9420'; did you mean 'gfx942' or 'gfx950' or 'gfx90a'?",
+            1,
+            ANY,
+        ),
+        (
+            f"{_K}arch_budget.gfx9420 = {{}}\n",
+            "no architecture or product 'gfx9420'; did you mean 'gfx942' or 'gfx950' or 'gfx90a'?",
+            3,
+            ANY,
+        ),
+        (
+            '[[program]]\ncommand = ["x"]\narch = ["gfx9420"]\n',
+            "no architecture or product 'gfx9420'; did you mean 'gfx942' or 'gfx950' or 'gfx90a'?",
+            3,
+            ANY,
+        ),
+        (
+            f"{_K}[arch_budget]\ngfx942 = {{}}\nMI300X = {{}}\n",
+            "arch_budget.gfx942 and arch_budget.MI300X are both for gfx942",
+            5,
+            None,
+        ),
         ("budgt = 1\n", "the configuration has no key 'budgt'; did you mean 'budget' or 'arch_budget'?", 1, None),
         ('fail_on = "sometimes"\n', "fail_on: invalid enum value 'sometimes'", 1, None),
     ],
@@ -244,6 +280,24 @@ def test_no_configuration_at_all(tmp_path):
     assert find(tmp_path / "a") == tmp_path / "kprof.toml"
     (tmp_path / "a" / "kprof.toml").mkdir()
     assert find(tmp_path / "a") == tmp_path / "kprof.toml"
+
+
+def test_two_configurations_in_one_folder(write, tmp_path):
+    """The other tool's file is read only where kprof stands in it."""
+    both = [write("", "kprof.toml"), write("[tool.kprof]\n", "pyproject.toml")]
+    error = refused(tmp_path, find)
+    assert error.message == "pyproject.toml has [tool.kprof], too"
+    assert (error.path, error.hint) == (str(both[0]), "Keep one of them, or name one: --config-file.")
+    for other in ("[tool.other]\n# kprof\n", "no TOML ["):
+        write(other, "pyproject.toml")
+        assert find(tmp_path) == both[0]
+    write("kprof is no TOML [", "pyproject.toml")
+    assert "TOML" in refused(tmp_path, find).message
+
+
+def test_a_product_and_its_architecture_in_arch_are_no_two_budgets(write):
+    """Only budgets of one architecture would hide one another."""
+    assert load(write(f'arch = ["gfx942", "MI300X"]\narch_budget.MI300X = {{}}\n{_K}')).arch == ["gfx942", "MI300X"]
 
 
 @pytest.mark.parametrize("kind", [Budget, Config, KernelEntry, GateProgram, Allowance])

@@ -134,7 +134,7 @@ def test_more_questions_than_are_kept_are_told(monkeypatch, reads):
 
 @pytest.mark.parametrize("packages", ["site-packages", "dist-packages"])
 def test_data_of_packages(tmp_path, reads, packages):
-    """What was read and what was looked for; no code, nothing of an installer's, nothing that was written or is large."""
+    """What was read or looked for; no code, nothing of an installer's, nothing that was written or is large."""
     site = tmp_path / "lib" / packages
     names = (
         *("p/a.json", "p/b.py", "p/b.pyc", "p/b.so", "p/__pycache__", "top.json", "p/large", "p/late", "p/own"),
