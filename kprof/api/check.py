@@ -79,7 +79,9 @@ def check(
     known, notes = _accepted(named)
     if known is not None:
         subjects += vanished(known, subjects)
-    document = _judged(settings, subjects, known, folder, rules, notes)
+    # In a repository of several, a configuration that was taken away must not make another's verdict this one's.
+    above = os.path.relpath(chosen) if config_file is None and folder != Path.cwd() else ""
+    document = _judged(settings, subjects, known, folder, rules, notes, above)
     if advise:
         from kprof.gate.cures import with_cures
 
@@ -132,6 +134,7 @@ def _judged(
     folder: Path,
     rules: dict[str, str],
     notes: list[str],
+    above: str,
 ) -> Report:
     import datetime as dt
 
@@ -139,7 +142,7 @@ def _judged(
 
     root = next((p for p in (folder, *folder.parents) if (p / ".git").exists()), folder)
     today = dt.datetime.now(dt.timezone.utc).date()
-    gate = Gate(config=settings, baseline=known, today=today, root=root, rules=rules)
+    gate = Gate(config=settings, baseline=known, today=today, root=root, rules=rules, found_above=above)
     return gate.judge(subjects, notes)
 
 

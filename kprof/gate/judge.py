@@ -55,6 +55,7 @@ class Gate:
         today: decides which allowances still hold.
         root: the repository's root, which paths are given from.
         rules: identifier of a rule to its name.
+        found_above: the configuration, where it was found in a folder above the current one.
     """
 
     config: Config
@@ -62,6 +63,7 @@ class Gate:
     today: dt.date
     root: Path
     rules: Mapping[str, str] = field(default_factory=dict)
+    found_above: str = ""
 
     def judge(self, subjects: Sequence[CheckSubject], notes: Sequence[str] = ()) -> Report:
         """The document of a run: findings that fail are errors; those that are known or allowed are suppressed."""
@@ -82,7 +84,8 @@ class Gate:
         left_out = [subject.left_out for subject in subjects if subject.left_out]
         beside = unknown(self.config, self.baseline, subjects)
         beside += [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
-        away = unlooked(self.config, self.baseline, subjects, kernels, len(unused))
+        away = [*unlooked(self.config, self.baseline, subjects, kernels, len(unused))]
+        away += [f"configured by {self.found_above}"] if self.found_above else []
         return Report(
             kprof=__version__,
             kernels=kernels,

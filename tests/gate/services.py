@@ -161,11 +161,16 @@ def _applies(condition: str | None, known: Mapping[str, str]) -> bool:
     return (known[f"inputs.{found[1]}"] == found[3]) == (found[2] == "==")
 
 
-def fake_installation(folder: Path) -> Path:
-    """``kprof-venv/bin/kprof`` in a folder, as an installation has it, without installing."""
+def fake_installation(folder: Path, *more: Path) -> Path:
+    """``kprof-venv/bin/kprof`` in a folder, as an installation has it, without installing.
+
+    Args:
+        folder: where.
+        more: folders in which more is installed.
+    """
     path = folder / "kprof-venv" / "bin" / "kprof"
     path.parent.mkdir(parents=True)
-    places = os.pathsep.join((str(ROOT), str(ROOT / "analyzers")))
+    places = os.pathsep.join((str(ROOT), str(ROOT / "analyzers"), *map(str, more)))
     path.write_text(f'#!/bin/sh\nPYTHONPATH="{places}" exec "{sys.executable}" -m kprof "$@"\n')
     path.chmod(0o755)
     return path
