@@ -97,6 +97,11 @@ def test_the_first_change_that_cures_is_taken(run, tmp_path):
         (Tries(found=[({"BLOCK": 32}, plain(3, 32))], tried=1), "none of 1 changes of knobs cures it"),
         (Tries(tried=5, left=2), "none of 5 changes of knobs cures it, 2 were not tried for lack of time"),
         (Tries(), "none of 0 changes of knobs cures it"),
+        (
+            Tries(tried=3, how="compiler options only: there is no source"),
+            "none of 3 changes of knobs cures it (compiler options only: there is no source)",
+        ),
+        (Tries(tried=3, how="the program's own launch"), "none of 3 changes of knobs cures it"),
         (KprofError("it is compiled already", hint="No."), "other knobs were not tried: it is compiled already"),
     ],
 )

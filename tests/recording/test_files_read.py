@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.recording import files_read
+from kprof.recording import files_read, files_sought
 from kprof.recording.files_read import MOST_BYTES, Reads
 
 
@@ -124,9 +124,19 @@ def test_more_files_than_are_kept_are_told(monkeypatch, reads):
     assert (list(reads.read), reads.written) == (["/a", "/c"], {"/d"})
 
 
+def test_as_many_files_as_the_guide_says(reads):
+    """``docs/ci.md``: files up to 1 MiB, and the first 10,000."""
+    assert MOST_BYTES == 1_048_576
+    for number in range(9_999):
+        _opened(reads, f"/{number}")
+    assert not reads.full
+    _opened(reads, "/last")
+    assert reads.full
+
+
 def test_more_questions_than_are_kept_are_told(monkeypatch, reads):
     """Too."""
-    monkeypatch.setattr("kprof.recording.files_sought.LIMIT", 1)
+    monkeypatch.setattr(files_sought, "LIMIT", 1)
     assert not reads.full
     reads.sought.modules["tuned"] = None
     assert reads.full
