@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kprof.hardware.machine import Product
 
 _SHOWN = 3
+_BY_SHELL = b"'''exec'"
 _HEAD = 4096
 """Bytes of a script that name its interpreter."""
 _PYTHON = re.compile(r"python[0-9.]*")
@@ -89,8 +90,10 @@ def _is_python(program: str) -> bool:
     """Whether a program is a script of Python's, as ``torchrun`` is; what is not here is taken for none."""
     path = shutil.which(program)
     head = b"" if path is None else head_of(path, _HEAD)
-    # Where the interpreter's path is long, installers have the shell begin it, in the second line.
-    return head.startswith(b"#!") and b"python" in b"\n".join(head.split(b"\n", 2)[:2])
+    first, _, rest = head.partition(b"\n")
+    second = rest.partition(b"\n")[0]
+    # Where the interpreter's path is long, installers have the shell begin it, in what Python takes for a text.
+    return first.startswith(b"#!") and b"python" in (second if second.startswith(_BY_SHELL) else first)
 
 
 def _some(names: Sequence[str]) -> str:

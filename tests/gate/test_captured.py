@@ -4,13 +4,14 @@ import hashlib
 import json
 import shlex
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 from kprof.captures.reader import read
 from kprof.errors import InputError
 from kprof.findings import Location
-from kprof.gate.captured import captured, stale
+from kprof.gate.captured import _elsewhere, captured, stale
 from kprof.gate.config import KernelEntry
 from tests.gate.conftest import REQUEST
 
@@ -232,7 +233,7 @@ def test_what_was_not_there_then_makes_it_stale(recording, tmp_path):
 def test_what_no_python_read_is_named(recording, tmp_path, monkeypatch, command, said):
     """Standard input is gone, and what a shell reads nobody saw: neither can be compared."""
     by_pip = "#!/bin/sh\n'''exec' /x/python3"
-    for name, text in (("python", "#!/x/python3"), ("pip", by_pip), ("shell", "#!/bin/sh\n\npython")):
+    for name, text in (("python", "#!/x/python3"), ("pip", by_pip), ("shell", "#!/bin/sh\nexec python")):
         script = tmp_path / f"run-of-{name}"
         script.write_text(f"{text} \n")
         script.chmod(0o755)
@@ -247,3 +248,20 @@ def test_more_files_than_are_kept_are_named(recording, tmp_path):
     recording(lines=[{"t": "sources", "overflowed": True}, {"t": "end"}])
     checked = list(captured(KernelEntry(target="cap"), str(tmp_path / "captures/train"), ["gfx942"]))
     assert checked[-1].left_out == "cap was made from files beyond the first 10,000, which is not compared"
+
+
+@pytest.mark.parametrize(("count", "words"), [(3, "a0, a1, a2"), (4, "a0, a1, a2 and 1 more")])
+def test_everything_that_is_not_compared_is_in_one_sentence(count, words):
+    """Each kind, three names of each."""
+    names = [f"a{number}" for number in range(count)]
+    capture = SimpleNamespace(
+        outside=dict.fromkeys(names, ""),
+        installed=SimpleNamespace(missing=["vllm"], other_versions=["aiter==1 (here aiter==2)"]),
+        head=SimpleNamespace(command=["python3", "-"]),
+        overflowed=True,
+    )
+    assert _elsewhere(capture, "cap") == (
+        f"cap was made from {words} outside the work tree and from vllm, not installed here and from data of "
+        "aiter==1 (here aiter==2) and from files beyond the first 10,000 and from a program from standard input, "
+        "which is not compared"
+    )
