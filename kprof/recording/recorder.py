@@ -367,8 +367,7 @@ class Recorder:
                 root = Path(self.settings.root)
                 self.journal.write("sources", program_sources.of_process(root, self.files, own, kernels))
                 if self.files is not None and self.files.full:
-                    text = "more than 10,000 files were opened or looked for: not all are compared"
-                    self.journal.write("note", {"text": text})
+                    self.journal.write("note", {"text": "more than 10,000 files were opened: not all are compared"})
             if totals is not None:
                 self.journal.write("operators", totals)
             self.journal.write("end", {"how": how, "reads": self._reads})
