@@ -62,6 +62,7 @@ _UNITS = (
     ("llvm.oldest_objdump", "major version"),
     ("products.*.compute_units", "CUs"),
     ("products.*.xcds", "dies"),
+    ("products.*.pci_device", "PCI device id"),
     ("products.*.peaks.*", "1e12 operations per second"),
     ("matrix.instructions.*", "see matrix.columns"),
 )

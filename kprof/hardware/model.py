@@ -254,6 +254,7 @@ class Product:
         memory: the architecture's levels with this product's figures.
         launch_overhead_ns: time of an empty kernel in a stream, in nanoseconds.
         least_workgroups: workgroups of a launch that AMD's guide asks for.
+        pci_device: PCI device id, ``0x74a1``; ``None`` where it is not known.
         note: what else there is to say.
     """
 
@@ -266,6 +267,7 @@ class Product:
     memory: Mapping[str, MemoryLevel]
     launch_overhead_ns: float | None = None
     least_workgroups: int | None = None
+    pci_device: str | None = None
     note: str = ""
 
 

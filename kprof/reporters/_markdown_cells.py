@@ -5,6 +5,12 @@ import re
 
 from kprof.output.sink import clean
 
+COMMENT_LIMIT = 65_536
+"""Characters that GitHub takes in a comment."""
+
+STATUS_ICON = {"ok": "✅", "regression": "❌", "cannot_tell": "❔"}
+"""Of a verdict."""
+
 
 def code(text: str) -> str:
     """As code, or nothing for no text."""

@@ -2,12 +2,8 @@
 
 from kprof.diffing.document import Diff, Explanation, KernelDiff
 from kprof.reporters import _diff_wording as words
-from kprof.reporters._markdown_cells import cell, code
+from kprof.reporters._markdown_cells import COMMENT_LIMIT, STATUS_ICON, cell, code
 
-COMMENT_LIMIT = 65_536
-"""Characters that GitHub takes in a comment."""
-
-_ICON = {"ok": "✅", "regression": "❌", "cannot_tell": "❔"}
 _ROOM_FOR_END = 300
 
 
@@ -18,7 +14,7 @@ def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
         diff: the document.
         limit: characters; rows that do not fit are counted instead.
     """
-    lines = [f"### {_ICON[diff.verdict.status]} kprof: {cell(diff.verdict.summary)}", ""]
+    lines = [f"### {STATUS_ICON[diff.verdict.status]} kprof: {cell(diff.verdict.summary)}", ""]
     harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})
     others = words.with_status(diff.kernels, {"better", "new", "gone", "changed"})
     room = limit - _ROOM_FOR_END - len(lines[0])

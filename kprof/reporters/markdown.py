@@ -8,13 +8,9 @@ from kprof.document import Report
 from kprof.findings import Edit
 from kprof.output.sink import clean
 from kprof.reporters._ci_findings import GateFinding, advice_text, cure, fails, items, label, unknown
-from kprof.reporters._markdown_cells import cell, code
+from kprof.reporters._markdown_cells import COMMENT_LIMIT, STATUS_ICON, cell, code
 from kprof.reporters.interface import Format, ReportRequest
 
-COMMENT_LIMIT = 65_536
-"""Characters that GitHub takes in a comment."""
-
-_ICON = {"ok": "✅", "regression": "❌", "cannot_tell": "❔"}
 _HEAD = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|---|---|")
 
 
@@ -38,7 +34,7 @@ class MarkdownReporter:
         summary = cell(report.verdict.summary)
         if len(summary) > self._limit // 4:
             summary = f"{summary[: self._limit // 4]}… ({len(summary):,} characters)"
-        lines = [f"### {_ICON[report.verdict.status]} kprof: {summary}", ""]
+        lines = [f"### {STATUS_ICON[report.verdict.status]} kprof: {summary}", ""]
         # What says how much is left out has its place, too.
         room = self._limit - 600 - sum(len(line) + 1 for line in lines)
         for title, chosen, folded in (

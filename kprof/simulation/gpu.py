@@ -21,9 +21,10 @@ class SimulatedGpu:
         wavefront_size: lanes.
         lds_bytes: that one workgroup may have.
         memory_bytes: of the device.
-        clock_mhz: engine clock; 0 when not known.
+        threads_per_workgroup: work-items of the largest workgroup.
         threads_per_cu: work-items that a compute unit holds.
         registers_per_cu: 32-bit vector registers of a compute unit.
+        clock_mhz: engine clock; 0 when not known.
         l2_bytes: of the second-level cache; 0 when not known.
     """
 
@@ -33,9 +34,10 @@ class SimulatedGpu:
     wavefront_size: int
     lds_bytes: int
     memory_bytes: int
+    threads_per_workgroup: int
+    threads_per_cu: int
+    registers_per_cu: int
     clock_mhz: int = 0
-    threads_per_cu: int = 2048
-    registers_per_cu: int = 65536
     l2_bytes: int = 0
 
     @property
@@ -83,6 +85,7 @@ def gpu_of(name: str) -> SimulatedGpu:
         lds_bytes=machine.lds.bytes_per_workgroup,
         memory_bytes=MEMORY_BYTES,
         clock_mhz=(product.clock_mhz if product is not None else None) or 0,
+        threads_per_workgroup=rules.max_workgroup_size,
         threads_per_cu=rules.max_waves_per_simd * rules.simds_per_cu * size,
         registers_per_cu=rules.vgprs[size].total * size * rules.simds_per_cu,
         l2_bytes=(l2.size_bytes if l2 is not None else None) or 0,
@@ -100,7 +103,7 @@ def torch_properties(gpu: SimulatedGpu) -> SimpleNamespace:
         total_memory=gpu.memory_bytes,
         warp_size=gpu.wavefront_size,
         max_threads_per_multi_processor=gpu.threads_per_cu,
-        max_threads_per_block=1024,
+        max_threads_per_block=gpu.threads_per_workgroup,
         regs_per_multiprocessor=gpu.registers_per_cu,
         shared_memory_per_block=gpu.lds_bytes,
         shared_memory_per_block_optin=gpu.lds_bytes,

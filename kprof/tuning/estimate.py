@@ -15,7 +15,8 @@ from kprof.hardware.machine import Architecture, Product
 from kprof.knobs import number, role_names
 
 _BYTES_PER_CYCLE = 20.0
-_FLOPS_PER_CYCLE = {1: 4096.0, 2: 2048.0, 4: 256.0}
+_MATRIX_RATES = {1: "matrix_fp8", 2: "matrix_fp16", 4: "matrix_fp32", 8: "matrix_fp64"}
+_FLOPS_PER_CYCLE = 1024.0
 _COMPUTE_UNITS = 256
 _OVER = 4.0
 _STEP = 0.15
@@ -45,6 +46,9 @@ class Estimate:
         self._lanes = arch.wavefront_size
         self._lds = arch.lds.bytes_per_workgroup
         self._element = element_bytes or 2
+        self._registers = arch.occupancy.max_vgprs_total
+        rate = arch.rates.get(_MATRIX_RATES.get(self._element, "")) or arch.rates.get("valu_fp32")
+        self._rate = float(rate or _FLOPS_PER_CYCLE)
         self._sizes = {name: shape.get(name) for name in ("M", "N", "K", "B", "E")}
 
     def cost(self, config: Mapping[str, Any]) -> float:
@@ -76,7 +80,7 @@ class Estimate:
         steps = ceil(ceil(sizes[2] / k) / split)
         rounds = max(1.0, tiles * split / self._units)
         rounds = ceil(rounds) if rounds < 8 else rounds
-        matrix = 2 * m * n * k / _FLOPS_PER_CYCLE.get(self._element, 1024.0)
+        matrix = 2 * m * n * k / self._rate
         memory = (m + n) * k * self._element / _BYTES_PER_CYCLE
         cost = rounds * (steps * (max(matrix, memory) + 0.3 * min(matrix, memory)) + 2000 + 0.5 * m * n / warps)
         if split > 1:
@@ -98,4 +102,4 @@ class Estimate:
             if ("BLOCK" in name.upper() or "TILE" in name.upper()) and (size := number({name: value}, name)):
                 held *= size
         away = abs(log2(max(held / (warps * self._lanes), 1e-3) / 8))
-        return 1 + 0.2 * away + (_OVER if held / (warps * self._lanes) > 512 else 0)
+        return 1 + 0.2 * away + (_OVER if held / (warps * self._lanes) > self._registers else 0)

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from kprof.document import KernelReport, Report, Specialization, Suppressed, Verdict
 from kprof.findings import Advice, Finding, Location, Severity
 from kprof.reporters._ci_findings import RuleHelp
+from kprof.reporters._markdown_cells import COMMENT_LIMIT
 from kprof.reporters.check_text import CheckTextReporter
 from kprof.reporters.github import GitHubReporter
 from kprof.reporters.gitlab import GitLabReporter
 from kprof.reporters.junit import JUnitReporter
-from kprof.reporters.markdown import COMMENT_LIMIT, MarkdownReporter
+from kprof.reporters.markdown import MarkdownReporter
 from kprof.reporters.sarif import MAX_RUNS, SarifReporter
 
 GOLDEN = Path(__file__).parent / "golden"

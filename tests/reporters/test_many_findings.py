@@ -9,9 +9,10 @@ import pytest
 
 from kprof.document import Report, Verdict
 from kprof.findings import Advice, Edit, Location, Severity
+from kprof.reporters._markdown_cells import COMMENT_LIMIT
 from kprof.reporters.github import LIMIT, GitHubReporter
 from kprof.reporters.interface import ReportRequest
-from kprof.reporters.markdown import COMMENT_LIMIT, MarkdownReporter
+from kprof.reporters.markdown import MarkdownReporter
 from kprof.reporters.registry import formats_of
 from tests.reporters.test_ci_formats import finding, kernel
 

@@ -8,6 +8,7 @@ from kprof_analyzers.memory.addressing import address, element_bytes, pointer, s
 from kprof_analyzers.memory.alignment import given_divisors, known_alignment, mask_is_constant
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
 from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, linear
+from kprof_analyzers.memory.spare_lanes import lanes_of
 
 # What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
@@ -37,8 +38,7 @@ def loads_needed(loads: Sequence[Operation]) -> int:
     Zero where nothing can be gained: together they are no more than a wavefront fetches at once (a scale, an index, a
     row of maxima), or a lane holds no more than 4 bytes of each.
     """
-    module = loads[0].module
-    lanes = (module.num_warps or 4) * (module.threads_per_warp or 64)
+    lanes = lanes_of(loads[0].module)
     sizes = [held.elements * (element_bytes(load) or 1) for load in loads if (held := tile(load)) is not None]
     if sum(sizes) < _SMALL_BYTES or all(_bytes_held(load) <= _THIN for load in loads):
         return 0

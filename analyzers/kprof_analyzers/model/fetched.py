@@ -8,7 +8,7 @@ from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
-from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, UnknownLayoutError, linear
+from kprof_analyzers.memory.spare_lanes import asked_and_different
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.source_lines import location_of
 
@@ -53,16 +53,11 @@ def fetched_shares(facts: KernelFacts) -> dict[int, float]:
 
 def _bytes(op: Operation, arguments: Mapping[str, int | float]) -> tuple[float, float]:
     """Bytes fetched from L2 for a tile, and bytes that all lanes of a workgroup ask for."""
-    held, size = tile(op), element_bytes(op)
-    if held is None or size is None or held.layout is None:
+    moved, held, size = asked_and_different(op), tile(op), element_bytes(op)
+    if moved is None or held is None or size is None:
         return 0.0, 0.0
-    try:
-        layout = linear(held.layout, held.shape)
-    except UnknownLayoutError:
-        return 0.0, 0.0
-    registers = sum(any(basis) for basis in layout.bases[REGISTER])
-    asked = float(size << (registers + len(layout.bases[LANE]) + len(layout.bases[WARP])))
-    needed = float(min(held.elements * size, asked))
+    asked = float(moved[0])
+    needed = float(min(moved))
     first = (strides(op) or {}).get(0)
     step = first.value(arguments) if first is not None and len(held.shape) == 1 else None
     if step is not None and abs(step) > 1:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from kprof.inputs.amdgcn.isa import Generation, generation_of
+from kprof.inputs.amdgcn.isa import Generation, generation_of, has_architected_flat_scratch, has_unified_registers
 
 _WORD = re.compile(
     r"\s*(?:(0[xX][0-9a-fA-F]{1,16}|\d{1,19})|([\w.$@\"]+)|(<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>(),]))"
@@ -53,10 +53,6 @@ def _align(value: int, granule: int) -> int:
     return -(-value // granule) * granule if granule > 0 else value
 
 
-def _unified(arch: str) -> bool:
-    return arch == "gfx90a" or arch.startswith(("gfx94", "gfx95", "gfx9-4"))
-
-
 def extra_sgprs(vcc: int, flat_scratch: int, xnack: int, arch: str) -> int:
     """SGPRs that an architecture reserves beyond the numbered ones.
 
@@ -69,8 +65,7 @@ def extra_sgprs(vcc: int, flat_scratch: int, xnack: int, arch: str) -> int:
         return extra
     if xnack:
         extra = 4
-    architected = arch.startswith(("gfx94", "gfx95", "gfx9-4"))
-    return 6 if flat_scratch or architected else extra
+    return 6 if flat_scratch or has_architected_flat_scratch(arch) else extra
 
 
 @dataclass
@@ -148,7 +143,7 @@ class _Reader:
             return _align(*arguments)
         if name == "totalnumvgprs" and len(arguments) == 2:
             agpr, vgpr = arguments
-            return _align(vgpr, 4) + agpr if _unified(self.arch) and agpr else max(vgpr, agpr)
+            return _align(vgpr, 4) + agpr if has_unified_registers(self.arch) and agpr else max(vgpr, agpr)
         if name == "extrasgprs" and len(arguments) == 3:
             vcc, flat_scratch, xnack = arguments
             return extra_sgprs(vcc, flat_scratch, xnack, self.arch)

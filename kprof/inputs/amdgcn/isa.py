@@ -119,6 +119,16 @@ def generation_of(arch: str) -> Generation:
     return {"10": Generation.GFX10, "11": Generation.GFX11, "12": Generation.GFX12}.get(digits[:2], Generation.GFX9)
 
 
+def has_architected_flat_scratch(arch: str) -> bool:
+    """Whether the address of scratch needs no SGPRs of the kernel's own (gfx94x, gfx95x)."""
+    return arch.startswith(("gfx94", "gfx95", "gfx9-4"))
+
+
+def has_unified_registers(arch: str) -> bool:
+    """Whether AGPRs lie in the same file as VGPRs (gfx90a, gfx94x, gfx95x)."""
+    return arch == "gfx90a" or has_architected_flat_scratch(arch)
+
+
 @dataclass(frozen=True)
 class Opcode:
     """What a mnemonic means on one generation. Shared by all instructions with that mnemonic.

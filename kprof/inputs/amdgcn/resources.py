@@ -3,15 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kprof.inputs.amdgcn.isa import Generation, generation_of
+from kprof.inputs.amdgcn.isa import Generation, generation_of, has_unified_registers
 from kprof.inputs.amdgcn.model import Registers
 
 Facts = Mapping[str, int | str]
-
-
-def has_unified_registers(arch: str) -> bool:
-    """Whether AGPRs lie in the same file as VGPRs (gfx90a, gfx94x, gfx95x)."""
-    return arch == "gfx90a" or arch.startswith(("gfx94", "gfx95", "gfx9-4"))
 
 
 def _integer(value: Any) -> int | None:

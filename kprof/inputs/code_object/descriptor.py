@@ -7,7 +7,7 @@ an assembler made from ``.amdhsa_*`` directives.
 import struct
 
 from kprof.inputs.amdgcn import Generation, generation_of
-from kprof.inputs.amdgcn.resources import has_unified_registers
+from kprof.inputs.amdgcn.isa import has_unified_registers
 from kprof.inputs.code_object.model import Descriptor
 
 SIZE = 64

@@ -71,18 +71,14 @@ class TypeReader:
         found = self._shaped(first, nesting)
         if found is None:
             return None
-        space, alloc = "shared_memory", found[0]
+        alloc = found[0]
         for item in rest[1:]:
-            if item.startswith("#"):
-                resolved = self._scope.aliases.get(item, item)
-                space = resolved.rpartition(".")[2].strip()
-            elif _SHAPE.fullmatch(item):
+            if _SHAPE.fullmatch(item):
                 alloc = tuple(map(int, item.split("x")))
         return MemDesc(
             shape=found[0],
             element=found[1],
             layout=self._scope.layout(rest[0]) if rest else None,
-            memory_space=space,
             mutable="mutable" in rest,
             alloc_shape=alloc,
         )

@@ -24,7 +24,6 @@ class Pointer:
     """``!tt.ptr<f16>``; ``bits`` is 64."""
 
     pointee: "Type"
-    address_space: int = 1
     bits: int = 64
 
 
@@ -55,7 +54,6 @@ class MemDesc:
         shape: elements per dimension.
         element: element type.
         layout: placement in LDS.
-        memory_space: ``shared_memory`` for LDS.
         mutable: whether it is written after it was made.
         alloc_shape: shape of the allocation that this is a view of; ``shape`` when it is the whole.
     """
@@ -63,7 +61,6 @@ class MemDesc:
     shape: tuple[int, ...]
     element: "Type"
     layout: Layout | None = None
-    memory_space: str = "shared_memory"
     mutable: bool = False
     alloc_shape: tuple[int, ...] = ()
 

@@ -9,13 +9,6 @@ from kprof.simulation.gpu import gpu_of
 UNSPECIFIC = "AMD_Radeon_Graphics"
 """What drivers without an entry for the GPU call it, whichever it is."""
 
-PCI = {
-    "MI300A": "0x74a0", "MI300X": "0x74a1", "MI308X": "0x74a2", "MI325X": "0x74a5", "MI350X": "0x75a0",
-    "MI355X": "0x75a3", "RX7900XTX": "0x744c", "RX9070XT": "0x7550", "R9700": "0x7551",
-    "890M": "0x150e", "8060S": "0x1586",
-}  # fmt: skip
-"""PCI device ids, by which vLLM names a GPU. Source: the amdgpu.ids table of libdrm, and vLLM's own map."""
-
 
 @dataclass(frozen=True)
 class ServedGpu:
@@ -26,17 +19,14 @@ class ServedGpu:
         arch: ``gfx942``.
         market: as the driver and PyTorch call it, with underscores for blanks.
         compute_units: of the device.
+        pci: its PCI device id, by which vLLM names a GPU; ``None`` where it is not known.
     """
 
     product: str
     arch: str
     market: str
     compute_units: int
-
-    @property
-    def pci(self) -> str | None:
-        """Its PCI device id, where it is known."""
-        return PCI.get(re.sub(r"[ _]", "", self.product.upper()))
+    pci: str | None = None
 
     def is_named(self, device: str) -> bool:
         """Whether a device's name in a file's name can be this product: ``AMD_Instinct_MI355_OAM`` for MI355X."""
@@ -56,7 +46,10 @@ def served_gpu(name: str) -> ServedGpu:
     machine = load(name)
     product = find_product(name)
     first = next((known for known, arch in products().items() if arch == machine.name), None)
-    label = product.name if product is not None else first or machine.name
+    if product is None and first is not None:
+        product = find_product(first)
+    label = product.name if product is not None else machine.name
     gpu = gpu_of(label)
     market = re.sub(r"RX(\d+)(XTX|XT)?$", r"RX \1 \2", gpu.name).strip()
-    return ServedGpu(label, machine.name, market.replace(" ", "_"), gpu.compute_units)
+    pci = product.pci_device if product is not None else None
+    return ServedGpu(label, machine.name, market.replace(" ", "_"), gpu.compute_units, pci)

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.tuning.configs.checks.architecture import matrix_sizes
-from kprof.tuning.configs.checks.buckets import BOUNDS, chosen
+from kprof.tuning.configs.checks.buckets import chosen
 from kprof.tuning.configs.formats import formats
 from kprof.tuning.configs.lint import lint
 from kprof.tuning.configs.reading import gather
+from kprof.tuning.formats.aiter import BOUNDS
 
 GEMM = {
     "BLOCK_SIZE_M": 64,

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, TensorType
+from kprof_analyzers.memory.spare_lanes import lanes_of
 from kprof_analyzers.model.executions import worth_looking
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
@@ -98,8 +99,7 @@ def _is_wide(tile: TensorType) -> bool:
 
 def _is_large(op: Operation, tile: TensorType) -> bool:
     """Whether each lane has four elements or more."""
-    lanes = (op.module.num_warps or 4) * (op.module.threads_per_warp or 64)
-    return tile.elements >= _ENOUGH * lanes
+    return tile.elements >= _ENOUGH * lanes_of(op.module)
 
 
 def _is_scaling(instruction: Instruction) -> bool:

@@ -7,9 +7,7 @@ from kprof.findings import Finding, Location, Severity
 from kprof.tuning.configs.checks.check import ConfigCheck, Context
 from kprof.tuning.configs.formats.triton_config import ALONE
 from kprof.tuning.configs.model import Bucket, ConfigFile
-
-BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-"""Bounds that AITER's ``get_gemm_config`` looks for (ROCm/aiter ``utils/gemm_config_utils.py``, e4048607a5)."""
+from kprof.tuning.formats.aiter import BOUNDS
 
 _SIZES = ("small_M", "medium_M", "large_M")
 
