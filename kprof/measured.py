@@ -172,7 +172,7 @@ class Measured(msgspec.Struct, frozen=True):
         judgements: every finding, the confirmed ones first and the refuted ones last, worst severity first.
         facts: measured numbers, those without a finding too.
         collect: options for rocprofv3 that would collect what is missing, one run of the program each.
-        notes: what could not be told, and why.
+        notes: what could not be determined, and why.
         comparisons: what was measured beside what is modelled, where both are there.
         loops: loops of a thread trace whose instructions are those of the kernel.
     """

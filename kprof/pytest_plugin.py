@@ -77,7 +77,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Record a marked test, and hold what it launched against its budget."""
+    """Record a marked test, and compare what it launched with its budget."""
     marks = list(item.iter_markers(_MARKER)) if item.config.getoption("--kprof") else []
     if not marks:
         return (yield)

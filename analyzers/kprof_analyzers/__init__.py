@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def analyzers() -> "Iterable[Analyzer]":
-    """The built-in analyzers: every rule in ``advice/``."""
+    """The built-in analyzers: every rule below ``rules/``."""
     from kprof_analyzers.rules import rules
 
     return rules()

@@ -6,7 +6,7 @@ from itertools import chain
 from kprof.analysis import KernelFacts, PassRun
 from kprof.inputs.mlir import Operation
 
-NOT_RECORDED = "not recorded: --passes tells"
+NOT_RECORDED = "not recorded: use --passes"
 """What evidence says of passes where none were recorded."""
 
 PIPELINER = ("tritonamdgpu-pipeline", "tritonamdgpu-stream-pipeline")

@@ -17,7 +17,7 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
         kernels: entries in the order they are to be shown.
         failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``, and so do a kernel
             whose instructions were not all seen and an analyzer that raised.
-        fail_on: a finding of this severity or worse makes the verdict ``regression``, whatever cannot be told.
+        fail_on: a finding of this severity or worse makes the verdict ``regression``, whatever cannot be determined.
     """
     entries = list(kernels)
     broken = dict.fromkeys(
@@ -38,7 +38,7 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
     reasons = [f"{len(failed)} of the targets could not be analysed"] if failed else []
     reasons += [*broken, *_some(unseen)]
     if failing and fail_on is not None:
-        also = "".join(f"; cannot be told: {reason}" for reason in reasons)
+        also = "".join(f"; cannot be determined: {reason}" for reason in reasons)
         verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}{also}")
     elif not entries:
         verdict = Verdict(status="cannot_tell", summary="cannot tell: nothing could be analysed")

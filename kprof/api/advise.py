@@ -144,7 +144,7 @@ def advise(
 ) -> Advised:
     """Try other knobs by recompiling, and say what they change. No GPU is used.
 
-    With ``counters`` or ``trace`` the findings are first held against what was measured. Spills, registers, occupancy
+    With ``counters`` or ``trace`` the findings are first compared with what was measured. Spills, registers, occupancy
     and instructions are those of compiled programs; time is predicted.
 
     Kernels of a capture get other compiler options from what was recorded, and other tiles by running its program again
@@ -166,7 +166,7 @@ def advise(
         budget: seconds after which no compile is begun.
         counters: files or folders of a ROCm profiler with this kernel.
         trace: PyTorch traces, or folders of them, with this kernel.
-        search: try other knobs; without it the findings are only held against the measurements.
+        search: try other knobs; without it the findings are only compared with the measurements.
         jobs: worker processes, 0 for one a core.
         program: a program to record and to advise on: its command, or with a file as the target its arguments.
         run: of a capture, run its program again.
@@ -288,7 +288,7 @@ def _measurement(
 def _judged(
     target: TargetLike, arch: str, options: "TargetOptions", measurement: "GpuMeasurements"
 ) -> "tuple[KernelReport, Measured]":
-    """Compile (or read) the kernel, and hold its findings against the measurement."""
+    """Compile (or read) the kernel, and compare its findings with the measurement."""
     from kprof.targets.resolver import load
     from kprof_analyzers.pipeline import analyze
     from kprof_analyzers.profiles.measured.join import subject_of

@@ -165,7 +165,7 @@ def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> 
         # What no baseline accepts: the next check fails on it.
         found = (*cannot_launch(subject), *over_budget(subject, budget)) if subject.problem is None else ()
         refused += [f"{subject.kernel} on {arch}: {finding.message}: fails with any baseline" for finding in found]
-    left = f", {len(failed)} could not be told and kept their old state" if failed else ""
+    left = f", {len(failed)} could not be determined and kept their old state" if failed else ""
     done = plural(len(subjects) - len(failed), "check")
     return Report(
         kprof=__version__,

@@ -41,7 +41,7 @@ class Profile(Result):
 
     @property
     def summary(self) -> str:
-        """The sum with its range, and what could not be told, in a line for each GPU."""
+        """The sum with its range, and what could not be determined, in a line for each GPU."""
         from kprof.reporters.profile_text import verdict
 
         return "\n".join(verdict(one) for one in (self.document, *self.document.other_gpus))
@@ -229,5 +229,5 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
     found += dict.fromkeys(words for call in calls for words in call.timed.assumed)
     streams = {call.stream for call in calls}
     if len(streams) > 1:
-        found.append(f"{len(streams)} streams are added up: what overlaps is not told")
+        found.append(f"{len(streams)} streams are added up: what overlaps is not recorded")
     return [*found, "host time, overlap and collectives between ranks are outside"]

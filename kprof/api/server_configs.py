@@ -108,7 +108,7 @@ def server_configs(
         server: ``vllm``, ``sglang`` or ``aiter``.
         arch: the GPU, a product or an architecture.
         tp: GPUs that share a layer.
-        ep: groups that experts are dealt out to; it divides ``tp``.
+        ep: groups that experts are distributed over; it divides ``tp``.
         quant: ``bf16``, ``fp8``, ``fp8-block``, ``int8``, ``w4a16`` or ``mxfp4``; the file's own when ``None``.
         batches: rows of a step.
         server_path: a checkout, or the folder that the server is installed in; what this Python has when ``None``.
@@ -135,7 +135,7 @@ def server_configs(
     from kprof.tuning.servers.shapes import Split
 
     if not 0 < tp <= _MOST_GPUS or not 0 < ep <= tp or tp % ep:
-        raise KprofError(f"--tp {tp} --ep {ep}: experts are dealt out to a divisor of the GPUs that share a layer")
+        raise KprofError(f"--tp {tp} --ep {ep}: experts are distributed over a divisor of the GPUs that share a layer")
     if not batches or min(batches) < 1:
         raise KprofError("--batch takes numbers of rows, 1 and more")
     chosen = server_of(server)

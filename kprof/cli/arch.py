@@ -31,7 +31,7 @@ def list_architectures(outputs: Outputs = NO_OUTPUTS) -> None:
 
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         print("\n".join(listing(found, width)))
-        print(f"{len(found)} architectures; kprof arch show {found[0].name} tells more about one")
+        print(f"{len(found)} architectures; kprof arch show {found[0].name} says more about one")
 
     outputs.write(list_document(found), text)
 

@@ -30,7 +30,9 @@ def command(
         typer.Option("--arch", "-a", help="The GPU: MI300X, gfx1201.", metavar="GPU", autocompletion=architectures),
     ],
     tp: Annotated[int, typer.Option("--tp", help="GPUs that share a layer.", min=1)] = 1,
-    ep: Annotated[int, typer.Option("--ep", help="Groups that experts are dealt out to; it divides --tp.", min=1)] = 1,
+    ep: Annotated[
+        int, typer.Option("--ep", help="Groups that experts are distributed over; it divides --tp.", min=1)
+    ] = 1,
     quant: Annotated[
         str | None,
         typer.Option(

@@ -43,7 +43,7 @@ def list_kernels(
     def text() -> None:
         if not quiet:
             show_list(rows, no_color=no_color)
-        print(f"{len(rows)} kernels; kprof kernels show gemm tells more about one")
+        print(f"{len(rows)} kernels; kprof kernels show gemm says more about one")
 
     outputs.write({"schema": "kprof.kernels/1", "kernels": rows}, text)
 

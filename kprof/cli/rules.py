@@ -40,7 +40,7 @@ def _show(found: "list[RuleHelp]", *, no_color: bool) -> None:
     for rule in found:
         table.add_row(rule.id, rule.name, rule.severity.value, rule.summary)
     terminal(no_color=no_color).print(table)
-    print(f"{len(found)} rules; kprof rules explain KP301 tells more about one")
+    print(f"{len(found)} rules; kprof rules explain KP301 says more about one")
 
 
 @app.command("show", hidden=True)

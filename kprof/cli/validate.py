@@ -29,8 +29,8 @@ def command(
 ) -> None:
     """How far the model is off, and in which loop: measured and modelled side by side.
 
-    Exit code 0 when each time lies within the model's range, 1 when one lies outside, 2 when it cannot be told: another
-    build or another launch was measured, or only a thread trace is there.
+    Exit code 0 when each time lies within the model's range, 1 when one lies outside, 2 when it cannot be determined:
+    another build or another launch was measured, or only a thread trace is there.
 
     Example:  kprof validate gemm --shape M=4096,N=4096,K=4096 --counters results/
     """

@@ -16,7 +16,7 @@ _DECIDED_BY = {
 
 
 def switches(arch: str) -> dict[str, bool | None]:
-    """Name to whether it is on, as this process's environment stands; ``None`` when that cannot be told.
+    """Name to whether it is on, as this process's environment stands; ``None`` when that cannot be determined.
 
     Asked of ``triton.knobs.amd`` and of the functions of ``triton.backends.amd.compiler`` that decide by architecture.
 

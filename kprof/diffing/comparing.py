@@ -216,7 +216,7 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
         untold = [unseen[0]] if unseen else []
         untold += [f"{problems} could not be compiled or read: {_first(sides)}"] if problems else []
         untold += [f"{len(unsure)} of {total} lack figures on one side"] if unsure else []
-        also = f"; cannot be told: {', '.join(untold)}" if untold else ""
+        also = f"; cannot be determined: {', '.join(untold)}" if untold else ""
         return Verdict(status="regression", summary=f"{text}; {_example(bad[0], sides)}{also}")
     if not paired:
         reason = "no kernel is on both sides" if kernels else "there is nothing to compare"

@@ -44,7 +44,7 @@ class DoctorCheck:
         return self._bad("fail", found, fix, why)
 
     def unknown(self, found: str, *fix: str) -> CheckOutcome:
-        """It could not be told, which is neither good nor bad."""
+        """It could not be determined, which is neither good nor bad."""
         return self._bad("unknown", found, fix, None)
 
     def _bad(self, status: Status, found: str, fix: tuple[str, ...], why: str | None) -> CheckOutcome:

@@ -38,7 +38,7 @@ def checks() -> tuple[DoctorCheck, ...]:
 
 
 def examine(machine: Host, workload: Workload | None = None) -> Diagnosis:
-    """Look at everything that means something on this machine, and hold its settings against what a workload wants.
+    """Look at everything that means something on this machine, and compare its settings with what a workload wants.
 
     Without a GPU nothing is measured, so that nothing makes measurements wrong: what would be a failure is a warning.
     """
@@ -70,7 +70,7 @@ def _looked(check: DoctorCheck, machine: Host) -> CheckOutcome:
     try:
         return check.look(machine)
     except Exception as error:  # noqa: BLE001 - what is odd on a machine must not hide the rest of it
-        return check.unknown(f"could not be told: {type(error).__name__}: {error}"[:200])
+        return check.unknown(f"could not be determined: {type(error).__name__}: {error}"[:200])
 
 
 def _named(gpu: HostGpu) -> str:

@@ -134,7 +134,7 @@ def _file(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutc
 
 def _read(setting: HostSetting, machine: Host) -> Probed:
     text = machine.text(setting.file)
-    return Probed(text, text[:_MOST_SHOWN]) if text else Probed(None, "the kernel does not tell")
+    return Probed(text, text[:_MOST_SHOWN]) if text else Probed(None, "the kernel does not say")
 
 
 def _fixes(setting: HostSetting, found: Probed) -> Iterator[str]:
@@ -148,14 +148,14 @@ def _fixes(setting: HostSetting, found: Probed) -> Iterator[str]:
 def _library(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     version = _installed(setting.name, machine)
     if not version:
-        return _judged(setting, "ok", "not installed, or its version is not told", f">= {rule.value}")
+        return _judged(setting, "ok", "not installed, or its version is not given", f">= {rule.value}")
     if _number(version) >= _number(rule.value):
         return _judged(setting, "ok", version, f">= {rule.value}")
     return _judged(setting, _bad(setting), version, f">= {rule.value}", list(setting.fix))
 
 
 def _other_version(setting: HostSetting, machine: Host) -> str:
-    """The installed package that does not read the variable, empty when it does or cannot be told."""
+    """The installed package that does not read the variable, empty when it does or cannot be determined."""
     for bound, too_old in ((setting.since, True), (setting.until, False)):
         package, _, limit = bound.partition(" ")
         version = _installed(package, machine) if package else ""

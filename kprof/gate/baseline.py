@@ -77,8 +77,8 @@ def read(path: Path) -> Baseline:
 def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str, str, str]]:
     """Kernel, specialisation and architecture of each entry that this run should have met and did not.
 
-    Entries of other architectures and other Tritons belong to other runs; those of a target that could not be told are
-    told of there.
+    Entries of other architectures and other Tritons belong to other runs; those of a target that could not be
+    determined are reported with it.
     """
     archs = {subject.report.arch for subject in subjects}
     compilers = {subject.compiler for subject in subjects if subject.problem is None}
@@ -95,7 +95,7 @@ def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str
 
 
 def _lost(subjects: Sequence[CheckSubject]) -> set[tuple[str, str]]:
-    """Targets that could not be told, and the architectures."""
+    """Targets that could not be determined, and the architectures."""
     return {(s.entry.target, s.report.arch) for s in subjects if s.problem is not None}
 
 
@@ -107,7 +107,7 @@ def _is_of(kernel: str, arch: str, targets: Collection[tuple[str, str]]) -> bool
 def updated(old: Baseline, subjects: Sequence[CheckSubject]) -> Baseline:
     """The baseline after a run: its states replace the old ones of the same compilers and architectures.
 
-    States of other compilers and architectures stay, and so does the state of a kernel that could not be told.
+    States of other compilers and architectures stay, and so does the state of a kernel that could not be determined.
     """
     done = [subject for subject in subjects if subject.problem is None]
     lost = _lost(subjects)

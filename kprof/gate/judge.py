@@ -1,4 +1,4 @@
-"""From analysed kernels to the verdict: what fails, what is known or allowed, what cannot be told."""
+"""From analysed kernels to the verdict: what fails, what is known or allowed, what cannot be determined."""
 
 import datetime as dt
 from collections import Counter

@@ -50,7 +50,7 @@ def broken(capture: "Capture", budget: Budget) -> Iterator[str]:
 
     launched = [kernel for kernel in capture.kernels if kernel.launches]
     if not launched:
-        yield "no Triton kernel was launched, so nothing could be held against the budget"
+        yield "no Triton kernel was launched, so nothing could be compared with the budget"
     if not capture.complete:
         yield "; ".join(capture.notes)
     for kernel in launched:

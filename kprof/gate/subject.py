@@ -37,7 +37,7 @@ class CheckSubject:
             What was compiled elsewhere does not say for which constexprs.
         number: which one where files tell nothing either, the best first.
         recorded: what names it where it is a capture's, ``DIR::ID``.
-        left_out: what the same target holds beside and is not checked, or cannot be told apart, in words.
+        left_out: what the same target holds beside and is not checked, or cannot be distinguished, in words.
     """
 
     entry: KernelEntry
@@ -114,7 +114,7 @@ def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
     """Kernels of one entry, those of the same name and specialisation told apart, in the order given.
 
     Files say neither their constexprs nor their types, so that the file's name has to do. A compiler's cache names
-    folders by a hash of what it compiled: of kernels there, the n-th best is held against the n-th best, so that none
+    folders by a hash of what it compiled: of kernels there, the n-th best is compared with the n-th best, so that none
     can hide behind another, and it is said.
     """
     found = list(subjects)

@@ -105,7 +105,7 @@ def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
 
 
 def vanished(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """A check that cannot be told for each kernel that the baseline has and this run has not met at all."""
+    """A check that cannot be determined for each kernel that the baseline has and this run has not met at all."""
     here = {(subject.kernel, subject.report.arch) for subject in subjects}
     why = "the baseline has this kernel, and it is gone; where that is meant: kprof check --update-baseline"
     lost = dict.fromkeys((kernel, arch) for kernel, _, arch in gone(baseline, subjects) if (kernel, arch) not in here)
@@ -183,7 +183,7 @@ def located(target: str, folder: Path) -> str:
 
 
 def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Kernels that are compiled already; an architecture that is asked for and not there cannot be told."""
+    """Kernels that are compiled already; an architecture that is asked for and not there cannot be determined."""
     place = Location(file=target, line=1)
     missing = {load_gpu(name)[0].name: None for name in gpus}
     first = next(iter(missing))

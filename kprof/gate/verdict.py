@@ -1,4 +1,4 @@
-"""The verdict's line: what fails or cannot be told, the first of it in words, and what could not be looked at."""
+"""The verdict's line: what fails or cannot be determined, the first of it in words, and what could not be looked at."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def verdict(
     failing = sum(FAILS in found for found in marks)
     unknown = sum(UNKNOWN in found for found in marks)
     if failing:
-        also = f", {unknown} cannot be told" if unknown else ""
+        also = f", {unknown} cannot be determined" if unknown else ""
         text = f"regression: {failing} of {total} fail{also}{_why(kernels, FAILS)}"
         return Verdict(status="regression", summary=text)
     if unknown or not kernels:

@@ -2,7 +2,7 @@
 
 That is what the bounds of loops come from, what branches compare that leave the kernel or go round a loop, and what
 picks whole tiles: sequence lengths, offsets, expert ids, block tables. Only single values count, not blocks (what is
-loaded through ``tl.arange``). What picks a row, or is held against one number, stays out: it may be a token.
+loaded through ``tl.arange``). What picks a row, or is compared with one number, stays out: it may be a token.
 """
 
 import ast

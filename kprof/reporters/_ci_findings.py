@@ -99,7 +99,7 @@ def fails(finding: Finding) -> bool:
 
 
 def unknown(finding: Finding) -> bool:
-    """Whether it says that something could not be told."""
+    """Whether it says that something could not be determined."""
     return finding.evidence.get(MARK) == "cannot tell"
 
 

@@ -27,7 +27,7 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
             if best is None:
                 continue
             runs = "does not compile" if batch.runs is None else _time(batch.runs)
-            said = " (cannot be told apart)" if batch.tie else ""
+            said = " (cannot be distinguished)" if batch.tie else ""
             cells = (file.name, file.basis, f"{batch.rows:,}", runs, _time(best) + said, str(best.vgpr_spills))
             lines.append("| " + " | ".join(cell(each) for each in cells) + " |")
     lines += ["", "`runners_up.json` has the next configurations of each batch size, for whoever can measure them.", ""]

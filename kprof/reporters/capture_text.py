@@ -195,7 +195,7 @@ class CaptureTextReporter:
             f"{_count(len(capture.kernels), 'specialisation')}: {len(capture.kernels) - len(failed):,} compiled"
         )
         text += f" ({cached:,} from the cache)" if cached else ""
-        text += f", {len(failed):,} cannot be told" if failed else ""
+        text += f", {len(failed):,} cannot be determined" if failed else ""
         if capture.ran:
             operators = _count(len(capture.ran), "registered operator")
             text += f"; {_count(sum(capture.ran.values()), 'call')} of {operators} ran"

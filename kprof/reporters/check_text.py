@@ -1,4 +1,4 @@
-"""The gate's result on the terminal: what fails first, then what cannot be told, the verdict last."""
+"""The gate's result on the terminal: what fails first, then what cannot be determined, the verdict last."""
 
 from collections.abc import Sequence
 

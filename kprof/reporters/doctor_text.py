@@ -16,7 +16,7 @@ class DoctorTextReporter:
     Args:
         width: columns of the terminal.
         colour: whether statuses are coloured.
-        verbose: also why each check that is well, or could not be told, matters.
+        verbose: also why each check that is well, or could not be determined, matters.
     """
 
     def __init__(self, width: int = 100, *, colour: bool = False, verbose: int = 0) -> None:

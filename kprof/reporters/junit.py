@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JUnitReporter:
-    """What fails is a failure, what cannot be told an error."""
+    """What fails is a failure, what cannot be determined an error."""
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""

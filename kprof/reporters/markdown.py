@@ -15,7 +15,7 @@ _HEAD = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|
 
 
 class MarkdownReporter:
-    """The verdict, what fails, what cannot be told, and the rest folded away.
+    """The verdict, what fails, what cannot be determined, and the rest folded away.
 
     Args:
         limit: characters; rows that do not fit are counted instead.
@@ -39,7 +39,7 @@ class MarkdownReporter:
         room = self._limit - 600 - sum(len(line) + 1 for line in lines)
         for title, chosen, folded in (
             ("Fails", failing, False),
-            ("Cannot be told", unsure, False),
+            ("Cannot be determined", unsure, False),
             ("Other findings", others, True),
             ("Silenced by an ignore, the baseline or an allowance", silent, True),
         ):

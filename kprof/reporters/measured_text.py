@@ -1,4 +1,4 @@
-"""Findings held against measurements, on the terminal."""
+"""Findings compared with measurements, on the terminal."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -52,7 +52,7 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
 
 
 def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
-    """Milliseconds on a GPU; ``-`` where they cannot be told, empty where nothing is called so there."""
+    """Milliseconds on a GPU; ``-`` where they cannot be determined, empty where nothing is called so there."""
     row = rows.get(gpu)
     if row is None:
         return ""

@@ -73,7 +73,7 @@ def verdict(report: RankReport) -> str:
     skew = f"compute skew {100 * report.compute_skew:.1f} %"
     if report.missing:
         seen = f"{ranks} of {report.world_size} ranks, {skew} among them"
-        return f"{seen}; who is waited for cannot be told without the rest"
+        return f"{seen}; who is waited for cannot be determined without the rest"
     if not report.stragglers:
         return f"{ranks} ranks, {skew}; no collectives could be matched"
     rank, waited = next(iter(report.stragglers.items()))

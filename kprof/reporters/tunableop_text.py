@@ -47,7 +47,7 @@ def verdict(results: TunableOpResults, gains: Sequence[TuningGain]) -> str:
     untuned = sum(one.is_default for one in results.best().values())
     kept = f", {untuned} of them best with the default solution" if untuned else ""
     if not gains or not lost:
-        return f"{count}{kept}; default times are not in the file: --untuned tells what tuning gains"
+        return f"{count}{kept}; default times are not in the file: --untuned shows what tuning gains"
     total = sum(gain.lost_milliseconds for gain in lost)
     return (
         f"{count}{kept}; without tuning {total:.4g} ms lost over the {len(gains)} that have both times, one call each"

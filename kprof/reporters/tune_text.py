@@ -134,7 +134,7 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         if values:
             _fold(console, f"{text}: {knobs(values)}")
     if problem.ties > 1:
-        how = "within 3 % of the first" if ranking[0].measured_ms is not None else "not told apart from the first"
+        how = "within 3 % of the first" if ranking[0].measured_ms is not None else "not distinguished from the first"
         _fold(console, f"= {how} ({problem.ties} programs in all)")
     for line in problem.learned:
         _fold(console, f"learned: {line}")
@@ -293,7 +293,7 @@ def _footer(console: "Console", report: "TuneReport") -> None:
     )
     shown = [problem.ranking[place] for problem in report.problems for place in problem.short_list]
     if any(one.alike or one.variants for one in shown):
-        _fold(console, "Alike    further configurations of a tile: the same program, or not told apart from it")
+        _fold(console, "Alike    further configurations of a tile: the same program, or not distinguished from it")
     if search.example and not any(problem.ranking for problem in report.problems):
         _fold(console, f"Example  {search.example}")
     for said in dict.fromkeys(said for problem in report.problems for said in problem.assumptions):

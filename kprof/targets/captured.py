@@ -57,7 +57,7 @@ def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[L
             problems.append(f"{kernel.name}: {error.message}")
     if problems:
         first = "; ".join(problems[:3]) + ("; ..." if len(problems) > 3 else "")
-        raise InputError(f"{len(problems)} of {len(kernels)} kernels cannot be told: {first}", path=path)
+        raise InputError(f"{len(problems)} of {len(kernels)} kernels cannot be determined: {first}", path=path)
     if not kernels:
         raise InputError("this capture holds no kernel", path=path, hint="; ".join(capture.notes) or None)
 

@@ -138,7 +138,7 @@ def without_comparison(answer: TaskResult, reason: str) -> TaskResult:
 
 
 def failure_reason(answer: TaskResult) -> str:
-    """Why a configuration is no good, in the words under which like ones are counted."""
+    """Why a configuration is rejected, in the words under which like ones are counted."""
     reason = answer.reason or answer.status
     if answer.status == "unlaunchable":
         return "out of LDS" if "LDS" in reason else "workgroup too large"
@@ -177,7 +177,7 @@ WIDE = 16.0
 
 
 def tied(ranked: Sequence[Scored]) -> int:
-    """How many of a ranking's first cannot be told from the first, itself included."""
+    """How many of a ranking's first cannot be distinguished from the first, itself included."""
     return next((i for i, one in enumerate(ranked) if not is_tie(ranked[0], one)), len(ranked))
 
 

@@ -63,11 +63,11 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         axis: what that bound depends on.
         bound: what limits it.
         resources: registers, spills, LDS, wavefronts per SIMD.
-        tie: cannot be told from the first one.
+        tie: cannot be distinguished from the first one.
         parts: further launches with their times in microseconds, inside ``time_us``.
         alike: other configurations that give the same program.
         variants: of one in the short list, the configurations of the same tile that are left out of the list because
-            they cannot be told from it.
+            they cannot be distinguished from it.
         measured_ms: median time on a GPU.
         note: what the measurement said, such as a wrong result.
     """
@@ -100,7 +100,7 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
         name: as it was asked for.
         shape: every parameter.
         assumed: those that were not given.
-        ties: how many of the first cannot be told from each other.
+        ties: how many of the first cannot be distinguished from each other.
         own: the kernel's own configuration, for comparison.
         ranking: fastest first.
         short_list: positions in ``ranking``: of each tile the fastest, and what was measured.

@@ -27,7 +27,7 @@ def short_list(ranked: Sequence[Scored], top: int) -> list[int]:
 
 
 def variants(ranked: Sequence[Scored], place: int, shown: Sequence[int]) -> int:
-    """Configurations that are left out of a short list for one of it: the same tile, and not told apart from it."""
+    """Configurations that are left out of a short list for one of it: the same tile, and not distinguished from it."""
     one = ranked[place]
     tile = tile_of(one.config)
     return sum(

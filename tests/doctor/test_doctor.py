@@ -264,12 +264,12 @@ GARBLED = [
 
 @pytest.mark.parametrize("content", GARBLED)
 def test_garbled_files_are_unknown_and_never_a_crash(good, content):
-    """Every file of the machine replaced by rubbish: each check still ends, and what cannot be told is not ok."""
+    """Every file of the machine replaced by rubbish: each check still ends, and what cannot be determined is not ok."""
     for path in [path for path in good.root.rglob("*") if path.is_file() and "home" not in path.parts]:
         path.write_bytes(content)
     good.write({"/sys/class/kfd/kfd/topology/nodes/1/properties": "simd_count 4\ndrm_render_minor 128"})
     found = good.examined()
-    assert not any(outcome.found.startswith("could not be told") for outcome in found.values())
+    assert not any(outcome.found.startswith("could not be determined") for outcome in found.values())
     for name in ("power-cap", "performance-level", "huge-pages", "triton", "gpu"):
         assert found[name].status in {"unknown", "fail", "warn"}, name
     text = DoctorTextReporter(80).render(examine(good.machine()))

@@ -205,7 +205,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("name", "value", "workload"), WRITTEN)
 def test_values_are_those_of_the_guides(name, value, workload):
-    """Held against a second reading of them."""
+    """Compared with a second reading of them."""
     assert SETTINGS[name].rule(workload, ["gfx942"], {}).value == value
 
 
@@ -301,7 +301,7 @@ def test_kernel_parameters(good):
      (NO_ACS[:64], None), (b"", None), (NO_ACS[:256], "off"), (with_acs(1)[:0x147], "off")],
 )  # fmt: skip
 def test_access_control_is_read_from_the_device(good, config, value):
-    """Bit 0 of the control register, as lspci prints SrcValid; what only root may read cannot be told."""
+    """Bit 0 of the control register, as lspci prints SrcValid; what only root may read cannot be determined."""
     for number in (1, 2):
         good.write({f"{GPU.format(number)}/config": config})
     assert acs(good.machine()).value == value

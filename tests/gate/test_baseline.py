@@ -72,7 +72,7 @@ def test_what_this_run_should_have_met_is_gone():
 
     assert gone(base, [subject()]) == lost
     assert gone(base, [subject(), old]) == []
-    # The target could not be told: nothing is known of what belongs to it.
+    # The target could not be determined: nothing is known of what belongs to it.
     assert gone(base, [subject(), subject(block=9, problem="did not compile")]) == []
     other = subject(block=9, problem="did not compile", entry=KernelEntry(target="k"))
     assert gone(base, [subject(), other]) == lost

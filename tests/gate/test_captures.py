@@ -112,7 +112,7 @@ def test_kernels_that_did_not_compile_in_a_capture_are_cannot_tell(repository, c
     result = capture / "kernels" / f"{1:032x}" / "result.json"
     result.write_text(json.dumps({"status": "crashed", "error": "crashed: signal 6 (SIGABRT) while making llir"}))
     ran = kprof("check", "--update-baseline")
-    assert (ran.code, "1 could not be told") == (2, ran.out.split(", ")[-1].split(" and ")[0])
+    assert (ran.code, "1 could not be determined") == (2, ran.out.split(", ")[-1].split(" and ")[0])
     ran = kprof("check")
     assert ran.code == 2
     assert "KP013 cannot-tell: crashed: signal 6 (SIGABRT) while making llir" in ran.out

@@ -81,7 +81,7 @@ def test_budget_is_kept_or_broken(tmp_path, budget, resources, fails):
 
 @pytest.mark.parametrize(("metric", "budget"), [("lds_bytes", "max_lds_bytes"), ("waves", "min_waves_per_simd")])
 def test_unknown_is_neither_good_nor_bad(tmp_path, metric, budget):
-    """A metric that is not known cannot be told, and says so."""
+    """A metric that is not known cannot be determined, and says so."""
     document = judge(tmp_path, [subject(**{metric: None})], budget=Budget(**{budget: 1}))
     assert document.verdict.status == "cannot_tell"
     (finding,) = document.kernels[0].findings
@@ -108,7 +108,7 @@ def test_regression_goes_before_cannot_tell(tmp_path):
     document = judge(tmp_path, [subject(vgpr_spills=3), subject(arch="gfx950")], baseline_of(subject()))
     assert document.verdict.status == "regression"
     assert document.verdict.summary == (
-        "regression: 1 of 2 checks fail, 1 cannot be told: add on gfx942: 3 VGPRs spilled, the baseline has 0"
+        "regression: 1 of 2 checks fail, 1 cannot be determined: add on gfx942: 3 VGPRs spilled, the baseline has 0"
     )
     assert errors(document) == ["3 VGPRs spilled, the baseline has 0"]
 

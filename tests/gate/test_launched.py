@@ -44,7 +44,7 @@ def test_nothing_launched_is_not_within_a_budget(recording):
     """A recording without launches has nothing that could break it; a compile alone is no launch."""
     found = recording(launched=False)
     assert list(broken(found, Budget())) == [
-        "no Triton kernel was launched, so nothing could be held against the budget"
+        "no Triton kernel was launched, so nothing could be compared with the budget"
     ]
     assert reports(found) == []
 

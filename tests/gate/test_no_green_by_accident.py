@@ -127,7 +127,7 @@ def spilling():
 
 
 def test_two_kernels_of_one_name_that_change_places(gate):
-    """As many are good and bad as before: each is held against what was in its own file."""
+    """As many are good and bad as before: each is compared with what was in its own file."""
     plain, other = gate.folder / "matmul.amdgcn", gate.folder / "larger.amdgcn"
     other.write_text(spilling())
     gate("--update-baseline")
@@ -144,7 +144,7 @@ def test_two_kernels_of_one_name_that_change_places(gate):
 
 
 def test_one_kernel_does_not_hide_behind_another_of_its_name(gate):
-    """In a cache, whose folders are named by hashes of what is in them: the best one is held against the best one."""
+    """In a cache, whose folders are named by hashes of what is in them: the best one is compared with the best one."""
     files = [gate.folder / (letter * 52) / "matmul.amdgcn" for letter in "AB"]
     (gate.folder / "matmul.amdgcn").unlink()
     for file, text in zip(files, (MATMUL.read_text(), spilling()), strict=True):

@@ -57,7 +57,7 @@ def test_every_input_of_the_action_is_used_and_every_used_one_declared():
     ("code", "verdict"), [(0, "ok"), (1, "regression"), (2, "cannot tell"), (70, "defect"), (130, "defect")]
 )
 def test_only_ok_passes(ends, code, verdict):
-    """A stale capture, what cannot be told and a defect of kprof fail both jobs as shipped."""
+    """A stale capture, what cannot be determined and a defect of kprof fail both jobs as shipped."""
     machine = ends(code)
     ran = machine.github({}, only="Check kernels")
     assert (ran.code, ran.outputs["verdict"]) == (code, verdict)

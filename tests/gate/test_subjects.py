@@ -61,7 +61,7 @@ def test_files_and_folders_are_read(folder):
 
 
 def test_every_architecture_that_is_asked_for_has_to_be_there(folder):
-    """By the entry before the configuration; one that is not there cannot be told."""
+    """By the entry before the configuration; one that is not there cannot be determined."""
     got = found(folder, KernelEntry(target="compiled", arch=["gfx942", "gfx950"]), arch=["gfx1100"])
     assert brief(got)[:2] == [("matmul", "gfx942", None), ("scaled_exp", "gfx942", None)]
     (missing,) = got[2:]
@@ -252,7 +252,7 @@ def test_a_bundled_kernel_s_failure_has_no_line(folder, compiled):
 
 
 def test_a_compile_that_nobody_answers_is_not_left_out(folder, compiled):
-    """What has no answer cannot be told; it is never ok for want of it."""
+    """What has no answer cannot be determined; it is never ok for want of it."""
     compiled.jobs = 2
     compiled.answers["add1"] = None
     good, lost = found(folder, KernelEntry(target="k.py::add", cases=["s"]))
@@ -286,7 +286,7 @@ def test_one_configuration_that_can_be_launched_is_enough():
 
 
 def test_what_the_baseline_has_and_nobody_met():
-    """Once for each architecture; what is there, or could not be told, is not gone."""
+    """Once for each architecture; what is there, or could not be determined, is not gone."""
     entry = KernelEntry(target="k.py")
     here = usable(entry)
     away = CheckSubject(KernelEntry(target="old.py"), KernelReport(name="f", arch="gfx942"))

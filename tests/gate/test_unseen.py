@@ -77,7 +77,7 @@ def test_a_regression_wins_over_what_was_not_seen(blind, gate, kprof):
     config.write_text(f"budget = {{max_vgpr_allocated = 1}}\n{config.read_text()}")
     ran = kprof("check")
     assert ran.code == 1
-    assert ran.out.splitlines()[-1].startswith("regression: 1 of 1 check fail, 1 cannot be told: ")
+    assert ran.out.splitlines()[-1].startswith("regression: 1 of 1 check fail, 1 cannot be determined: ")
 
 
 @pytest.mark.parametrize("suffix", ["amdgcn", "s"])

@@ -64,7 +64,7 @@ UNSURE = marked(UNKNOWN, "who knows", CANNOT_TELL, Severity.WARNING)
             True,
             0,
             "regression",
-            "regression: 1 of 2 checks fail, 2 cannot be told: add on gfx950: worse",
+            "regression: 1 of 2 checks fail, 2 cannot be determined: add on gfx950: worse",
         ),
         (
             [kernel(UNSURE)],

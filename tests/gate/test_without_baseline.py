@@ -135,7 +135,7 @@ def test_changed_knobs_are_compared_with_the_nearest_entry(tmp_path):
 
 
 def test_an_entry_that_is_still_there_is_nobody_elses(tmp_path):
-    """A configuration that came beside the old one is new: it cannot be told."""
+    """A configuration that came beside the old one is new: it cannot be determined."""
     document = judge(tmp_path, [tile(), tile(bk=64)], accepted(tile()))
     assert document.verdict.status == "cannot_tell"
 

@@ -1,4 +1,4 @@
-"""What reaches a terminal: held against Unicode's own tables, GitHub's rules and the encodings that Python has."""
+"""What reaches a terminal: compared with Unicode's own tables, GitHub's rules and the encodings that Python has."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Large tensors: true shapes without memory or arithmetic, held against what torch computes."""
+"""Large tensors: true shapes without memory or arithmetic, compared with what torch computes."""
 
 import subprocess
 from importlib.util import find_spec

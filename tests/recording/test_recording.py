@@ -82,7 +82,7 @@ def test_an_abort_is_one_kernels_failure(capture, recorded):
     assert crashed.launches == PROCESSES
     _, ran = recorded
     assert ran.returncode == 2
-    assert ran.stdout.splitlines()[-1].endswith("7 specialisations: 4 compiled, 3 cannot be told")
+    assert ran.stdout.splitlines()[-1].endswith("7 specialisations: 4 compiled, 3 cannot be determined")
 
 
 def test_a_second_run_is_served_from_the_cache(recorded, tmp_path):

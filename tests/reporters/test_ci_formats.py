@@ -41,7 +41,7 @@ def kernel(name="add", arch="gfx942", **more):
 
 @pytest.fixture
 def report():
-    """Failures, a warning, a note, a kernel that cannot be told, and something silenced, on two architectures."""
+    """Failures, a warning, a note, a kernel that cannot be determined, and something silenced, on two architectures."""
     spills = finding(
         evidence={"gate": "fails", "loop": ".LBB0_2"},
         advice=[Advice(knob="BLOCK", from_=64, to=32)],
@@ -68,7 +68,7 @@ def report():
             kernel(arch="gfx950", findings=[spills, drain, drain]),
             kernel("broken", "gfx950", findings=[lost]),
         ],
-        verdict=Verdict(status="regression", summary="regression: 2 of 3 checks fail, 1 cannot be told"),
+        verdict=Verdict(status="regression", summary="regression: 2 of 3 checks fail, 1 cannot be determined"),
         notes=["an allowance is not needed"],
     )
 

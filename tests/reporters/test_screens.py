@@ -1,4 +1,4 @@
-"""First screens at 80 and 120 columns, as text; what holds for all of them is held against each."""
+"""First screens at 80 and 120 columns, as text; what holds for all of them is compared with each."""
 
 import io
 import json

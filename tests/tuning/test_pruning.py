@@ -1,4 +1,4 @@
-"""What is left out before compiling is no good, held against real compiles."""
+"""What is left out before compiling is no good, compared with real compiles."""
 
 from collections import Counter
 from typing import Any

@@ -21,7 +21,7 @@ _THIN = 4
 
 @dataclass(frozen=True)
 class Cause:
-    """One thing that keeps an access narrow; two accesses with an equal one are mended together.
+    """One thing that keeps an access narrow; two accesses with an equal one are fixed together.
 
     Attributes:
         words: a clause.

@@ -7,7 +7,7 @@ from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, UnknownLayoutError, linear
 
 
-def asked_and_different(access: Operation) -> tuple[int, int] | None:
+def requested_and_distinct_bytes(access: Operation) -> tuple[int, int] | None:
     """Bytes that all lanes of a workgroup ask for with a tile, and bytes of its elements; ``None`` if not known."""
     held, size = tile(access), element_bytes(access)
     if held is None or size is None or held.layout is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Effects:
-    """Which effects the model reckons with; all of them by default.
+    """Which effects the model takes into account; all of them by default.
 
     Attributes:
         vector_memory: a CU's sustained vector-memory throughput; without it only latency counts.

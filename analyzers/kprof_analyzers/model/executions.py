@@ -79,7 +79,7 @@ def regions(facts: KernelFacts) -> tuple[Region, ...]:
     return _program(facts).regions
 
 
-def worth_looking(facts: KernelFacts, *kinds: InstructionClass) -> list[Region]:
+def significant_regions(facts: KernelFacts, *kinds: InstructionClass) -> list[Region]:
     """Innermost loops, and other regions in which at least an eighth of the instructions of some kinds are executed."""
     found = regions(facts)
     counts = [r.times * sum(i.opcode.cls in kinds for i in r.instructions) for r in found]
@@ -103,7 +103,7 @@ def executions(facts: KernelFacts, operation: Operation) -> float:
     return times
 
 
-def is_worth_looking(facts: KernelFacts, load: Operation) -> bool:
+def is_significant(facts: KernelFacts, load: Operation) -> bool:
     """Whether a load of the TTGIR makes at least an eighth of the bytes that its kernel loads, iterations counted."""
     moved = {load.index: 0.0} | {
         op.index: executions(facts, op) * held.elements * size

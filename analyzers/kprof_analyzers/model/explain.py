@@ -33,7 +33,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     us += overhead
     light = _speed_of_light(model)
     if light > us:
-        # The Infinity Cache's share of the loads is worked out roughly: nothing under the light may rest on it.
+        # The Infinity Cache's share of the loads is a rough figure: it must not give a time below the speed of light.
         shares = _grown(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None

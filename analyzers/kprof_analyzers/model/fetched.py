@@ -8,7 +8,7 @@ from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
-from kprof_analyzers.memory.spare_lanes import asked_and_different
+from kprof_analyzers.memory.spare_lanes import requested_and_distinct_bytes
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.source_lines import location_of
 
@@ -53,7 +53,7 @@ def fetched_shares(facts: KernelFacts) -> dict[int, float]:
 
 def _bytes(op: Operation, arguments: Mapping[str, int | float]) -> tuple[float, float]:
     """Bytes fetched from L2 for a tile, and bytes that all lanes of a workgroup ask for."""
-    moved, held, size = asked_and_different(op), tile(op), element_bytes(op)
+    moved, held, size = requested_and_distinct_bytes(op), tile(op), element_bytes(op)
     if moved is None or held is None or size is None:
         return 0.0, 0.0
     asked = float(moved[0])

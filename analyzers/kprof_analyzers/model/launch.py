@@ -83,7 +83,7 @@ def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
 
 
 def together(where: Spread, xcds: int) -> tuple[list[Program], int]:
-    """Workgroups from the middle of the launch in the order in which they are dealt out, and how many run together."""
+    """Workgroups from the middle of the launch in the order in which they are assigned, and how many run together."""
     most = min(where.total, _MOST_TOGETHER)
     count = min(most, where.active * where.resident)
     first = (where.total - most) // 2 // xcds * xcds

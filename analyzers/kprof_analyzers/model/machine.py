@@ -46,7 +46,7 @@ class Machine:
         product: the GPU; ``None`` when none is known.
         clock_mhz: engine clock.
         units: CUs, or WGPs in WGP mode; ``None`` when no product is known.
-        xcds: dies that the workgroups are dealt out to in turn.
+        xcds: dies, to which workgroups are assigned round-robin.
         simds: SIMDs of a unit.
         lanes: lanes of a wavefront.
         issue: cycles between two instructions of one wavefront.

@@ -107,7 +107,7 @@ class SimulationInput:
         queues: cycles of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot
             issue more.
         skew: share of a shared pipe's cycles for all SIMDs that one of them waits when all come at once.
-        simds: SIMDs that are simulated; wavefronts are dealt out to them in turn.
+        simds: SIMDs that are simulated; wavefronts are assigned to them round-robin.
     """
 
     ways: Sequence[Way]
@@ -198,7 +198,7 @@ class Simulator:
             if mine == _NEVER:
                 break
             if several:
-                self._turn_to(wave % several)
+                self._select_simd(wave % several)
             position = at[wave]
             while mine <= limit:
                 if position == length:
@@ -225,7 +225,7 @@ class Simulator:
             max(ended), self.spent, self.iterations, self.matrix_busy / self.simds, self.vector_busy / self.simds
         )
 
-    def _turn_to(self, simd: int) -> None:
+    def _select_simd(self, simd: int) -> None:
         """Change to the pipes of a SIMD."""
         if simd != self.simd:
             self.pipes[self.simd] = self.vector_free, self.matrix_free, self.scalar_free, self.port_free

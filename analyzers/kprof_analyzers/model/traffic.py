@@ -153,12 +153,12 @@ def sharing(
     """Shares of loads that leave L2 and the Infinity Cache.
 
     Args:
-        found: accesses of workgroups that are dealt out to XCDs in turn, one after the other.
+        found: accesses of workgroups that are assigned to XCDs round-robin.
         xcds: XCDs of the GPU.
         together: workgroups that run together, the first of them.
         channels: of the GPU's L2.
         size: bytes of the Infinity Cache; what earlier workgroups loaded is still there, as far as that goes.
-        in_blocks: neighbours are on one XCD, not dealt out in turn.
+        in_blocks: neighbours are on one XCD, not assigned round-robin.
     """
     loads = [a for a in found if a.operation.name not in STORES]
     stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)

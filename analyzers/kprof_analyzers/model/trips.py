@@ -132,7 +132,9 @@ def _trips(iterations: Value | None, factor: int, loop: Operation, *, queue: boo
     if queue:
         mean = sum(counts) / len(counts)
         uneven = counts if len(set(counts)) > 1 else ()
-        return Trips(mean, uneven, True, "the launch's arguments; tiles drawn from a counter, in turn", loop)
+        return Trips(
+            mean, uneven, True, "the launch's arguments; tiles taken from a counter, one after the other", loop
+        )
     source = _source(factor)
     return Trips(sum(counts) / len(counts), counts if len(set(counts)) > 1 else (), True, source, loop)
 

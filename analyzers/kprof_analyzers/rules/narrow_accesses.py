@@ -10,7 +10,7 @@ from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import strides
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
 from kprof_analyzers.memory.narrowness import Cause, causes_of, loads_needed
-from kprof_analyzers.model.executions import Region, worth_looking
+from kprof_analyzers.model.executions import Region, significant_regions
 from kprof_analyzers.source_lines import busiest, location_of
 
 WIDEST = 16
@@ -108,7 +108,7 @@ def narrow_accesses(facts: KernelFacts) -> Iterator[Narrow]:
 
     Left out are tiles that are small, thin, gathered, or take as many accesses as any tile of their size.
     """
-    for region in worth_looking(facts, InstructionClass.VMEM):
+    for region in significant_regions(facts, InstructionClass.VMEM):
         by_line: dict[tuple[bool, str, int], list[Instruction]] = defaultdict(list)
         for instruction in region.instructions:
             if _is_plain(instruction):
@@ -133,7 +133,7 @@ def _judged(facts: KernelFacts, region: Region, accesses: Sequence[Instruction])
 
 
 def _by_cause(lines: Sequence[Narrow]) -> list[Narrow]:
-    """Lines of one region that have a cause in common are one: one change mends them all."""
+    """Lines of one region that have a cause in common are one: one change fixes them all."""
     found: list[Narrow] = []
     for line in lines:
         alike = next((n for n, other in enumerate(found) if set(line.causes) & set(other.causes)), None)

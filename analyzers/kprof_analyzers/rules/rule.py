@@ -104,7 +104,7 @@ class Rule(ABC):
         id: ``KP`` and three digits; the first digit is the family's.
         name: the bad pattern in kebab-case: "allow narrow-global-load" must read well.
         severity: unless a finding says otherwise.
-        families: architecture families that it was looked at on (``CDNA3``, ``RDNA4``), where it rests on more than the
+        families: architecture families that it was checked on (``CDNA3``, ``RDNA4``), where it rests on more than the
             architecture's file says; it is not checked on others. Empty: it holds on all.
         needs: facts without which it cannot judge.
         wants: facts that make its evidence fuller.

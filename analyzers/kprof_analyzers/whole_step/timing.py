@@ -23,7 +23,7 @@ class TimedCall:
 
     Attributes:
         name, shapes, kind, bound: as in :class:`kprof_analyzers.whole_step.document.ProfiledRow`.
-        us, low_us, high_us: ``None`` where the time cannot be told.
+        us, low_us, high_us: ``None`` where the time cannot be determined.
         why: why not.
         finding: the dearest finding of a Triton kernel, and what it costs in microseconds.
         assumed: what was assumed.
@@ -100,7 +100,7 @@ class _Times:
             return TimedCall(call.name, shapes, kind, why="copies from the host's memory")
         found = work_of_call(call)
         if found is None:
-            why = "its work cannot be told from its arguments" if kind else "kprof does not know what it does"
+            why = "its work cannot be distinguished from its arguments" if kind else "kprof does not know what it does"
             return TimedCall(call.name, shapes, kind, why=why)
         time = operator_time(found.kind, found.work, self._limits)
         kind = found.kind

@@ -22,7 +22,7 @@ PATIENCE = 2.0
 
 @dataclass(frozen=True)
 class Look:
-    """What a target is, or why that cannot be told, since its files were last saved.
+    """What a target is, or why that cannot be determined, since its files were last saved.
 
     Attributes:
         analysis: the report; ``None`` with an error.

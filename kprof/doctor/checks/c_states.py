@@ -34,7 +34,7 @@ class CStates(DoctorCheck):
             if seen:
                 break
         if not seen:
-            return self.unknown("the kernel does not tell, as in virtual machines")
+            return self.unknown("the kernel does not say, as in virtual machines")
         if on:
             fixes = [f"sudo cpupower idle-set -d {number}" for number in on.values() if number.isdecimal()]
             return self.warn(f"{', '.join(on)} in use", *fixes)

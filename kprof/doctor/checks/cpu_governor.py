@@ -27,7 +27,7 @@ class CpuGovernor(DoctorCheck):
             if (governor := machine.text(cpu / "cpufreq" / "scaling_governor")) is not None
         )
         if not found:
-            return self.unknown("the kernel does not tell, as in virtual machines")
+            return self.unknown("the kernel does not say, as in virtual machines")
         words = ", ".join(f"{name} on {count}" for name, count in sorted(found.items()))
         if all(map(_WANTED.rules[0].accepts, found)):
             return self.ok(words)

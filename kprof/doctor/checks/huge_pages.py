@@ -25,5 +25,5 @@ class HugePages(DoctorCheck):
         """See :meth:`DoctorCheck.look`."""
         chosen = _CHOSEN.search(machine.text(_WANTED.file) or "")
         if chosen is None:
-            return self.unknown("the kernel does not tell")
+            return self.unknown("the kernel does not say")
         return self.ok(chosen[1]) if _WANTED.rules[0].accepts(chosen[1]) else self.warn(chosen[1], *_WANTED.fix)

@@ -22,5 +22,5 @@ class NumaBalancing(DoctorCheck):
         value = machine.number(_WANTED.file)
         if value is None:
             nodes = machine.entries("/sys/devices/system/node", "node")
-            return self.ok("one NUMA node only") if len(nodes) == 1 else self.unknown("the kernel does not tell")
+            return self.ok("one NUMA node only") if len(nodes) == 1 else self.unknown("the kernel does not say")
         return self.ok("off") if _WANTED.rules[0].accepts(str(value)) else self.warn("on", *_WANTED.fix)

@@ -33,7 +33,7 @@ class Partition(DoctorCheck):
                     fixes.append(wanted.fix[0].format(device=name))
         if not modes:
             if any(_divisible(gpu.arch) for gpu in machine.gpus):
-                return self.unknown("the driver tells no mode")
+                return self.unknown("the driver gives no mode")
             return self.ok("GPUs of this architecture cannot be divided")
         words = ", ".join(sorted(set(modes.values())))
         if fixes:

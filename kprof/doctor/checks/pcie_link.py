@@ -30,7 +30,7 @@ class PcieLink(DoctorCheck):
             links.add(f"{now:g} GT/s x{width}")
             slower |= (most is not None and now < most) or (widest is not None and width < widest)
         if not links:
-            return self.unknown("the driver does not tell")
+            return self.unknown("the driver does not say")
         words = ", ".join(sorted(links))
         if slower:
             fix = "under load: cat /sys/class/drm/renderD*/device/current_link_speed"

@@ -29,7 +29,7 @@ class PerformanceLevel(DoctorCheck):
         }
         words = ", ".join(sorted({level[:24] for level in levels.values()}))
         if not levels or not set(levels.values()) <= _KNOWN:
-            return self.unknown(words or "the driver does not tell")
+            return self.unknown(words or "the driver does not say")
         fixes = [_WANTED.fix[0].format(device=name) for name, level in levels.items() if level not in _GOOD]
         if set(levels.values()) & _SLOW:
             return self.fail(words, *fixes[:8])

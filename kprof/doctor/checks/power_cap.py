@@ -31,7 +31,7 @@ class PowerCap(DoctorCheck):
                 if cap < usual:
                     fixes.append(f"echo {usual} | sudo tee {_path(name, monitor)}/power1_cap")
         if not caps:
-            return self.unknown("the driver does not tell")
+            return self.unknown("the driver does not say")
         words = ", ".join(sorted(set(caps)))
         return self.warn(words, *fixes[:8]) if fixes else self.ok(words)
 

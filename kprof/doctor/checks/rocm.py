@@ -21,4 +21,4 @@ class Rocm(DoctorCheck):
             return self.ok(f"{version.splitlines()[0][:40]} in {home}")
         if not machine.at(home).is_dir():
             return self.warn(f"not found in {home}", "https://rocm.docs.amd.com/projects/install-on-linux")
-        return self.unknown(f"{home} does not tell its version")
+        return self.unknown(f"{home} does not say its version")

@@ -58,7 +58,7 @@ class Flow:
         dominators: immediate dominator of each block; ``None`` for the entry and for unreachable blocks.
         loops: natural loops, outer before inner, in program order of their headers.
         irreducible: edges (from block, to block) that go back without their target dominating their source.
-        indirect: blocks that end in a jump whose target could not be told.
+        indirect: blocks that end in a jump whose target could not be determined.
     """
 
     blocks: tuple[Block, ...]

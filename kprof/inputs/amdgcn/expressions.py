@@ -182,7 +182,7 @@ def _evaluate(text: str, symbols: Mapping[str, str], arch: str, depth: int, memo
 
 
 def evaluate(text: str, symbols: Mapping[str, str], arch: str) -> int | None:
-    """Value of an expression, ``None`` if it cannot be told.
+    """Value of an expression, ``None`` if it cannot be determined.
 
     Args:
         text: the expression.

@@ -41,7 +41,7 @@ _BARE = (msgspec.json.Decoder(_WithDevice).decode, msgspec.json.Decoder(_Bare).d
 
 
 class Repair:
-    """Decodes single events into ``kind``, with what it had to mend on the log."""
+    """Decodes single events into ``kind``, with repairs noted in the log."""
 
     def __init__(self, kind: type[AnyEvent], issues: IssueLog) -> None:
         self._kind = kind
@@ -99,7 +99,7 @@ class Repair:
         return None
 
     def one(self, raw: bytes, offset: int) -> AnyEvent | None:
-        """One event, mended if need be; ``None`` when it is not an event at all."""
+        """One event, repaired if need be; ``None`` when it is not an event at all."""
         try:
             return self._decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

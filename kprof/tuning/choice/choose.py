@@ -179,7 +179,7 @@ def _by_model(
         reason = "the only bundled kernel for it, with its own defaults"
     behind = min((one.ms or 0.0 for one in timed if one is not best), default=None)
     if asked is not None and asked is not best and (asked.ms or 0.0) <= (best.ms or 0.0) * (1 + TIE):
-        reason = f"not told apart from {best.implementation}, which is predicted less than {TIE:.0%} faster"
+        reason = f"not distinguished from {best.implementation}, which is predicted less than {TIE:.0%} faster"
         best = asked
     elif behind is not None and best.ms:
         reason += f", {behind / best.ms - 1:.0%} ahead of the next"

@@ -148,7 +148,7 @@ class ServerConfigs(msgspec.Struct, frozen=True):
         device: what the server calls the GPU.
         weights: how they are quantised.
         tp: GPUs that share a layer.
-        ep: groups that experts are dealt out to.
+        ep: groups that experts are distributed over.
         needed: files.
         problems: what is missing in the model's configuration, or cannot be; each makes the verdict ``cannot_tell``.
         notes: what was assumed, and what was not looked at.

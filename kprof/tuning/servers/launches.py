@@ -97,7 +97,7 @@ class ServedExperts:
 
     Attributes:
         count: experts on this GPU.
-        everywhere: experts on all GPUs that they are dealt out to.
+        everywhere: experts on all GPUs that they are distributed over.
         inner: columns of an expert's intermediate result on this GPU.
         hidden: size of the residual stream.
         chosen: experts for a token.

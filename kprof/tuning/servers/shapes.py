@@ -11,7 +11,7 @@ class Split:
 
     Attributes:
         tp: GPUs that share each layer.
-        ep: of them, groups that experts are dealt out to; 1 where each expert is split instead.
+        ep: of them, groups that experts are distributed over; 1 where each expert is split instead.
     """
 
     tp: int = 1
@@ -45,7 +45,7 @@ class ExpertShape:
         hidden: size of the residual stream.
         chosen: experts for a token.
         layers: that have them; ``None`` when not known.
-        everywhere: experts on all GPUs that they are dealt out to.
+        everywhere: experts on all GPUs that they are distributed over.
     """
 
     count: int

@@ -1,6 +1,6 @@
 """What a server's tuned files for other shapes say of one that has none: a weighted vote of the nearest.
 
-Held against the files themselves, each left out in turn (``docs/validation/server_configs.md``): the winner is among
+Compared with the files themselves, each left out in turn (``docs/validation/server_configs.md``): the winner is among
 the first five votes more often than among the five most common configurations, and than among the model's first five.
 """
 

@@ -284,7 +284,7 @@ def _dearness(trial: TriedChange) -> tuple[int, int, tuple[int, int]]:
 
 
 def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
-    """Sort key: fewer knobs; the compiler's options, tile sizes, how the work is dealt out, environment switches."""
+    """Sort key: fewer knobs; the compiler's options, tile sizes, how the work is distributed, environment switches."""
     if all(name in _OPTIONS for name in change):
         return (len(change), 0)
     if any(value in {"0", "1"} for value in change.values()):

@@ -1,4 +1,4 @@
-"""How aligned addresses are and how constant masks: held against what Triton makes of them."""
+"""How aligned addresses are and how constant masks: compared with what Triton makes of them."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kprof.inputs.amdgcn import InstructionClass
-from kprof_analyzers.model.executions import regions, worth_looking
+from kprof_analyzers.model.executions import regions, significant_regions
 from tests.rules.literate import assembly, facts_of
 
 NESTED = """
@@ -44,7 +44,7 @@ def test_straight_line_code_is_one_region():
     """Always looked at, whatever is in it."""
     (region,) = regions(facts("\ts_nop 0"))
     assert (region.times, region.words, region.header) == (1.0, "in straight-line code", None)
-    assert worth_looking(facts("\ts_nop 0"), InstructionClass.VMEM)
+    assert significant_regions(facts("\ts_nop 0"), InstructionClass.VMEM)
 
 
 @pytest.mark.parametrize(("outside", "looked"), [(16, True), (15, False)])
@@ -52,7 +52,7 @@ def test_an_eighth_is_worth_a_look(outside, looked):
     """Sixteen instructions outside against 7 x 16 in the loop are exactly an eighth."""
     add = "\tv_add_f32_e32 v1, v2, v3\n"
     known = facts(add * outside + ".LBB0_1:\n" + add * 7 + "\ts_cbranch_scc1 .LBB0_1")
-    assert (None in [r.header for r in worth_looking(known, InstructionClass.VALU)]) is looked
+    assert (None in [r.header for r in significant_regions(known, InstructionClass.VALU)]) is looked
 
 
 def test_another_kernel_is_not_taken_for_the_last():

@@ -1,4 +1,4 @@
-"""What findings cost: held against the same kernel compiled without what they name."""
+"""What findings cost: compared with the same kernel compiled without what they name."""
 
 from dataclasses import replace
 from functools import cache

@@ -35,7 +35,7 @@ SYMBOLS = {".Lf.num_vgpr": "37", ".Lk.num_vgpr": "max(9, .Lf.num_vgpr)", ".Lk.nu
     ],
 )
 def test_evaluate(text: str, arch: str, value: int | None) -> None:
-    """Arithmetic, LLVM's functions, symbols, and what cannot be told."""
+    """Arithmetic, LLVM's functions, symbols, and what cannot be determined."""
     assert evaluate(text, SYMBOLS, arch) == value
 
 

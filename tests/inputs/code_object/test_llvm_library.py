@@ -1,4 +1,4 @@
-"""Disassembly by LLVM's library, held against the text that the compiler wrote."""
+"""Disassembly by LLVM's library, compared with the text that the compiler wrote."""
 
 import ctypes
 import itertools

@@ -122,7 +122,7 @@ def test_times_that_the_model_does_not_tell_apart_leave_the_kernel(monkeypatch: 
     clear = choose(kernel(), SHAPE, "gfx942", None, **machine())
 
     assert (tie.implementation, clear.implementation) == ("toy", "other")
-    assert "not told apart from other" in tie.reason
+    assert "not distinguished from other" in tie.reason
 
 
 def test_without_any_time_the_kernels_own_defaults(monkeypatch: pytest.MonkeyPatch) -> None:

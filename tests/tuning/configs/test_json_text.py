@@ -1,4 +1,4 @@
-"""JSON with places, held against Python's reader."""
+"""JSON with places, compared with Python's reader."""
 
 import json
 

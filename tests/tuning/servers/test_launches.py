@@ -1,4 +1,4 @@
-"""What servers launch: each parameter by its name, held against arithmetic and against drawn routing."""
+"""What servers launch: each parameter by its name, compared with arithmetic and against drawn routing."""
 
 import pytest
 from hypothesis import given

@@ -92,11 +92,13 @@ def choose(
     data = rocprof.read(list(paths))
     if not len(data.counters):
         raise KprofError(
-            "no counters in these files", path=paths[0], hint="they may be a trace: kprof ingest counters tells"
+            "no counters in these files",
+            path=paths[0],
+            hint="they may be a trace: kprof ingest counters shows what a file holds",
         )
     runs, gpus = runs_of(data), Gpus(data, arch)
     wanted = _runs(runs, run)
-    with step("telling kernels apart"):
+    with step("grouping dispatches by kernel"):
         found = kernels(data, by=fields, runs=runs, gpus=gpus, dispatches=list(dispatch) or None)
     if not found:
         raise KprofError(f"no dispatch {' or '.join(map(str, dispatch))} has counters")

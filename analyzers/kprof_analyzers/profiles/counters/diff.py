@@ -58,7 +58,7 @@ class MetricChange:
     Attributes:
         formula: what it is.
         value: in the formula's unit.
-        flag: what is wrong with one of the values, or why it cannot be told.
+        flag: what is wrong with one of the values, or why it cannot be determined.
     """
 
     formula: Formula
@@ -138,7 +138,7 @@ class CounterComparison:
 
 
 def compare(before: Chosen, after: Chosen) -> CounterComparison:
-    """Pair the kernels of two runs and hold their metrics against each other.
+    """Pair the kernels of two runs and compare their metrics.
 
     Kernels are the same where all that tells them apart agrees. Where exactly one of each run is left of a name, grid,
     workgroup and agent, these are one launch of two builds. Agents count where a run has several.

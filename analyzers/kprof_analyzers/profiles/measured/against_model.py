@@ -88,7 +88,7 @@ def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> l
 def _other_launch(model: "Prediction", numbers: "MeasuredNumbers") -> str:
     ran = numbers.values.get("workgroups")
     if ran is None or model.workgroups is None:
-        return "the number of workgroups is not told"
+        return "the number of workgroups is not recorded"
     if ran != model.workgroups:
         return f"another launch: {ran:,.0f} workgroups measured, {model.workgroups:,} modelled"
     return ""

@@ -26,7 +26,7 @@ _RANKS = ("error", "warning", "note")
 def judge(
     report: KernelReport, subject: "CompiledIdentity", measurement: "GpuMeasurements", program: "Program | None" = None
 ) -> Measured:
-    """Join a kernel with its measurement, and hold its findings against the numbers.
+    """Join a kernel with its measurement, and compare its findings with the numbers.
 
     Args:
         report: the kernel.

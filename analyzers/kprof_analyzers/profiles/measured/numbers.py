@@ -29,7 +29,7 @@ class MeasuredNumbers:
         point: place under the roofline.
         missing: number to the counters that would tell it.
         doubts: number to why it must not be used.
-        notes: what could not be told at all.
+        notes: what could not be determined at all.
     """
 
     values: dict[str, float] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Collectives by kind, size and group: what was moved, how fast, and how long ranks waited for each other.
 
 Bandwidths are those of nccl-tests and rccl-tests (doc/PERFORMANCE.md): the *algorithm's* is the size of the operation
-over its time; the *bus's* is that times what each rank must send or receive of it, and can be held against a link's.
+over its time; the *bus's* is that times what each rank must send or receive of it, and can be compared with a link's.
 """
 
 from collections import defaultdict

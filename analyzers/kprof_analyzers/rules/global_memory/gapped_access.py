@@ -11,7 +11,7 @@ from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.addressing import Steps, element_bytes, pointer, strides, tile
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
-from kprof_analyzers.model.executions import is_worth_looking
+from kprof_analyzers.model.executions import is_significant
 from kprof_analyzers.rules.narrow_accesses import as_wide, loads_on
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of, other_lines
@@ -60,7 +60,7 @@ class GappedGlobalAccess(Rule):
         groups: dict[tuple[object, ...], list[tuple[Operation, Finding]]] = {}
         for load in global_loads(module):
             for reported in self.judge(load, facts):
-                # What is read from one array with the same steps alternates in memory: one change mends all of it.
+                # What is read from one array with the same steps alternates in memory: one change fixes all of it.
                 steps = tuple(reported.evidence["steps"].items())
                 groups.setdefault((load.loop, base(load), steps), []).append((load, reported))
         seen: set[str] = set()
@@ -85,7 +85,7 @@ class GappedGlobalAccess(Rule):
         if held.elements * size < (_SMALL_BYTES if load.loop is not None else _TINY_BYTES):
             return
         reported = self._judge(load, held, found, size)
-        if reported is not None and (load.loop is not None or is_worth_looking(facts, load)):
+        if reported is not None and (load.loop is not None or is_significant(facts, load)):
             yield reported
 
     def _judge(self, load: Operation, held: TensorType, found: Steps, size: int) -> Finding | None:

@@ -8,7 +8,7 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.reloads import Reload, reloads
-from kprof_analyzers.model.executions import is_worth_looking, regions
+from kprof_analyzers.model.executions import is_significant, regions
 from kprof_analyzers.rules.narrow_accesses import loads_on
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
@@ -44,7 +44,7 @@ class ReloadedTile(Rule):
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         for found in reloads(known(facts.ttgir)):
-            if not is_worth_looking(facts, found.load):
+            if not is_significant(facts, found.load):
                 continue
             loads = loads_on(facts, [found.load])
             there = loads if found.before is not None else _in_loops(facts, loads)

@@ -35,8 +35,8 @@ class FarFromSpeedOfLight(Rule):
     the instructions behind it.
 
     ## Why it matters
-    No finding is no clean bill. The model simulates every instruction, so it knows where the time goes even where no
-    rule knows a pattern.
+    A kernel without findings need not be fast. The model simulates every instruction, so it knows where the time goes
+    even where no rule knows a pattern.
 
     ## Evidence
     `time_us`, `launch_us` (of an empty launch, part of it), `speed_of_light_us`. `cause` and its `share` of the time.

@@ -32,8 +32,8 @@ class GridOrderAcrossXcds(Rule):
     tiles by quotient and remainder.
 
     ## Why it matters
-    Workgroups go to the XCDs in turn, and each XCD has its own L2. Neighbours that read the same rows then fetch them
-    into eight caches instead of one.
+    Workgroups go to the XCDs round-robin, and each XCD has its own L2. Neighbours that read the same rows then fetch
+    them into eight caches instead of one.
 
     ## Evidence
     `xcds`, `grid`, `product`; `shared`: line of a load to the axes along which workgroups share its data. Hit rates are

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
-from kprof_analyzers.memory.spare_lanes import asked_and_different, lanes_of, widest
+from kprof_analyzers.memory.spare_lanes import lanes_of, requested_and_distinct_bytes, widest
 from kprof_analyzers.model.executions import executions
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
@@ -49,7 +49,7 @@ class ReplicatedLanes(Rule):
         accesses = list(module.named(*GLOBAL_LOADS, *GLOBAL_STORES))
         asked = different = 0.0
         for access in accesses:
-            moved = asked_and_different(access)
+            moved = requested_and_distinct_bytes(access)
             if moved is not None:
                 times = executions(facts, access)
                 asked, different = asked + times * moved[0], different + times * moved[1]

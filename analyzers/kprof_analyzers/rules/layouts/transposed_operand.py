@@ -15,7 +15,7 @@ _NARROW = 4
 
 
 class TransposedOperand(Rule):
-    """An operand of a product is turned round on its way through LDS, element by element.
+    """An operand of a product is transposed on its way through LDS, element by element.
 
     ## What it does
     Follows each operand of a product in a loop from global memory through LDS. Reports it when memory is contiguous
@@ -23,7 +23,7 @@ class TransposedOperand(Rule):
     pieces of at most 4 bytes a lane.
 
     ## Why it matters
-    A tile that keeps its order moves 16 bytes a lane with one LDS instruction. Turned round, fp16 takes eight times as
+    A tile that keeps its order moves 16 bytes a lane with one LDS instruction. Transposed, fp16 takes eight times as
     many reads or writes, and instructions that put the halves together. gfx950 reads 16-bit tiles transposed in
     hardware (`ds_read_b64_tr_b16`), where this rule stays quiet.
 

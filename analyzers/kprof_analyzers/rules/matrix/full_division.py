@@ -7,7 +7,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
-from kprof_analyzers.model.executions import Region, worth_looking
+from kprof_analyzers.model.executions import Region, significant_regions
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
@@ -45,7 +45,7 @@ class FullPrecisionDivision(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
-        for region in worth_looking(facts, InstructionClass.VALU):
+        for region in significant_regions(facts, InstructionClass.VALU):
             found = [i for i in region.instructions if i.opcode.name in _ENDS]
             if len(found) >= _ENOUGH:
                 place = busiest(found)[0]

@@ -9,7 +9,7 @@ from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.spare_lanes import lanes_of
-from kprof_analyzers.model.executions import worth_looking
+from kprof_analyzers.model.executions import significant_regions
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import location_of
@@ -53,7 +53,7 @@ class NaturalExponential(Rule):
         if facts.ttgir is None:
             yield from self._in_assembly(facts)
             return
-        outside = any(region.loop is None for region in worth_looking(facts, InstructionClass.VALU))
+        outside = any(region.loop is None for region in significant_regions(facts, InstructionClass.VALU))
         seen: set[str] = set()
         for op in facts.ttgir.named(*_NATURAL):
             tile = next((t for t in op.result_types if isinstance(t, TensorType)), None)
@@ -78,7 +78,7 @@ class NaturalExponential(Rule):
         )
 
     def _in_assembly(self, facts: KernelFacts) -> Iterable[Costed]:
-        for region in worth_looking(facts, InstructionClass.VALU):
+        for region in significant_regions(facts, InstructionClass.VALU):
             lines = Counter(str(location_of(i)[0]) for i in region.instructions if _is_scaling(i))
             found = [i for i in region.instructions if i.opcode.name in _INSTRUCTIONS and lines[str(location_of(i)[0])]]
             scalings = sum(lines.values())

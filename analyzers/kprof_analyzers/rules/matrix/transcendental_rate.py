@@ -8,7 +8,7 @@ from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.amdgcn.isa import InstructionKind
-from kprof_analyzers.model.executions import worth_looking
+from kprof_analyzers.model.executions import significant_regions
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
@@ -51,7 +51,7 @@ class TranscendentalRate(Rule):
             return
         assert facts.arch.issue is not None
         cycles = facts.arch.issue.valu_cycles(facts.arch.wavefront_size)
-        for region in worth_looking(facts, InstructionClass.VALU):
+        for region in significant_regions(facts, InstructionClass.VALU):
             vector = [i for i in region.instructions if i.opcode.cls is InstructionClass.VALU]
             found = [i for i in vector if _is_transcendental(i)]
             theirs, others = slower * cycles * len(found), cycles * (len(vector) - len(found))

@@ -8,7 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
-from kprof_analyzers.model.executions import worth_looking
+from kprof_analyzers.model.executions import significant_regions
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import busiest
@@ -50,7 +50,7 @@ class UnpackedConversion(Rule):
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         packed = known(facts.arch.packed_conversions)
-        for region in worth_looking(facts, InstructionClass.VALU):
+        for region in significant_regions(facts, InstructionClass.VALU):
             by_name: dict[str, list[Instruction]] = defaultdict(list)
             for instruction in region.instructions:
                 if instruction.opcode.name in packed:

@@ -17,7 +17,7 @@ _LOAD_COUNTERS = ("vmcnt", "loadcnt")
 
 
 class LoadNotOverlapped(Rule):
-    """A loop's global loads and its matrix work take turns.
+    """A loop's global loads do not overlap with its matrix work.
 
     ## What it does
     Follows the wait counters through an innermost loop with matrix instructions. When between no global load and the

@@ -18,12 +18,12 @@ _SWITCH = "TRITON_HIP_USE_BLOCK_PINGPONG"
 _FOUR_WARPS = range(262_144, 16_777_217)
 _EIGHT_WARPS_SMALL = 33_554_432
 _EIGHT_WARPS_LARGE = 67_108_864
-# Where a side is shorter there are too few instructions to take turns with.
+# Where a side is shorter there are too few instructions to alternate with.
 _LEAST = 64
 
 
 class NoPingPong(Rule):
-    """A product's loop has the shape for block ping-pong, but its wavefronts are not told to take turns.
+    """A product's loop has the shape for block ping-pong, but its wavefronts are not scheduled to alternate.
 
     ## What it does
     For a loop with a single product and `num_stages=2` on gfx942, computes the size of the tile as Triton does (M x N x

@@ -37,7 +37,7 @@ FUSED_ACTIVATION = [N, G, R, A, G, N, G, G, N, G, R, A]
     ],
 )
 def test_order_tells_the_role(told, expected):
-    """Nearest part of the block; what cannot be told stays a product."""
+    """Nearest part of the block; what cannot be determined stays a product."""
     assert [role(told, place) for place, category in enumerate(told) if category == G] == expected
 
 
