@@ -92,7 +92,7 @@ def test_wrong_inputs(checkout, tmp_path):
         asked(MIXTRAL, checkout, server="vlm")
     with pytest.raises(kprof.KprofError, match="no quantisation"):
         asked(MIXTRAL, checkout, quant="q4")
-    with pytest.raises(kprof.KprofError, match="experts are dealt out"):
+    with pytest.raises(kprof.KprofError, match="experts are distributed over"):
         asked(MIXTRAL, checkout, ep=3)
     (checkout / "vllm/model_executor/layers/fused_moe/fused_moe.py").write_text("def other(): ...\n")
     with pytest.raises(kprof.KprofError, match=r"version 9\.9\.9 has no try_get_optimal_moe_config"):
