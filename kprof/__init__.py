@@ -34,6 +34,7 @@ __all__ = [
     "lint_configs",
     "measure",
     "occupancy",
+    "oracle",
     "perf_model",
     "profile",
     "prune_configs",
@@ -84,6 +85,7 @@ _PUBLIC = {
     "lint_configs": "kprof.api.lint_configs",
     "measure": "kprof.api.measure",
     "occupancy": "kprof.api.occupancy",
+    "oracle": "kprof.api.oracle",
     "perf_model": "kprof.tuning.autotune",
     "profile": "kprof.api.profile",
     "prune_configs": "kprof.tuning.autotune",
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
     from kprof.api.live.session import Session as Session
     from kprof.api.measure import measure as measure
     from kprof.api.occupancy import occupancy as occupancy
+    from kprof.api.oracle import oracle as oracle
     from kprof.api.profile import profile as profile
     from kprof.api.read_counters import read_counters as read_counters
     from kprof.api.read_mlir import read_mlir as read_mlir

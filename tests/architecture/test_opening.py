@@ -15,6 +15,8 @@ OWN = "a file of kprof itself"
 WRITES = "writes, or makes sure that nobody else does"
 ALLOWED = {
     "kprof/api/check.py": "compares the baseline with what it is about to write there",
+    "kprof/api/live/candidate.py": "a file that kprof wrote a moment ago; it is read in a contained process",
+    "kprof/api/live/candidates.py": "its own standard input and output, its forks' pipes, and /proc",
     "kprof/api/live/worker.py": "its own standard input and output",
     "kprof/api/live/view/application.py": OWN,
     "kprof/api/trace/summary.py": WRITES,
@@ -31,6 +33,7 @@ ALLOWED = {
     "kprof/compiler/pool.py": WRITES,
     "kprof/compiler/versions.py": "a file of the installed Triton, which is run anyway",
     "kprof/compiler/worker.py": WRITES,
+    "kprof/containment.py": "opens places for Landlock, and reads nothing of them",
     "kprof/doctor/host.py": "files of /proc and /sys, with a limit; they have no size and are no plain files",
     "kprof/doctor/settings.py": OWN,
     "kprof/gate/programs.py": "the mark in a recording that kprof made",

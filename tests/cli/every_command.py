@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "lint-configs": ("configs",),
     "mcp": (),
     "occupancy": ("k.amdgcn",),
+    "oracle": ("candidate.py", "--case", "softmax", "--timeout", "1"),
     "report": ("k.amdgcn", "-o", "page.html"),
     "rules list": (),
     "rules explain": ("KP301",),

@@ -3,7 +3,7 @@
 Every time is modelled: microseconds, with the range that the model claims. ``None`` is unknown, never 0.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -176,3 +176,46 @@ class Captured:
     path: str
     kernels: list[dict[str, Any]]
     complete: bool
+
+
+@dataclass(frozen=True)
+class CheckAnswer:
+    """One of the case's checks: ``reason`` names the worst element where the result is wrong."""
+
+    name: str
+    correct: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class OracleAnswer:
+    """What is known of a candidate.
+
+    Attributes:
+        status: ``ok``: it compiles and is right, or there is nothing to compare it with; ``wrong``: a result is;
+            ``failed``: it does not compile, cannot be launched or raises; ``refused``: it is not of the form that
+            candidates have; ``limit``: it took more time or memory than it may; ``tampered``: it changed what
+            judges it.
+        compiled: whether it compiles.
+        correct: whether each check's result is within the case's tolerance; ``None``: not checked.
+        kernel: registers, LDS, wavefronts, findings and the modelled time with its range; ``None`` without a compile.
+        checks: the case's checks, run in Triton's interpreter.
+        reasons: what speaks against it, and what was not checked.
+    """
+
+    status: str
+    compiled: bool
+    correct: bool | None
+    kernel: KernelAnswer | None
+    checks: list[CheckAnswer] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether it compiles and nothing is known to be wrong with it."""
+        return self.status == "ok"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof oracle`` writes it."""
+        return asdict(self)

@@ -69,10 +69,10 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
     """Answer questions until there are no more, or until a file that is imported here has changed."""
     known = frozenset(sys.modules)
     held: dict[str, Stamp] = {}
-    for question in _frames(source):
+    for question in frames(source):
         if stale(held):
             # Python keeps imported modules; only a new process sees what the files say now.
-            _send(answers, {"kind": "stale"})
+            send(answers, {"kind": "stale"})
             return
         began = time.time_ns()
         os.chdir(question["folder"])
@@ -92,7 +92,7 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
         reply["files"] = [[path, *stamp] for path, stamp in files.items()]
         kept = reply["kind"] == "answer" and _rests_on_files(question)
         reply["keep"] = kept and complete and len(files) <= MOST_FILES
-        _send(answers, reply)
+        send(answers, reply)
 
 
 def _as_read(paths: Iterable[str], began: int) -> dict[str, Stamp]:
@@ -145,7 +145,8 @@ def _target_files(arguments: Mapping[str, Any]) -> Iterator[str]:
             yield str(each.absolute())
 
 
-def _frames(source: BinaryIO) -> Iterator[dict[str, Any]]:
+def frames(source: BinaryIO) -> Iterator[dict[str, Any]]:
+    """The heads of the messages that come, until there are no more."""
     buffer = bytearray()
     while data := source.read(1 << 16):
         buffer += data
@@ -153,9 +154,10 @@ def _frames(source: BinaryIO) -> Iterator[dict[str, Any]]:
             yield frame[0]
 
 
-def _send(answers: BinaryIO, head: dict[str, Any]) -> None:
+def send(answers: BinaryIO, head: dict[str, Any], blobs: Mapping[str, bytes] | None = None) -> None:
+    """Send a message whole."""
     # What JSON cannot hold is text: enumerations, paths.
-    for part in pack(json.loads(json.dumps(head, default=str))):
+    for part in pack(json.loads(json.dumps(head, default=str)), blobs):
         view = memoryview(part)
         while view:
             view = view[answers.write(view) :]

@@ -1,0 +1,232 @@
+"""A process that has imported Triton and a case, and forks for each candidate. Nothing of a candidate runs in itself.
+
+The fork is contained before it reads the candidate, and ends with its answer, at its time limit, or by its own fault:
+all three are answers. What a fork says of a result is never believed: it gives outputs, and another fork, which has
+nothing of the candidate, compares them with the reference.
+"""
+
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from kprof.api.live import candidate
+from kprof.api.live.candidate import TamperedError, TrialCase
+from kprof.api.live.worker import frames, send
+from kprof.cache import location
+from kprof.children import end_with_parent
+from kprof.compiler.wire import unpack
+from kprof.containment import UncontainedError, contain
+from kprof.errors import KprofError
+from kprof.importing.plain_functions import FormError
+
+MOST = 1 << 28
+"""Bytes of an answer that is read."""
+_LOG = "printed"
+_PATIENCE = 50
+"""Hundredths of a second in which a fork that has answered may end by itself."""
+
+_NO_MEMORY = {"kind": "limit", "why": "takes more memory than it may"}
+
+Answer = tuple[dict[str, Any], dict[str, bytes]]
+
+
+def main() -> None:
+    """Serve candidates until standard input ends. The first message is the case; the argument is what is done."""
+    end_with_parent()
+    location.silence()
+    source = os.fdopen(os.dup(0), "rb", buffering=0)
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    interpret = sys.argv[1] == "interpret"
+    messages = frames(source)
+    first = next(messages, None)
+    if first is None:
+        return
+    try:
+        asked = _case(first, interpret=interpret)
+    except KprofError as error:
+        send(answers, _told(error))
+        return
+    send(answers, {"kind": "ready", "not_checked": asked.not_checked})
+    keep_shut = (source.fileno(), answers.fileno())
+    for message in messages:
+        send(answers, _served(asked, message, keep_shut, interpret=interpret))
+
+
+def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
+    """Import the case, and all that candidates need.
+
+    Raises:
+        KprofError: there is no such case or GPU, or it is no kernel with cases.
+    """
+    from kprof.compiler import versions
+    from kprof.hardware.machine import load_gpu
+    from kprof.importing.without_gpu import simulating
+    from kprof.targets.library import load
+
+    versions.installed()
+    machine, _ = load_gpu(message["arch"])
+    with simulating(message["arch"]):
+        kernel = load(message["kernel"], interpret=interpret)
+    if not kernel.shapes and not kernel.checks:
+        raise KprofError(
+            f"{kernel.name} does not say how it is launched", hint="A case is a file with a KERNEL that has shapes."
+        )
+    kernel.problem(machine.name, message["case"])
+    with suppress(ImportError):
+        if interpret:
+            import torch
+
+            from kprof.bench.interpreter import mend_interpreter
+
+            torch.set_num_threads(1)
+            mend_interpreter()
+    if not interpret:
+        import kprof_analyzers.pipeline  # noqa: F401 - for all candidates at once
+        from kprof.api.live import questions  # noqa: F401
+
+        versions.api()
+    return TrialCase(kernel, message["arch"], message["case"], message["any_python"], message["seed"])
+
+
+def _served(
+    asked: TrialCase, message: Mapping[str, Any], keep_shut: tuple[int, ...], *, interpret: bool
+) -> dict[str, Any]:
+    folder, parent = Path(message["folder"]), os.getpid()
+
+    def work() -> Answer:
+        _enter(folder, message)
+        end_with_parent(parent)
+        if interpret:
+            return candidate.interpreted(asked)
+        from kprof.compiler.worker import log
+
+        return candidate.compiled(asked, log), {}
+
+    head, blobs = _forked(work, message["seconds"], keep_shut)
+    if head.get("kind") != "outputs":
+        return head
+
+    def judge() -> Answer:
+        end_with_parent(parent)
+        return candidate.judged(asked, head["outputs"], blobs), {}
+
+    found, _ = _forked(judge, message["seconds"], keep_shut)
+    return found if found.get("kind") == "checked" else {"kind": "tampered", "why": "its outputs cannot be read"}
+
+
+def _enter(folder: Path, message: Mapping[str, Any]) -> None:
+    """Go into the candidate's folder, for good; what is printed goes to a file there."""
+    if not sys.platform.startswith("linux"):
+        raise UncontainedError(f"candidates cannot be contained on {sys.platform}", hint="Run it on Linux.")
+    os.chdir(folder)
+    log = os.open(folder / _LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    for name in ("HOME", "TMPDIR", "TRITON_CACHE_DIR", "TRITON_HOME"):
+        os.environ[name] = str(folder)
+    tempfile.tempdir = str(folder)
+    mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    contain(folder, memory=mapped + message["memory"], seconds=message["seconds"], network=message["network"])
+
+
+def _forked(work: Callable[[], Answer], seconds: float, keep_shut: tuple[int, ...]) -> Answer:
+    """What a fork of this process answers; of kind ``lost`` or ``late`` when it does not."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for descriptor in (reading, *keep_shut):
+            os.close(descriptor)
+        _answer(work, writing)
+    os.close(writing)
+    try:
+        answer = _collected(reading, seconds)
+    finally:
+        os.close(reading)
+        status = _ended(child)
+    return answer or (_end_of(status), {})
+
+
+def _answer(work: Callable[[], Answer], descriptor: int) -> None:
+    """In the fork: work, answer, end."""
+    blobs: dict[str, bytes] = {}
+    try:
+        head, blobs = work()
+    except TamperedError as error:
+        head = {"kind": "tampered", "why": error.message}
+    except UncontainedError as error:
+        head = {**_told(error), "kind": "uncontained"}
+    except KprofError as error:
+        head = _NO_MEMORY if isinstance(error.__cause__, MemoryError) else _told(error)
+    except MemoryError:
+        head = _NO_MEMORY
+    except BaseException as error:  # noqa: BLE001 - also SystemExit: it is the candidate's
+        head = {"kind": "error", "stage": "", "why": f"{type(error).__name__}: {str(error).strip()[:500]}"}
+    try:
+        with os.fdopen(descriptor, "wb", buffering=0) as stream:
+            send(stream, head, blobs)
+    finally:
+        os._exit(0)
+
+
+def _told(error: KprofError) -> dict[str, Any]:
+    where = ", ".join(part for part in (error.path, error.place) if part)
+    text = f"{where}: {error.message}" if where else error.message
+    stage = "form" if isinstance(error, FormError) else ""
+    return {"kind": "error", "stage": stage, "why": text.replace(f"{Path.cwd()}/", ""), "hint": error.hint}
+
+
+def _ended(child: int) -> int:
+    """The exit status of a fork that has answered, or has had its time: it is killed unless it ends by itself."""
+    for _ in range(_PATIENCE):
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _collected(descriptor: int, seconds: float) -> Answer | None:
+    """Read an answer until its end or the deadline; ``None`` where there is none."""
+    deadline = time.monotonic() + seconds
+    buffer = bytearray()
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            return {"kind": "limit", "why": f"takes longer than {seconds:g} s"}, {}
+        data = os.read(descriptor, 1 << 20)
+        buffer += data
+        if len(buffer) > MOST:
+            return {"kind": "limit", "why": f"gives more than {MOST >> 20} MiB"}, {}
+        if not data:
+            break
+    try:
+        frame = unpack(buffer)
+    except (ValueError, KeyError, TypeError, UnicodeDecodeError):
+        return {"kind": "tampered", "why": "its process wrote something else than an answer"}, {}
+    if frame is None or buffer:
+        why = "its process wrote something else than an answer"
+        return ({"kind": "tampered", "why": why}, {}) if frame or buffer else None
+    head, blobs = frame
+    return head, {name: data for name, data in blobs.items() if isinstance(data, bytes)}
+
+
+def _end_of(status: int) -> dict[str, Any]:
+    """How a process ended that gave no answer."""
+    if status >= 0:
+        return {"kind": "lost", "why": f"its process ended itself, with exit status {status}"}
+    name = signal.Signals(-status).name if -status in signal.valid_signals() else f"signal {-status}"
+    if -status in {signal.SIGXCPU, signal.SIGKILL}:
+        return {"kind": "limit", "why": f"its process was killed, by {name}: it took more time or memory than it may"}
+    return {"kind": "lost", "why": f"its process died: {name}"}

@@ -1,0 +1,173 @@
+"""Judging candidates in processes that this one starts: see :mod:`kprof.api.live.candidates`."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof import children
+from kprof.api.live.answers import CheckAnswer, KernelAnswer, OracleAnswer
+from kprof.api.live.candidate import FILE
+from kprof.compiler.environment import SWITCHES
+from kprof.compiler.wire import pack, unpack
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.candidates import main; main()"
+)
+_KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ")
+"""What a candidate's process has of the environment, beside the switches of Triton's compiler."""
+
+
+class Judges:
+    """Two processes that fork for candidates: one that compiles, one with Triton's interpreter."""
+
+    def __init__(self, head: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
+        self._head, self._limits = head, limits
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._not_checked: str | None = None
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for role in list(self._processes):
+            self._end(role)
+
+    def judge(self, text: str) -> OracleAnswer:
+        """The answer for a candidate.
+
+        Raises:
+            KprofError: the case cannot be used, or this system cannot contain candidates.
+        """
+        with _folder(text) as folder:
+            reply = self._ask("compile", folder)
+        if reply["kind"] != "compiled":
+            return _failed(reply)
+        try:
+            kernel = _kernel(reply["kernel"])
+            problems, reasons = [str(one) for one in reply["problems"]], [str(one) for one in reply["notes"]]
+        except (KeyError, TypeError, ValueError):
+            return OracleAnswer("tampered", False, None, None, [], ["its compile gives no answer that can be read"])
+        if problems:
+            return OracleAnswer("failed", True, None, kernel, [], [*problems, "not checked: it cannot be launched"])
+        if self._not_checked is not None:
+            return OracleAnswer("ok", True, None, kernel, [], [*reasons, f"not checked: {self._not_checked}"])
+        with _folder(text) as folder:
+            reply = self._ask("interpret", folder)
+        if reply["kind"] == "unchecked":
+            return OracleAnswer("ok", True, None, kernel, [], [*reasons, f"not checked: {reply['why']}"])
+        if reply["kind"] != "checked":
+            failed = _failed(reply)
+            correct = False if failed.status == "failed" else None
+            return OracleAnswer(failed.status, True, correct, kernel, [], [*failed.reasons, *reasons])
+        checks = [CheckAnswer(*one) for one in reply["checks"]]
+        wrong = [f"check {one.name}: {one.reason}" for one in checks if not one.correct]
+        return OracleAnswer("wrong" if wrong else "ok", True, not wrong, kernel, checks, [*wrong, *reasons])
+
+    def _ask(self, role: str, folder: Path) -> dict[str, Any]:
+        process = self._processes.get(role)
+        if process is None:
+            process = self._processes[role] = self._started(role)
+        reply = _exchange(process, {"folder": str(folder), **self._limits})
+        if reply is None:
+            self._end(role)
+            return {"kind": "lost", "why": "the process that judged it was killed"}
+        # Its folder is another one each time.
+        shown: dict[str, Any] = json.loads(json.dumps(reply).replace(f"{folder}/", ""))
+        return shown
+
+    def _started(self, role: str) -> "subprocess.Popen[bytes]":
+        process = children.popen(
+            [sys.executable, "-c", _START, role, json.dumps([str(Path(path or ".").absolute()) for path in sys.path])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+            env=_environment(role),
+        )
+        self._processes[role] = process
+        reply = _exchange(process, self._head)
+        if reply is None or reply["kind"] != "ready":
+            why = "the process for candidates died" if reply is None else reply["why"]
+            raise KprofError(why, hint=None if reply is None else reply.get("hint"))
+        if self._not_checked is None:
+            self._not_checked = reply["not_checked"]
+        return process
+
+    def _end(self, role: str) -> None:
+        process = self._processes.pop(role)
+        with suppress(OSError):
+            process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
+def _environment(role: str) -> dict[str, str]:
+    """No variable but those that say where programs are and how Triton compiles: others may be secrets."""
+    kept = {name: value for name, value in os.environ.items() if name in _KEPT or name in SWITCHES}
+    return {
+        **kept,
+        "TRITON_INTERPRET": "1" if role == "interpret" else "0",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "0",
+    }
+
+
+@contextmanager
+def _folder(text: str) -> Iterator[Path]:
+    """A folder with the candidate in it, and nothing else."""
+    with tempfile.TemporaryDirectory(prefix="kprof-candidate-", ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        (folder / FILE).write_text(text, encoding="utf-8")
+        yield folder
+
+
+def _exchange(process: "subprocess.Popen[bytes]", message: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Send a message and wait for the reply; ``None`` when the process has died."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        for part in pack(message):
+            process.stdin.write(part)
+        buffer = bytearray()
+        while (frame := unpack(buffer)) is None:
+            data = os.read(process.stdout.fileno(), 1 << 20)
+            if not data:
+                return None
+            buffer += data
+    except OSError:
+        return None
+    return frame[0]
+
+
+def _kernel(reply: Mapping[str, Any]) -> KernelAnswer:
+    import msgspec
+
+    return msgspec.convert(reply, KernelAnswer)
+
+
+_STATUS = {"limit": "limit", "tampered": "tampered", "lost": "failed"}
+
+
+def _failed(reply: Mapping[str, Any]) -> OracleAnswer:
+    """The answer for a candidate whose compile or run gave none."""
+    if reply["kind"] == "uncontained":
+        raise KprofError(str(reply["why"]), hint=reply.get("hint"))
+    status = _STATUS.get(str(reply["kind"]), "failed")
+    if reply["kind"] == "error" and reply.get("stage") == "form":
+        status = "refused"
+    hint = reply.get("hint")
+    return OracleAnswer(status, False, None, None, [], [str(reply.get("why", "")), *([str(hint)] if hint else [])])

@@ -1,0 +1,142 @@
+"""``kprof.oracle``: whether a candidate for a kernel compiles, is right, and how long it would take; no GPU is used."""
+
+import json
+import os
+import queue
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, overload
+
+from kprof.api.live.answers import OracleAnswer
+from kprof.errors import KprofError
+from kprof.hardware.default import DEFAULT_GPU
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+MEMORY = 4 << 30
+"""Bytes of address space that a candidate's process may take, beside what Python, Triton and torch have mapped."""
+
+Source = str | Path
+
+
+class OracleOptions(TypedDict, total=False):
+    """How candidates are judged.
+
+    Attributes:
+        jobs: candidates at a time, 0 for one a core.
+        seconds: that a candidate may take to compile, and again to run its checks; 60 by default.
+        memory: bytes of address space that it may take, beside those of Python, Triton and torch; 4 GiB by default.
+        seed: of the inputs, 0 by default; change it where a candidate could know the results.
+        any_python: take files with other Python than imports of Triton, constants and Triton functions. Such a file is
+            contained as well, but could pretend a compile, or compute its results elsewhere than in the kernel.
+        allow_network: leave the network to candidates.
+    """
+
+    jobs: int
+    seconds: float
+    memory: int
+    seed: int
+    any_python: bool
+    allow_network: bool
+
+
+@overload
+def oracle(source: Source, case: str, arch: str = DEFAULT_GPU, **options: "Unpack[OracleOptions]") -> OracleAnswer: ...
+
+
+@overload
+def oracle(
+    source: list[Source] | list[str] | list[Path],
+    case: str,
+    arch: str = DEFAULT_GPU,
+    **options: "Unpack[OracleOptions]",
+) -> list[OracleAnswer]: ...
+
+
+def oracle(
+    source: Source | list[Source] | list[str] | list[Path],
+    case: str,
+    arch: str = DEFAULT_GPU,
+    **options: "Unpack[OracleOptions]",
+) -> OracleAnswer | list[OracleAnswer]:
+    """Judge candidates for a kernel. Equal questions have equal answers; the case is trusted, a candidate is not.
+
+    A candidate is a file with the Triton function that the case launches, by its name and with its arguments, which
+    takes its place. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in it sets knobs of the case.
+
+    Args:
+        source: the candidate's text, or its file as a ``Path``; a list of them is answered in its order.
+        case: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights; ``NAME@CASE``
+            for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
+        arch: architecture or product.
+        options: see :class:`OracleOptions`.
+
+    Raises:
+        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system.
+    """
+    texts = [_text(one) for one in (source if isinstance(source, list) else [source])]
+    kernel, _, shape = case.partition("@")
+    path = Path(kernel)
+    head = {
+        "kernel": str(path.absolute()) if path.suffix == ".py" else kernel,
+        "case": shape or None,
+        "arch": arch,
+        "any_python": options.get("any_python", False),
+        "seed": options.get("seed", 0),
+    }
+    limits = {
+        "seconds": options.get("seconds", 60.0),
+        "memory": options.get("memory", MEMORY),
+        "network": options.get("allow_network", False),
+    }
+    found = _all(texts, head, limits, options.get("jobs", 0) or os.cpu_count() or 1)
+    return found if isinstance(source, list) else found[0]
+
+
+def _all(texts: Sequence[str], head: Mapping[str, Any], limits: Mapping[str, Any], jobs: int) -> list[OracleAnswer]:
+    from kprof.api.live.judges import Judges
+
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for index in range(len(texts)):
+        waiting.put(index)
+    answers: dict[int, OracleAnswer] = {}
+    failures: list[KprofError] = []
+
+    def work() -> None:
+        try:
+            with Judges(head, limits) as judges:
+                while not failures:
+                    try:
+                        index = waiting.get_nowait()
+                    except queue.Empty:
+                        return
+                    answers[index] = judges.judge(texts[index])
+        except KprofError as error:
+            failures.append(error)
+        except OSError as error:
+            failures.append(KprofError(f"no process or folder for candidates: {error.strerror or error}"))
+
+    threads = [threading.Thread(target=work, name=f"kprof-oracle-{n}") for n in range(min(jobs, len(texts)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return [answers[index] for index in range(len(texts))]
+
+
+def _text(source: Source) -> str:
+    if isinstance(source, str):
+        return source
+    from kprof.inputs.boundary import read_text
+
+    return read_text(source)
+
+
+def document_of(case: str, arch: str, names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
+    """Answers as ``kprof oracle`` writes them, JSON of schema ``kprof.oracle/1``; ``names`` are those of the files."""
+    listed = [{"file": name, **answer.document} for name, answer in zip(names, answers, strict=True)]
+    return json.dumps({"schema": "kprof.oracle/1", "case": case, "arch": arch, "answers": listed}, indent=2)

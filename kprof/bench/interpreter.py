@@ -1,0 +1,60 @@
+"""Triton's interpreter, with the arithmetic of the hardware where its own differs."""
+
+from typing import Any
+
+
+def mend_interpreter() -> None:
+    """Give Triton's interpreter the arithmetic of the hardware for 16-bit brain floats and 8-bit floats.
+
+    It stores them as integers, multiplies bfloat16 matrices as those integers, and cuts where hardware rounds to
+    nearest even. torch converts and rounds them as IEEE 754 asks.
+    """
+    import numpy as np
+    import torch
+    from triton.runtime.interpreter import InterpreterBuilder, TensorHandle, tl
+
+    stored_as_integers = {
+        tl.bfloat16: (torch.bfloat16, torch.int16),
+        tl.float8e5: (torch.float8_e5m2, torch.uint8),
+        tl.float8e5b16: (torch.float8_e5m2fnuz, torch.uint8),
+        tl.float8e4nv: (torch.float8_e4m3fn, torch.uint8),
+        tl.float8e4b8: (torch.float8_e4m3fnuz, torch.uint8),
+    }
+    numpy_types = {tl.float16: np.float16, tl.float32: np.float32, tl.float64: np.float64}
+
+    def widened(handle: Any) -> Any:
+        if handle.dtype.scalar not in stored_as_integers:
+            return handle.data
+        kind, storage = stored_as_integers[handle.dtype.scalar]
+        raw = np.ascontiguousarray(handle.data).view(np.int16 if storage is torch.int16 else np.uint8)
+        return torch.from_numpy(raw).view(kind).float().numpy()
+
+    def convert(handle: Any, to: Any) -> Any:
+        values = widened(handle)
+        if to.scalar not in stored_as_integers:
+            return TensorHandle(values.astype(numpy_types[to.scalar]), to.scalar)
+        kind, storage = stored_as_integers[to.scalar]
+        raw = torch.from_numpy(np.ascontiguousarray(values)).to(kind).view(storage).numpy()
+        return TensorHandle(raw.view(np.uint16) if storage is torch.int16 else raw, to.scalar)
+
+    plain_cast = InterpreterBuilder.cast_impl
+
+    def cast_impl(self: Any, handle: Any, to: Any) -> Any:
+        floats = {*stored_as_integers, *numpy_types}
+        if to.scalar in stored_as_integers and handle.dtype.scalar not in floats:
+            handle = TensorHandle(handle.data.astype(np.float32), tl.float32)
+        custom = {handle.dtype.scalar, to.scalar} & set(stored_as_integers)
+        if custom and {handle.dtype.scalar, to.scalar} <= floats:
+            return convert(handle, to)
+        return plain_cast(self, handle, to)
+
+    def create_fp_to_fp(_self: Any, handle: Any, to: Any, _rounding: Any) -> Any:
+        return convert(handle, to)
+
+    def create_dot(_self: Any, a: Any, b: Any, d: Any, *_options: Any) -> Any:
+        product = np.matmul(widened(a), widened(b), dtype=d.data.dtype)
+        return TensorHandle(product + d.data, d.dtype.scalar)
+
+    InterpreterBuilder.cast_impl = cast_impl
+    InterpreterBuilder.create_fp_to_fp = create_fp_to_fp
+    InterpreterBuilder.create_dot = create_dot

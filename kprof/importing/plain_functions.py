@@ -1,0 +1,289 @@
+"""Whether a file holds Triton functions and nothing else, so that importing and interpreting it runs no other Python.
+
+Triton's compiler evaluates whatever Python a function names, and its interpreter runs the whole function as Python. A
+file that passes names only what :mod:`triton.language` offers.
+"""
+
+import ast
+import builtins
+import math
+from collections.abc import Mapping
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from kprof.errors import TargetError
+
+CONFIG = "CONFIG"
+"""The constant that may hold knobs: ``CONFIG = {"BLOCK": 1024, "num_warps": 8}``."""
+
+_BUILTINS = frozenset(
+    {"range", "len", "min", "max", "abs", "int", "float", "bool", "str", "isinstance", "tuple", "sum", "print"}
+)
+_OF_TRITON = frozenset({"cdiv", "next_power_of_2", "jit"})
+_SPACES = frozenset({"triton.language", "triton.language.math"})
+_EXTRA = "triton.language.extra"
+_FORBIDDEN: Mapping[type[ast.AST], str] = {
+    ast.Import: "an import inside a function",
+    ast.ImportFrom: "an import inside a function",
+    ast.Lambda: "a lambda",
+    ast.ClassDef: "a class",
+    ast.FunctionDef: "a function inside a function",
+    ast.AsyncFunctionDef: "an asynchronous function",
+    ast.Global: "a global statement",
+    ast.Nonlocal: "a nonlocal statement",
+    ast.Yield: "a generator",
+    ast.YieldFrom: "a generator",
+    ast.Await: "an await",
+    ast.Try: "a try statement",
+    ast.With: "a with statement",
+    ast.Raise: "a raise statement",
+    ast.Delete: "a del statement",
+    ast.JoinedStr: "a formatted string",
+}
+
+
+class FormError(TargetError):
+    """A file holds something else than Triton functions."""
+
+
+def knobs_of(tree: ast.Module) -> dict[str, Any]:
+    """What ``CONFIG`` holds, read without running anything; nothing where there is none.
+
+    Raises:
+        TargetError: it is no dictionary of literals.
+    """
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and [ast.unparse(one) for one in statement.targets] == [CONFIG]:
+            try:
+                found = ast.literal_eval(statement.value)
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                found = None
+            if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+                raise TargetError(f"{CONFIG} is no dictionary of knobs", place=f"line {statement.lineno}")
+            return found
+    return {}
+
+
+def parsed(text: str) -> ast.Module:
+    """A file's syntax.
+
+    Raises:
+        TargetError: it is not Python.
+    """
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        raise TargetError(f"is not valid Python: {error.msg}", place=f"line {error.lineno}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise TargetError(f"is not valid Python: {error}") from None
+
+
+def check_plain(tree: ast.Module) -> None:
+    """See that a file holds imports of Triton, constants and ``@triton.jit`` functions. Imports Triton.
+
+    Raises:
+        FormError: what else it holds, with the line.
+    """
+    _File(tree).check()
+
+
+class _File:
+    """A file that is looked through; ``modules`` are its names for modules and what it takes from them."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._imported: dict[str, Any] = {}
+        self._known: set[str] = set()
+
+    def check(self) -> None:
+        functions = []
+        for statement in self._tree.body:
+            match statement:
+                case ast.Import():
+                    self._import(statement)
+                case ast.ImportFrom():
+                    self._import_from(statement)
+                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                    if statement.value is not None:
+                        self._constant(statement.value)
+                    self._known.add(name)
+                case ast.Expr(value=ast.Constant()):
+                    pass
+                case ast.FunctionDef():
+                    self._known.add(statement.name)
+                    functions.append(statement)
+                case _:
+                    raise _refused(statement, f"a {type(statement).__name__.lower()} statement outside of functions")
+        for function in functions:
+            self._function(function)
+
+    def _import(self, statement: ast.Import) -> None:
+        for each in statement.names:
+            if each.name not in {"triton", "triton.language", "math"}:
+                raise _refused(statement, f"import {each.name}")
+            if each.name == "math":
+                self._imported[each.asname or "math"] = math
+            else:
+                whole = each.asname and each.name == "triton.language"
+                self._imported[each.asname or "triton"] = _triton("triton.language" if whole else "triton")
+
+    def _import_from(self, statement: ast.ImportFrom) -> None:
+        if statement.module == "__future__":
+            return
+        name = statement.module or ""
+        if statement.level or name.partition(".")[0] != "triton":
+            raise _refused(statement, f"from {'.' * statement.level}{name} import")
+        if name != "triton" and not _is_space(name):
+            raise _refused(statement, f"from {name} import")
+        for each in statement.names:
+            found = self._member(_triton(name), each.name, statement)
+            self._imported[each.asname or each.name] = found
+
+    def _constant(self, value: ast.AST) -> None:
+        """A literal, also inside ``tl.constexpr``, or arithmetic of literals."""
+        match value:
+            case ast.Constant() | ast.Name():
+                pass
+            case ast.UnaryOp():
+                self._constant(value.operand)
+            case ast.BinOp():
+                self._constant(value.left)
+                self._constant(value.right)
+            case ast.Tuple() | ast.List():
+                for each in value.elts:
+                    self._constant(each)
+            case ast.Dict():
+                for one in (*value.keys, *value.values):
+                    if one is None:
+                        raise _refused(value, "a constant that is no literal")
+                    self._constant(one)
+            case ast.Attribute():
+                self._attribute(value)
+            case ast.Call(func=ast.Attribute(attr="constexpr") | ast.Name(id="constexpr"), args=[one], keywords=[]):
+                self._callee(value.func)
+                self._constant(one)
+            case _:
+                raise _refused(value, "a constant that is no literal")
+
+    def _callee(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Attribute):
+            self._attribute(node)
+        elif not (isinstance(node, ast.Name) and node.id in self._imported):
+            raise _refused(node, f"a call of {ast.unparse(node)}")
+
+    def _function(self, function: ast.FunctionDef) -> None:
+        for decorator in function.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if self._resolved(called) is not _triton("triton").jit:
+                raise _refused(decorator, f"the decorator {ast.unparse(called)}")
+            for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+                self._constant(keyword.value)
+        if not function.decorator_list:
+            raise _refused(function, f"{function.name}, a function without @triton.jit")
+        spec = function.args
+        every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, *filter(None, (spec.vararg, spec.kwarg))]
+        for value in (*spec.defaults, *filter(None, spec.kw_defaults)):
+            self._constant(value)
+        for annotation in (*(argument.annotation for argument in every), function.returns):
+            if annotation is not None:
+                self._constant(annotation)
+        for node in (each for statement in function.body for each in ast.walk(statement)):
+            self._node(node)
+
+    def _node(self, node: ast.AST) -> None:
+        if type(node) in _FORBIDDEN:
+            raise _refused(node, _FORBIDDEN[type(node)])
+        if isinstance(node, ast.Attribute):
+            self._attribute(node)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            local = node.id not in self._imported and node.id not in self._known
+            if node.id.startswith("__") or (local and hasattr(builtins, node.id) and node.id not in _BUILTINS):
+                raise _refused(node, f"the name {node.id}")
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        """Of a module it must be something for kernels, of a value something that tensors and their types have."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in self._imported:
+            self._resolved(node)
+        elif node.attr not in _of_values():
+            raise _refused(node, f"the attribute {node.attr}")
+
+    def _resolved(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Name(id=name) if name in self._imported:
+                return self._imported[name]
+            case ast.Attribute():
+                return self._member(self._resolved(node.value), node.attr, node)
+        raise _refused(node, ast.unparse(node))
+
+    def _member(self, owner: Any, name: str, node: ast.AST) -> Any:
+        """A member of a module, or of something that a module has, which kernels may use."""
+        words = f"{getattr(owner, '__name__', type(owner).__name__)}.{name}"
+        found = None if name.startswith("_") else getattr(owner, name, None)
+        if found is None:
+            raise _refused(node, words)
+        if owner is math or (owner is _triton("triton") and name in _OF_TRITON):
+            return found
+        if isinstance(found, ModuleType):
+            if _is_space(found.__name__):
+                return found
+        elif isinstance(owner, ModuleType) and owner is not _triton("triton"):
+            if _is_for_kernels(found):
+                return found
+        elif name in _of_values() or hasattr(owner, "__members__"):
+            return found
+        raise _refused(node, words)
+
+
+def _is_space(name: str) -> bool:
+    return name in _SPACES or f"{name}.".startswith(f"{_EXTRA}.")
+
+
+def _is_for_kernels(value: Any) -> bool:
+    from kprof.importing.wrappers import kernel_function
+
+    if isinstance(value, int | float | str | tuple):
+        return True
+    if isinstance(value, type) or getattr(value, "__triton_builtin__", False):
+        return getattr(value, "__module__", "").startswith(("triton.language", "triton._C.libtriton"))
+    core = _triton("triton.language.core")
+    if type(value).__name__ == "ConstexprFunction" or isinstance(value, core.dtype | core.constexpr):
+        return True
+    return kernel_function(value) is not None
+
+
+@cache
+def _triton(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise TargetError(f"there is no module {name}") from None
+
+
+@cache
+def _of_values() -> frozenset[str]:
+    """Public names that tensors, their types and what kernels are given have."""
+    core = _triton("triton.language.core")
+    kinds = (
+        "tensor",
+        "dtype",
+        "pointer_type",
+        "block_type",
+        "constexpr",
+        "tensor_descriptor",
+        "tensor_descriptor_base",
+    )
+    names = {name for kind in kinds for name in dir(getattr(core, kind, object)) if not name.startswith("_")}
+    return frozenset(names | {"shape", "dtype", "type", "value", "numel", "element_ty", "T", "strides"}) - {"handle"}
+
+
+def _refused(node: ast.AST, what: str) -> FormError:
+    return FormError(
+        f"holds {what}: a candidate is imports of triton, constants and @triton.jit functions",
+        place=f"line {getattr(node, 'lineno', 1)}",
+    )
