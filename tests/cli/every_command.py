@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
     ),
     "lint-configs": ("configs",),
+    "lsp": (),
     "mcp": (),
     "occupancy": ("k.amdgcn",),
     "oracle": ("candidate.py", "--case", "softmax", "--timeout", "1"),
@@ -71,7 +72,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "validate": ("k.amdgcn", "--counters", "counter_collection_1.csv"),
 }
 """By command, what follows it in a folder that :func:`furnish` has furnished."""
-SILENT = frozenset({"mcp", "capture", "cache clear"})
+SILENT = frozenset({"lsp", "mcp", "capture", "cache clear"})
 """Those that may have nothing to say on standard output."""
 
 

@@ -1,0 +1,190 @@
+"""What an editor is told of a kernel's file: diagnostics, what a line costs, and configurations to paste.
+
+Nothing of the Language Server Protocol is in here; :mod:`kprof.api.live.lsp_server` speaks it. Lines count from 1.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kprof.api.live.session import Question, Session
+from kprof.errors import KprofError
+from kprof.reporters._model_text import duration
+from kprof.tuning.formats.triton import config_code
+
+_LINE = re.compile(r"line (\d+)")
+_SPILL = "Folded "
+"""How LLVM comments a store or load of a spilled register: ``4-byte Folded Spill``."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something to mark at a line: ``severity`` is ``error``, ``warning`` or ``note``, ``rule`` empty for an error."""
+
+    line: int
+    severity: str
+    message: str
+    rule: str = ""
+    column: int | None = None
+
+
+@dataclass
+class WhatALineCosts:
+    """What a source line became: instructions, those of them that move spilled registers, its share of the time."""
+
+    instructions: int = 0
+    spills: int = 0
+    share: float | None = None
+
+    @property
+    def words(self) -> str:
+        """In a sentence; the share is modelled."""
+        known = "" if self.share is None else f"{100 * self.share:.3g} % of the modelled time, "
+        spilled = f"{self.spills} of them move spilled registers" if self.spills else "none moves a spilled register"
+        return f"{known}{self.instructions} instructions, {spilled}"
+
+
+@dataclass(frozen=True)
+class Pasteable:
+    """A configuration that was compiled and is predicted to be faster, as a line of code."""
+
+    title: str
+    code: str
+
+
+@dataclass
+class Known:
+    """What is known of a file since it was last saved."""
+
+    remarks: list[Remark] = field(default_factory=list)
+    lines: dict[int, WhatALineCosts] = field(default_factory=dict)
+    configs: list[Pasteable] = field(default_factory=list)
+
+
+class Editor:
+    """Answers for an editor's files, each a target with a ``KERNEL`` in it.
+
+    Args:
+        session: who answers.
+        arch: architecture or product.
+        seconds: that the search for better knobs may take.
+    """
+
+    def __init__(self, session: Session, arch: str, seconds: float = 30.0) -> None:
+        self._session, self._arch, self._seconds = session, arch, seconds
+        self._asked: dict[str, list[Question]] = {}
+        self.known: dict[str, Known] = {}
+
+    def forget(self, path: str) -> None:
+        """The file's text has changed: its lines are others than those that were compiled."""
+        self.known.pop(path, None)
+        for question in self._asked.pop(path, ()):
+            question.cancel()
+
+    async def look(self, path: str) -> Known:
+        """Compile a file as it was saved; what cannot be compiled is a remark on its line."""
+        self.forget(path)
+        found = self.known[path] = Known()
+        try:
+            report = await self._answer(path, "report")
+            found.remarks += [each for kernel in report["kernels"] for each in remarks(kernel, path)]
+            for number in range(len(report["kernels"])):
+                listed = await self._answer(path, "listing", stage="amdgcn", kernel=number)
+                add_costs(found.lines, listed, path)
+        except asyncio.CancelledError:
+            raise
+        except KprofError as error:
+            found.remarks.append(remark_of(error))
+        return found
+
+    async def search(self, path: str) -> list[Pasteable]:
+        """Look for faster configurations; they are kept until the file changes.
+
+        Raises:
+            KprofError: as :func:`kprof.advise`.
+        """
+        answer = await self._answer(path, "advise", budget=self._seconds)
+        found = list(_pasteable(answer))
+        self.known.setdefault(path, Known()).configs = found
+        return found
+
+    async def _answer(self, path: str, question: str, **arguments: Any) -> dict[str, Any]:
+        asked = self._session.submit(question, target=path, arch=self._arch, **arguments)
+        self._asked.setdefault(path, []).append(asked)
+        return await asyncio.wrap_future(asked)
+
+
+def remarks(kernel: Mapping[str, Any], path: str) -> Iterator[Remark]:
+    """A report's findings and what its kernel comes to; a finding of another file stands at the kernel."""
+    source = kernel.get("source") or {}
+    first = source.get("line") or 1
+    yield Remark(first, "note", f"{kernel['name']}: {_figures(kernel)}")
+    for found in kernel["findings"]:
+        place = found.get("location") or {}
+        here = place.get("line") and _same(place.get("file"), path)
+        gain = found.get("gain") or {}
+        cost = f" ({'at most ' if gain.get('at_most') else ''}{duration(gain['us'])})" if gain.get("us") else ""
+        away = "" if here or not place.get("file") else f" [{place['file']}:{place.get('line')}]"
+        knobs = [f"{one.get('knob')} {one['to']}" for one in found.get("advice", ()) if one.get("to") is not None]
+        tries = f"; try {', '.join(knobs)}" if knobs else ""
+        text = f"{found['message']}{cost}{tries}{away}"
+        line, column = (place["line"], place.get("column")) if here else (first, None)
+        yield Remark(line, found["severity"], text, found["rule"], column)
+
+
+def _figures(kernel: Mapping[str, Any]) -> str:
+    model, resources = kernel.get("model") or {}, kernel.get("resources") or {}
+    occupied = kernel.get("occupancy") or {}
+    parts = []
+    if model.get("time_us") is not None:
+        low, high = duration(model["low_us"]), duration(model["high_us"])
+        parts.append(
+            f"{duration(model['time_us'])} modelled on {kernel.get('product') or kernel['arch']} ({low} to {high})"
+        )
+    for name, words in (("vgpr", "VGPRs"), ("vgpr_spills", "spilled")):
+        if resources.get(name) is not None:
+            parts.append(f"{resources[name]} {words}")
+    if occupied.get("waves_per_simd") is not None:
+        parts.append(f"{occupied['waves_per_simd']:g} waves a SIMD")
+    return ", ".join(parts) or "nothing is known of it"
+
+
+def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path: str) -> None:
+    """Add a listing's instructions to the lines of a file that they come from, callers of inlined functions too."""
+    own = {number for number, name in enumerate(listed["files"]) if _same(name, path)}
+    for _, pieces, places, share, kind, _, _ in listed["lines"]:
+        if not kind:
+            continue
+        spilled = any(_SPILL in piece for _, piece in pieces)
+        for line in {line for file, line in places if file in own}:
+            cost = costs.setdefault(line, WhatALineCosts())
+            cost.instructions += 1
+            cost.spills += spilled
+            if share is not None:
+                cost.share = (cost.share or 0.0) + share
+
+
+def remark_of(error: KprofError) -> Remark:
+    """An error at its line, or at the first one."""
+    found = _LINE.search(error.place or "")
+    text = f"{error.message}\n{error.hint}" if error.hint else error.message
+    return Remark(int(found.group(1)) if found else 1, "error", text)
+
+
+def _pasteable(answer: Mapping[str, Any]) -> Iterator[Pasteable]:
+    start = answer.get("start") or {}
+    for one in answer["suggestions"]:
+        time = one.get("time") or {}
+        if time.get("us") is None or start.get("us") is None:
+            continue
+        change = ", ".join(f"{name}={value}" for name, value in one["change"].items())
+        title = f"{change}: {duration(start['us'])} to {duration(time['us'])}, {time['certainty']}"
+        must = f"; must be seen: {', '.join(one['must_see'])}" if one["must_see"] else ""
+        yield Pasteable(title, f"{config_code(one['config'])}  # {title}{must}")
+
+
+def _same(name: str | None, path: str) -> bool:
+    return name is not None and Path(name).absolute() == Path(path).absolute()

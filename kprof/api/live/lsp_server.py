@@ -1,0 +1,148 @@
+"""The Language Server Protocol on standard input and output, for editors. It needs pygls, ``pip install kprof[lsp]``.
+
+A file is compiled when it is saved, never when it is opened: compiling imports it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from kprof.api.live.editor import Editor, Known, Remark
+from kprof.api.live.session import Session
+from kprof.errors import KprofError
+from kprof.version import __version__
+
+SEARCH = "kprof.search"
+_SEVERITY = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "note": types.DiagnosticSeverity.Information,
+}
+
+
+def server(editor: Editor) -> LanguageServer:
+    """The server with all that it answers."""
+    made = LanguageServer("kprof", __version__)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: types.DidSaveTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        if (path := _path(uri)) is None:
+            return
+        try:
+            known = await editor.look(path)
+        except asyncio.CancelledError:
+            # Saved again, or changed, meanwhile.
+            return
+        _publish(made, uri, known.remarks)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        if (path := _path(params.text_document.uri)) is not None:
+            editor.forget(path)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        if (path := _path(params.text_document.uri)) is not None:
+            editor.forget(path)
+            _publish(made, params.text_document.uri, [])
+
+    @made.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        path = _path(params.text_document.uri)
+        known = editor.known.get(path or "", Known())
+        cost = known.lines.get(params.position.line + 1)
+        if cost is None:
+            return None
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, cost.words))
+
+    @made.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorInline]),
+    )
+    def actions(params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
+        uri = params.text_document.uri
+        path = _path(uri)
+        known = editor.known.get(path or "")
+        if known is None or not known.lines:
+            return []
+        return _actions(uri, known, params.range.start.line)
+
+    _add_search(made, editor)
+    return made
+
+
+def _add_search(made: LanguageServer, editor: Editor) -> None:
+    """The command that looks for faster configurations."""
+
+    @made.command(SEARCH)
+    async def search(uri: str) -> None:
+        path = _path(uri)
+        if path is None:
+            return
+        try:
+            found = await editor.search(path)
+        except asyncio.CancelledError:
+            return
+        except KprofError as error:
+            _say(made, types.MessageType.Error, str(error))
+            return
+        best = (
+            f"kprof: {found[0].title}; its code action pastes it" if found else "kprof: no faster configuration found"
+        )
+        _say(made, types.MessageType.Info, best)
+
+
+def _actions(uri: str, known: Known, line: int) -> list[types.CodeAction | types.Command]:
+    """Paste what was found above the line; look for it where nothing was looked for."""
+    start = types.Position(line, 0)
+    pasted: list[types.CodeAction | types.Command] = [
+        types.CodeAction(
+            f"Paste {one.title}",
+            kind=types.CodeActionKind.QuickFix,
+            edit=types.WorkspaceEdit(changes={uri: [types.TextEdit(types.Range(start, start), f"{one.code}\n")]}),
+        )
+        for one in known.configs
+    ]
+    look = types.Command("Look for a faster configuration (kprof advise)", SEARCH, arguments=[uri])
+    return pasted or [look]
+
+
+def _publish(made: LanguageServer, uri: str, remarks: Sequence[Remark]) -> None:
+    made.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, [_diagnostic(one) for one in remarks]))
+
+
+def _diagnostic(remark: Remark) -> types.Diagnostic:
+    line = max(0, remark.line - 1)
+    start = max(0, (remark.column or 1) - 1)
+    # To the end of the line, however long it is.
+    place = types.Range(types.Position(line, start), types.Position(line + 1, 0))
+    severity = _SEVERITY.get(remark.severity, types.DiagnosticSeverity.Information)
+    return types.Diagnostic(place, remark.message, severity, remark.rule or None, source="kprof")
+
+
+def _say(made: LanguageServer, kind: types.MessageType, text: str) -> None:
+    made.window_show_message(types.ShowMessageParams(kind, text))
+
+
+def _path(uri: str) -> str | None:
+    """The Python file that a URI names; ``None`` for what is none."""
+    path: Any = to_fs_path(uri) if uri.startswith("file:") else None
+    return path if isinstance(path, str) and path.endswith(".py") else None
+
+
+def serve(arch: str, *, jobs: int, timeout: float, seconds: float) -> None:
+    """Serve until the editor leaves.
+
+    Args:
+        arch: architecture or product.
+        jobs: questions answered at a time, 0 for one a core.
+        timeout: seconds that a question may take.
+        seconds: that the search for better knobs may take.
+    """
+    with Session(jobs=jobs, timeout=timeout) as session:
+        server(Editor(session, arch, seconds)).start_io()
