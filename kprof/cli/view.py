@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import MEASURED, NO_OPTIONS, TargetsArgument, compile_options
+from kprof.cli._compile_options import NO_OPTIONS, TargetsArgument, compile_options
 
 HELP = "A page in your browser: turn a kernel's knobs, see figures, source and instructions follow."
 
 
-@compile_options(without=["all_configs", "passes", *MEASURED])
+@compile_options(without=["all_configs", "passes"])
 def command(
     targets: TargetsArgument,
     compile_with: Mapping[str, Any] = NO_OPTIONS,

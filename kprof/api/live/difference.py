@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
@@ -53,9 +53,13 @@ def difference(
         TargetError: there is no such stage or kernel.
         KprofError: as :func:`kprof.analyze`.
     """
-    sides = [listing(target, stage, kernel, **side) for side in (old, new)]
-    rows = aligned(*([(line[0], line[1]) for line in side.lines] for side in sides))
-    return StageDifference(sides[0].kernel, stage, sum(row[0] == "changed" for row in rows), rows)
+    return side_by_side(*(asdict(listing(target, stage, kernel, **side)) for side in (old, new)))
+
+
+def side_by_side(old: Mapping[str, Any], new: Mapping[str, Any]) -> StageDifference:
+    """Two listings of one stage, as :class:`kprof.api.live.listings.StageListing` in JSON values, aligned."""
+    rows = aligned(*([(line[0], line[1]) for line in side["lines"]] for side in (old, new)))
+    return StageDifference(old["kernel"], old["stage"], sum(row[0] == "changed" for row in rows), rows)
 
 
 def aligned(old: Sequence[Line], new: Sequence[Line]) -> list[Row]:

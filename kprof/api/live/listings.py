@@ -30,7 +30,7 @@ class ListedLine:
     """A line: ``number`` of its text, ``places`` are ``[file, line]`` of the source, the innermost first.
 
     ``share`` is of the modelled time, 0 to 1; ``kind`` an instruction's class, ``words`` what is to know of it,
-    ``live`` how many VGPRs are live at it.
+    ``live`` how many VGPRs are live at it; ``measured`` is its share of a thread trace's time.
     """
 
     number: int | None
@@ -40,14 +40,15 @@ class ListedLine:
     kind: str = ""
     words: str = ""
     live: int | None = None
+    measured: float | None = None
 
 
 @dataclass(frozen=True)
 class StageListing:
     """A stage. ``stages`` names those that the kernel has, ``files`` what ``places`` count into.
 
-    ``lines`` are ``[number, pieces, places, share, kind, words, live]``, ``pieces`` being ``[class, text]``; ``notes``
-    say what is not shown.
+    ``lines`` are ``[number, pieces, places, share, kind, words, live, measured]``, ``pieces`` being ``[class, text]``;
+    ``notes`` say what is not shown.
     """
 
     kernel: str
@@ -58,13 +59,14 @@ class StageListing:
     notes: list[str]
 
 
-def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> StageListing:
+def listing(target: str, stage: str, kernel: int = 0, thread_trace: str | None = None, **options: Any) -> StageListing:
     """One stage of one kernel of a target, coloured.
 
     Args:
         target: as for :func:`kprof.analyze`.
         stage: a key of :data:`STAGES`.
         kernel: position among the target's kernels.
+        thread_trace: a decoded thread trace of the kernel, whose time is told beside the modelled one.
         options: how it is compiled, as for :func:`kprof.analyze`.
 
     Raises:
@@ -76,7 +78,7 @@ def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> StageLi
     if stage not in STAGES:
         raise TargetError(f"no stage {stage!r}{near(stage, STAGES)}", hint=f"there are {', '.join(STAGES)}")
     found = kernel_of(target, kernel, **options)
-    builder = _Builder(found, target)
+    builder = _Builder(found, target, thread_trace)
     lines = list(builder.lines(stage))
     notes = [*builder.notes, *found.notes]
     if len(lines) > MOST_LINES:
@@ -89,7 +91,7 @@ def listing(target: str, stage: str, kernel: int = 0, **options: Any) -> StageLi
         [name for name in STAGES if builder.has(name)],
         list(builder.files),
         [
-            [line.number, parts, line.places, line.share, line.kind, line.words, line.live]
+            [line.number, parts, line.places, line.share, line.kind, line.words, line.live, line.measured]
             for line, parts in zip(shown, coloured, strict=True)
         ],
         notes,
@@ -115,8 +117,8 @@ def kernel_of(target: str, kernel: int, **options: Any) -> "LoadedKernel":
 class _Builder:
     """Makes the lines of a kernel's stages, and numbers the files that they come from."""
 
-    def __init__(self, kernel: "LoadedKernel", target: str) -> None:
-        self._kernel, self._target = kernel, target
+    def __init__(self, kernel: "LoadedKernel", target: str, thread_trace: str | None) -> None:
+        self._kernel, self._target, self._thread_trace = kernel, target, thread_trace
         self._shares: Sequence[Mapping[str, float]] | None = None
         self.files: dict[str, int] = {}
         self.notes: list[str] = []
@@ -167,7 +169,7 @@ class _Builder:
         from kprof_analyzers.details.instruction_words import instruction_words, live_registers
         from kprof_analyzers.pipeline import facts_of
 
-        program, shares = self._kernel.program, self._time_shares()
+        program, shares, traced = self._kernel.program, self._time_shares(), self._traced_shares()
         facts = facts_of(self._kernel)[0]
         words, live = instruction_words(facts), live_registers(facts)
         for block in program.blocks:
@@ -178,23 +180,27 @@ class _Builder:
                 share = None if shares is None else sum(shares[one.index].values())
                 text, kind = f"    {one.text.strip()}{comment}", one.opcode.cls.value
                 places, at = self._places(one.location), one.index
-                yield ListedLine(one.line, text, places, share, kind, words[at], live[at])
+                measured = None if traced is None else traced[at]
+                yield ListedLine(one.line, text, places, share, kind, words[at], live[at], measured)
         if self._kernel.unseen is not None:
             self.notes.append(self._kernel.unseen)
 
     def _source(self) -> Iterator[ListedLine]:
         """Every file of the user's that instructions come from, whole, the one that the kernel is defined in first."""
-        shares = self._time_shares()
+        shares, traced = self._time_shares(), self._traced_shares()
         spent: dict[tuple[str, int], float] = {}
+        measured: dict[tuple[str, int], float] = {}
         count: Counter[str] = Counter()
         if self._kernel.source is not None:
             count[self._kernel.source.file] = len(self._kernel.program.instructions)
         for one in self._kernel.program.instructions:
             for frame in [frame for frame in one.location if frame.line and not frame.in_library][:1]:
                 count[frame.file] += 1
+                here = frame.file, frame.line
                 if shares is not None:
-                    here = frame.file, frame.line
                     spent[here] = spent.get(here, 0.0) + sum(shares[one.index].values())
+                if traced is not None:
+                    measured[here] = measured.get(here, 0.0) + traced[one.index]
         sources = self._source_text()
         for path, _ in count.most_common():
             number = self.files.setdefault(path, len(self.files))
@@ -205,7 +211,8 @@ class _Builder:
                 self.notes.append(f"{path}: {text}")
                 continue
             for line, words in enumerate(text, 1):
-                yield ListedLine(line, words, [(number, line)], spent.get((path, line)))
+                here = path, line
+                yield ListedLine(line, words, [(number, line)], spent.get(here), measured=measured.get(here))
 
     def _source_text(self) -> "SourceText":
         from kprof.targets.target import TargetKind, resolve
@@ -215,6 +222,20 @@ class _Builder:
         if found.kind is TargetKind.SOURCE:
             return SourceText(trusted=True)
         return SourceText((Path.cwd(), found.path.parent if found.path.is_file() else found.path))
+
+    def _traced_shares(self) -> Sequence[float] | None:
+        """Each instruction's share of the traced time; ``None`` without a trace, or with a note for another's."""
+        if self._thread_trace is None:
+            return None
+        from kprof.errors import InputError
+        from kprof.inputs import thread_trace
+        from kprof_analyzers.profiles.measured.traced import traced_shares
+
+        try:
+            return traced_shares(self._kernel.program, thread_trace.read(self._thread_trace))
+        except InputError as error:
+            self.notes.append(f"no measured time: {error.message}")
+            return None
 
     def _time_shares(self) -> Sequence[Mapping[str, float]] | None:
         """Each instruction's share of the modelled time; ``None``, with a note, where the model has none."""

@@ -29,13 +29,35 @@ def report(target: str, **options: Any) -> dict[str, Any]:
     return found
 
 
+def joined_report(target: str, **options: Any) -> dict[str, Any]:
+    """As ``report``; where what was measured is of another kernel or GPU, a note says so, and the rest is answered."""
+    from kprof.errors import InputError
+
+    measured = {name for name in ("counters", "trace", "thread_trace") if options.get(name)}
+    try:
+        return report(target, **options)
+    except InputError as error:
+        if not measured:
+            raise
+        found = report(target, **{name: value for name, value in options.items() if name not in measured})
+        found.setdefault("notes", []).append(f"not measured: {error.message}")
+        return found
+
+
 def compare(target: str, old: Options, new: Options, **options: Any) -> answers.Compared:
     """One target compiled with two sets of options, compared."""
-    from kprof.api import analyze as analyze_
-    from kprof.api import diff as diff_
+    return compared(*(report(target, **{**options, **side}) for side in (old, new)))
 
-    sides = [analyze_.analyze(target, **{**options, **side}) for side in (old, new)]
-    found = diff_.diff(*sides)
+
+def compared(old: Options, new: Options) -> answers.Compared:
+    """Two documents of ``report``, compared."""
+    import msgspec
+
+    from kprof.api import diff as diff_
+    from kprof.api.result import ReportResult
+    from kprof.document import Report
+
+    found = diff_.diff(*(ReportResult(msgspec.convert(side, Report)) for side in (old, new)))
     document = json.loads(found.to_json())
     changes = [
         answers.ChangeAnswer(
@@ -52,7 +74,7 @@ def compare(target: str, old: Options, new: Options, **options: Any) -> answers.
         for step in kernel.get("steps", ())
         for c in step.get("changes", ())
     ]
-    times = [_only_time(json.loads(side.to_json())["kernels"]) for side in sides]
+    times = [_only_time(side["kernels"]) for side in (old, new)]
     return answers.Compared(found.summary, document["verdict"]["status"], times[0], times[1], changes)
 
 
@@ -202,6 +224,7 @@ def wavefronts(target: str, **options: Any) -> dict[str, Any]:
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "analyze": analyze,
     "report": report,
+    "joined_report": joined_report,
     "compare": compare,
     "advise": advise,
     "rank": rank,

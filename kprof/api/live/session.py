@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof import children, errors
 from kprof.api.live.questions import QUESTIONS
+from kprof.compiler.installations import normalise, provide
 from kprof.compiler.wire import pack, unpack
 from kprof.errors import KprofError, near
 from kprof.importing.dependencies import Stamp, stale
@@ -87,6 +88,10 @@ class Session:
         jobs: processes; 0 for one a core, at most 4.
         timeout: seconds that a question may take.
         memory: bytes of address space that a question may take, 0 for no limit.
+        triton: release that compiles, got as ``kprof diff --triton`` gets it; ``installed`` is the running one.
+
+    Raises:
+        KprofError: this Triton cannot be had.
 
     Example:
         >>> with kprof.Session() as session:
@@ -95,8 +100,11 @@ class Session:
         ...         print(answer.result()["summary"])
     """
 
-    def __init__(self, *, jobs: int = 0, timeout: float = 300.0, memory: int = MEMORY) -> None:
+    def __init__(
+        self, *, jobs: int = 0, timeout: float = 300.0, memory: int = MEMORY, triton: str = "installed"
+    ) -> None:
         self.timeout, self.memory = timeout, memory
+        self._environment = provide(normalise(triton))
         self._waiting: queue.Queue[Question | None] = queue.Queue()
         self._kept: OrderedDict[str, tuple[str, dict[str, Stamp]]] = OrderedDict()
         self._guard = threading.Lock()
@@ -194,7 +202,7 @@ class Session:
         _end(process)
 
     def _started(self) -> "subprocess.Popen[bytes]":
-        paths = json.dumps([str(Path(path or ".").absolute()) for path in sys.path])
+        paths = json.dumps(self._environment.module_path)
         return children.popen(
             [sys.executable, "-c", _START, str(self.memory), paths],
             stdin=subprocess.PIPE,

@@ -94,6 +94,23 @@ def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> lis
     return [Key(f"count of {one}", mine[one], theirs[one], agrees=False) for one in kinds[:_KINDS]]
 
 
+def traced_shares(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[float]:
+    """For each instruction its share of the traced wavefronts' time: latency, and idle cycles where they are told.
+
+    Raises:
+        InputError: another program was traced, or none of its wavefronts.
+    """
+    match, found = in_thread_trace(program.name, program, trace)
+    if match.confidence != "sure":
+        told = "; ".join(f"{key.name}: {key.computed}, traced {key.measured}" for key in match.keys if not key.agrees)
+        raise InputError(f"the thread trace is of other instructions: {told}", path=trace.path)
+    cycles = [one.latency + (one.idle or 0) for one in found.traced]
+    whole = sum(cycles)
+    if not whole:
+        raise InputError("the thread trace has no time in this kernel", path=trace.path)
+    return [each / whole for each in cycles]
+
+
 def loop_comparisons(report: "KernelReport", program: "AssemblyKernel", found: Alignment) -> list[LoopComparison]:
     """Each loop that was traced, with its own instructions: those of inner loops are theirs.
 

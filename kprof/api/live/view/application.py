@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import resources
 from typing import Any, TypeVar
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from kprof.api.live.difference import side_by_side
 from kprof.api.live.listings import STAGES
-from kprof.api.live.session import Session
+from kprof.api.live.questions import compared
 from kprof.api.live.view.asked import (
     MOST_BYTES,
     Asked,
@@ -28,16 +30,19 @@ from kprof.api.live.view.asked import (
     listing_arguments,
     pair_arguments,
     read,
+    report_arguments,
+    two_targets,
 )
 from kprof.api.live.view.desk import Desk, DeskFullError, result, told
 from kprof.api.live.view.following import follow
 from kprof.api.live.view.hub import Hub
+from kprof.api.live.view.tritons import Tritons
 from kprof.errors import KprofError
 from kprof.version import __version__
 
 SCRIPTS = (
     "view", "dom", "server", "panes", "figures", "knobs", "tried", "room", "better", "difference", "roofline", "dots",
-    "neighbours", "timeline",
+    "neighbours", "timeline", "measured",
 )  # fmt: skip
 FILES: Mapping[str, tuple[str, str]] = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -66,13 +71,13 @@ class ViewServer:
     """The answers to the page's requests.
 
     Args:
-        session: who answers questions.
+        tritons: whose sessions answer questions.
         served: what may be asked about.
     """
 
-    def __init__(self, session: Session, served: Served) -> None:
+    def __init__(self, tritons: Tritons, served: Served) -> None:
         self.hub = Hub()
-        self._desk, self._served = Desk(session, self.hub), served
+        self._desk, self._served = Desk(tritons, self.hub), served
 
     def application(self) -> Starlette:
         """The ASGI application, without its guard."""
@@ -113,6 +118,7 @@ class ViewServer:
             "targets": list(self._served.targets),
             "options": options,
             "stages": list(STAGES),
+            "tritons": self._desk.tritons.versions,
             "results": list(self.hub.results),
         })  # fmt: skip
 
@@ -122,18 +128,16 @@ class ViewServer:
         return StreamingResponse(self.hub.listen(), media_type="text/event-stream")
 
     async def _report(self, asked: Asked) -> Any:
-        import msgspec
-
-        given = arguments(asked, self._served.targets, self._served.options)
+        given = report_arguments(asked, self._served.targets, self._served.options)
         return await self._desk.report(asked.target, msgspec.to_builtins(asked), given)
 
     async def _knobs(self, asked: Asked) -> Any:
         given = arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("knobs", given))
+        return result(await self._desk.ask("knobs", given, asked.triton))
 
     async def _advise(self, asked: Asked) -> Any:
         given = advice_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("advise", given))
+        return result(await self._desk.ask("advise", given, asked.triton))
 
     async def _occupancy(self, asked: AskedRoom) -> Any:
         given = {"arch": asked.gpu, "vgpr": asked.vgpr, "agpr": asked.agpr, "lds": asked.lds}
@@ -141,20 +145,35 @@ class ViewServer:
         return result(await self._desk.ask("occupancy", {**given, **more}))
 
     async def _compare(self, asked: AskedPair) -> Any:
+        if asked.old.triton != asked.new.triton:
+            reports = await self._sides("report", asked, arguments)
+            return asdict(await asyncio.to_thread(compared, *reports))
         given = pair_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("compare", given))
+        return result(await self._desk.ask("compare", given, asked.new.triton))
 
     async def _difference(self, asked: AskedPair) -> Any:
+        if asked.old.triton != asked.new.triton:
+            same = AskedPair(asked.old, msgspec.structs.replace(asked.new, stage=asked.old.stage))
+            listings = await self._sides("listing", same, listing_arguments)
+            return asdict(await asyncio.to_thread(side_by_side, *listings))
         given = difference_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("difference", given))
+        return result(await self._desk.ask("difference", given, asked.new.triton))
+
+    async def _sides(self, question: str, asked: AskedPair, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
+        """Answers for both of a pair, each by its own Triton."""
+        if asked.old.target != asked.new.target:
+            raise two_targets()
+        given = [(of(one, self._served.targets, self._served.options), one.triton) for one in (asked.old, asked.new)]
+        found = await asyncio.gather(*(self._desk.ask(question, each, triton) for each, triton in given))
+        return [result(one) for one in found]
 
     async def _listing(self, asked: Asked) -> Any:
         given = listing_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("listing", given))
+        return result(await self._desk.ask("listing", given, asked.triton))
 
     async def _wavefronts(self, asked: Asked) -> Any:
         given = kernel_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("wavefronts", given))
+        return result(await self._desk.ask("wavefronts", given, asked.triton))
 
 
 def _content(name: str) -> tuple[bytes]:

@@ -14,6 +14,7 @@ MOST_BYTES = 64 * 1024
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Value = int | float | bool | Annotated[str, msgspec.Meta(max_length=200)] | None
 Gpu = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.-]{0,40}\Z")]
+Release = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9.]{0,40}\Z")]
 Values = Annotated[dict[Name, Value], msgspec.Meta(max_length=100)]
 
 
@@ -27,6 +28,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         config, constexprs, shape: on top of what the server was started with.
         kernel: position among the target's kernels, for a listing.
         stage: of a listing.
+        triton: release that compiles; the installed one when empty.
         seconds: after which a search for better knobs begins no compile.
     """
 
@@ -38,6 +40,7 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     shape: Values = {}
     kernel: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     stage: str = ""
+    triton: Release = ""
     seconds: Annotated[float, msgspec.Meta(ge=1, le=600)] = 30.0
 
 
@@ -77,8 +80,12 @@ def read(body: bytes, kind: type[Kind]) -> Kind:
         raise KprofError(f"this is no question: {error}") from None
 
 
+MEASURED = ("counters", "trace", "thread_trace")
+"""Options that name measurements; they belong to a report, and the last one to a listing, too."""
+
+
 def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of :func:`kprof.analyze` for a question.
+    """Arguments of :func:`kprof.analyze` for a question, without measurements.
 
     Args:
         asked: the question.
@@ -90,7 +97,8 @@ def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> 
     """
     if asked.target >= len(targets):
         raise KprofError(f"there is no target {asked.target + 1}, there are {len(targets)}")
-    found = {**base, "target": targets[asked.target]}
+    found = {name: value for name, value in base.items() if name not in MEASURED}
+    found["target"] = targets[asked.target]
     if asked.gpu:
         found["arch"] = asked.gpu
     if asked.case is not None:
@@ -101,6 +109,16 @@ def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> 
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
 
 
+def report_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with what was measured.
+
+    Raises:
+        KprofError: there is no such target.
+    """
+    measured = {name: base[name] for name in MEASURED if base.get(name)}
+    return {**arguments(asked, targets, base), **measured}
+
+
 def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """The same for one stage of one kernel.
 
@@ -109,7 +127,8 @@ def listing_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, A
     """
     if asked.stage not in STAGES:
         raise KprofError(f"no stage {asked.stage!r}", hint=f"there are {', '.join(STAGES)}")
-    return {**arguments(asked, targets, base), "stage": asked.stage, "kernel": asked.kernel}
+    traced = {"thread_trace": base["thread_trace"]} if base.get("thread_trace") else {}
+    return {**arguments(asked, targets, base), **traced, "stage": asked.stage, "kernel": asked.kernel}
 
 
 def kernel_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,6 +151,11 @@ def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping
     return {**pair_arguments(asked, targets, base), "stage": asked.old.stage, "kernel": asked.old.kernel}
 
 
+def two_targets() -> KprofError:
+    """Only configurations of one target are compared."""
+    return KprofError("two targets cannot be compared here", hint="kprof diff compares reports of any two.")
+
+
 def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of the session's ``compare``.
 
@@ -139,7 +163,7 @@ def pair_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, 
         KprofError: there is no such target, or these are two.
     """
     if asked.old.target != asked.new.target:
-        raise KprofError("two targets cannot be compared here", hint="kprof diff compares reports of any two.")
+        raise two_targets()
     old, new = (arguments(one, targets, base) for one in (asked.old, asked.new))
     new.pop("target")
     return {"target": old.pop("target"), "old": old, "new": new}

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from kprof.api.live.questions import kernel_answer
-from kprof.api.live.session import Question, Session
+from kprof.api.live.session import Question
 from kprof.api.live.view.hub import Hub
+from kprof.api.live.view.tritons import Tritons
 from kprof.errors import KprofError
 from kprof.importing.dependencies import Stamp
 
@@ -26,7 +27,7 @@ class Desk:
     """Asks the session for the pages, and tells them what comes back.
 
     Args:
-        session: who answers.
+        tritons: whose sessions answer.
         hub: told of each report that is finished.
 
     Attributes:
@@ -34,21 +35,27 @@ class Desk:
         saves: target to how often one of them was saved since.
     """
 
-    def __init__(self, session: Session, hub: Hub) -> None:
-        self._session, self._hub = session, hub
+    def __init__(self, tritons: Tritons, hub: Hub) -> None:
+        self.tritons, self._hub = tritons, hub
         self._open: set[Question] = set()
         self.files: dict[int, Mapping[str, Stamp]] = {}
         self.saves: Counter[int] = Counter()
 
-    async def ask(self, question: str, arguments: Mapping[str, Any]) -> Question:
+    async def ask(self, question: str, arguments: Mapping[str, Any], triton: str = "") -> Question:
         """Ask, and wait until it is answered, also by an error; given up when whoever waits is cancelled.
+
+        Args:
+            question: its name.
+            arguments: of it.
+            triton: release that compiles; the installed one when empty.
 
         Raises:
             DeskFullError: too many questions are open.
+            KprofError: there is no such Triton.
         """
         if len(self._open) >= MOST_QUESTIONS:
             raise DeskFullError(f"{MOST_QUESTIONS} questions are waiting for an answer", hint="Ask again in a moment.")
-        asked = self._session.submit(question, **arguments)
+        asked = self.tritons.session(triton).submit(question, **arguments)
         self._open.add(asked)
         try:
             done = asyncio.wrap_future(asked)
@@ -69,7 +76,7 @@ class Desk:
             KprofError: as :func:`kprof.analyze`.
         """
         began = time.monotonic()
-        found = await self.ask("report", arguments)
+        found = await self.ask("joined_report", arguments, asked.get("triton", ""))
         if found.files:
             self.files[target] = found.files
         took = round(time.monotonic() - began, 3)

@@ -47,11 +47,17 @@ def serve(
     del starlette
     from kprof.api.live.session import Session
     from kprof.api.live.view.application import Served, ViewServer
+    from kprof.api.live.view.tritons import Tritons
 
     for target in targets:
         _check(target)
-    with _listening(port) as listening, Session(jobs=jobs, timeout=timeout) as session:
-        server = ViewServer(session, Served(list(targets), options))
+    options = _of_measured_gpu(options)
+
+    def begin(version: str) -> Session:
+        return Session(jobs=jobs, timeout=timeout, triton=version or "installed")
+
+    with _listening(port) as listening, Tritons(begin) as tritons:
+        server = ViewServer(tritons, Served(list(targets), options))
         _run(server, listening, tell)
 
 
@@ -68,6 +74,21 @@ def _check(target: str) -> None:
     if not found.path.exists() and str(found.path) not in bundled():
         # It says what there is instead.
         load(found.text)
+
+
+def _of_measured_gpu(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same options for the GPU that was measured, where none is named.
+
+    Raises:
+        KprofError: measurements cannot be read, or are of another GPU.
+    """
+    from kprof.api.measurements import joining
+    from kprof.api.options import names
+
+    counters, trace, archs = (options.get(name) or () for name in ("counters", "trace", "arch"))
+    found = joining(counters, trace, options.get("thread_trace"), names(archs))
+    gpu = found.measurement.name if found is not None else None
+    return {**options, "arch": gpu} if gpu and not options.get("arch") else options
 
 
 def _listening(port: int) -> socket.socket:

@@ -11,6 +11,7 @@ import pytest
 
 import kprof
 from tests.api.live.view.conftest import ASSEMBLY, Viewed
+from tests.api.live.view.test_measured import MATMUL, write_trace
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 expect = playwright.expect
@@ -293,6 +294,25 @@ def test_better_knobs_are_a_click_away(attention, opened):
     page.click("#reset")
     page.wait_for_selector("#pane-1[data-turn='4']")
     assert page.locator("#error").is_hidden()
+
+
+def test_measured_beside_modelled(view, opened, tmp_path):
+    """Both on the same lines, in the panes and in the loops' table, whose places are a click away."""
+    shutil.copy(MATMUL, tmp_path / "k.amdgcn")
+    write_trace(tmp_path / "trace.csv", MATMUL)
+    page = opened(view("k.amdgcn", "--thread-trace", "trace.csv", folder=tmp_path))
+    assert "thread trace: matmul, sure" in page.inner_text("#measured-words")
+    page.locator("#pane-1 .lines").evaluate("view => { view.scrollTop = 18 * 100; }")
+    bars = page.locator("#pane-1 .heat.both")
+    expect(bars.first).to_be_visible()
+    widths = "rows => rows.map((one) => [...one.children].map((bar) => parseFloat(bar.style.width)))"
+    assert any(measured > 0 < modelled for modelled, measured in bars.evaluate_all(widths))
+    # Seven cycles each, as the trace has it.
+    (loop,) = kprof.analyze(tmp_path / "k.amdgcn", thread_trace=tmp_path / "trace.csv").kernels[0].measured.loops
+    assert page.locator("#measured-lines tbody tr").count() == 1 + len(loop.by_line)
+    assert page.inner_text("#measured-lines tbody td >> nth=0") == f"{loop.measured:g}"
+    page.locator("#measured-lines button").first.click()
+    assert lit(page, 1)
 
 
 @pytest.fixture(scope="module")

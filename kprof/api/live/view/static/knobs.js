@@ -42,7 +42,8 @@ const set = (values) => Object.entries(values).map(([name, value]) => `${name}=$
 
 /** The same question on the command line. */
 export function command(target, question, options) {
-  const words = ["kprof", "analyze", "kernel", target];
+  // Another Triton than the installed one is a comparison with it.
+  const words = question.triton ? ["kprof", "diff", target, "--triton", "installed", "--triton", question.triton] : ["kprof", "analyze", "kernel", target];
   const add = (flag, value) => value && words.push(flag, value);
   add("--arch", question.gpu || options.arch);
   add("--case", question.case || options.case);

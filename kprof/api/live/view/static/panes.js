@@ -53,7 +53,8 @@ export class Pane {
       }
     });
     this.most = this.lines.reduce((most, line) => Math.max(most, line[6] || 0), 0);
-    this.top = this.lines.reduce((most, line) => Math.max(most, line[3] || 0), 0);
+    this.top = this.lines.reduce((most, line) => Math.max(most, line[3] || 0, line[7] || 0), 0);
+    this.traced = this.lines.some((line) => line[7] !== null && line[7] !== undefined);
     this.lit = new Set();
     this.around = new Set();
     this.at = -1;
@@ -67,7 +68,8 @@ export class Pane {
 
   /** Where to begin: at the line that most of the time goes to. */
   hottest() {
-    const row = this.lines.findIndex((line) => this.top > 0 && line[3] === this.top);
+    const most = this.lines.reduce((found, line) => Math.max(found, line[3] || 0), 0);
+    const row = this.lines.findIndex((line) => most > 0 && line[3] === most);
     return Math.max(0, row * HEIGHT - this.view.clientHeight / 3);
   }
 
@@ -170,7 +172,7 @@ export class Pane {
   }
 
   #row(row) {
-    const [number, pieces, places, share, kind, about, live] = this.lines[row];
+    const [number, pieces, places, share, kind, about, live, measured] = this.lines[row];
     const names = ["row"];
     if (this.lit.has(row)) names.push("lit");
     else if (this.around.has(row)) names.push("around");
@@ -178,18 +180,26 @@ export class Pane {
     if (row === this.wrong) names.push("wrong");
     const made = make("div", { class: names.join(" "), role: "option", "data-row": row });
     made.style.top = `${row * HEIGHT}px`;
-    const heat = make("i");
-    heat.style.width = `${this.top ? (100 * (share || 0)) / this.top : 0}%`;
     made.append(make("b", {}, number ?? ""));
-    if (this.top) made.append(make("span", { class: "heat" }, heat));
+    if (this.top) made.append(this.#heat(share, measured));
     if (this.most) {
       const strip = make("s", {}, live ?? "");
       strip.style.setProperty("--live", `${Math.round((100 * (live || 0)) / this.most)}%`);
       made.append(strip);
     }
     for (const [name, text] of pieces) made.append(name ? make("span", { class: name }, text) : text);
-    const words = [about || kind, live ? `${live} VGPRs are live` : "", share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the modelled time` : ""];
+    const words = [about || kind, live ? `${live} VGPRs are live` : "", share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the modelled time` : "", measured >= 0.0005 ? `${(100 * measured).toFixed(1)} % of the measured time` : ""];
     made.title = [...words, ...places.map(([file, line]) => `${base(this.files[file])}:${line}`)].filter(Boolean).join(", ");
     return made;
+  }
+
+  /** A line's share of the modelled time, and of the measured one below it. */
+  #heat(share, measured) {
+    const bar = (value, name) => {
+      const made = make("i", { class: name });
+      made.style.width = `${(100 * (value || 0)) / this.top}%`;
+      return made;
+    };
+    return make("span", { class: this.traced ? "heat both" : "heat" }, bar(share, "modelled"), this.traced ? bar(measured, "measured") : null);
   }
 }

@@ -18,8 +18,8 @@ const MORE_IS_BETTER = new Set(["Waves"]);
 const sorted = (values) => Object.fromEntries(Object.entries(values || {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** A question, or what the server says that was asked, in the one form that all have that mean the same. */
-export function plain({ target = 0, gpu = "", case: chosen = null, config, constexprs, shape, kernel = 0 }) {
-  return { target, gpu, case: chosen, config: sorted(config), constexprs: sorted(constexprs), shape: sorted(shape), kernel };
+export function plain({ target = 0, gpu = "", case: chosen = null, triton = "", config, constexprs, shape, kernel = 0 }) {
+  return { target, gpu, case: chosen, triton, config: sorted(config), constexprs: sorted(constexprs), shape: sorted(shape), kernel };
 }
 
 /** Whether two questions in their plain form are of the same kernel, problem and GPU: only knobs may differ. */
@@ -55,6 +55,7 @@ export class Tried {
         this.targets.length > 1 ? this.targets[question.target] : "",
         several ? found.name : "",
         question.case || "",
+        question.triton ? `Triton ${question.triton}` : "",
         ...["config", "constexprs", "shape"].flatMap((name) => Object.entries(question[name] || {}).map(([k, v]) => `${k}=${v}`)),
         saves ? `(save ${saves})` : "",
       ].filter(Boolean).join(" ");

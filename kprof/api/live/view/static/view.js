@@ -5,6 +5,7 @@ import * as better from "/better.js";
 import { differences } from "/difference.js";
 import * as figures from "/figures.js";
 import * as knobs from "/knobs.js";
+import * as measured from "/measured.js";
 import * as neighbours from "/neighbours.js";
 import { Pane } from "/panes.js";
 import * as roofline from "/roofline.js";
@@ -78,6 +79,7 @@ async function refresh({ sheetToo = false } = {}) {
     room.begin(kernel, kernel.product || kernel.arch);
     tried.mark(question);
     rooflines();
+    measured.show(kernel, report.notes || [], atLine);
     say(`answered in ${Math.round(performance.now() - began)} ms`);
     listings = new Map();
     await Promise.all([...panes.map((pane) => fill(pane)), wavefronts()]);
@@ -132,7 +134,10 @@ function controls() {
   byId("case-choice").hidden = sheet.cases.length < 2;
   byId("better-part").hidden = !sheet.cases.length;
   for (const id of ["neighbours", "neighbours-words"]) byId(id).hidden = !sheet.knobs.length;
-  byId("triton").textContent = sheet.triton ? `Triton ${sheet.triton}` : "";
+  const tritons = sheet.triton ? served.tritons : [];
+  choices(byId("triton-version"), [["", "installed"], ...tritons.map((one) => [one, one])], question.triton || "");
+  byId("triton-choice").hidden = !tritons.length;
+  byId("triton").textContent = !sheet.triton ? "" : tritons.length ? sheet.triton : `Triton ${sheet.triton}`;
   knobs.draw(sheet, question, (knob, value) => {
     const { [knob.name]: _, ...others } = question[knob.option] || {};
     const now = value === knob.value ? others : { ...others, [knob.name]: value };
@@ -191,6 +196,14 @@ async function wavefronts() {
     byId("timeline-open").dataset.turn = mine;
   } catch (error) {
     if (mine === turn) byId("timeline-words").textContent = error.message;
+  }
+}
+
+/** Light a line `file:line` in all panes. */
+function atLine(place) {
+  for (const pane of panes) {
+    const key = [...pane.rows.keys()].find((one) => one === place || one.endsWith(`/${place}`));
+    if (key) pane.light(key, []);
   }
 }
 
@@ -259,9 +272,9 @@ async function start() {
   }
   choices(byId("target"), served.targets.map((one, at) => [String(at), one]), "0");
   tried = new Tried(served.targets, (asked) => {
-    const { target, gpu, case: chosen } = plain(question);
+    const { target, gpu, case: chosen, triton } = plain(question);
     question = { target: asked.target };
-    change(asked, { sheetToo: target !== asked.target || gpu !== asked.gpu || chosen !== asked.case });
+    change(asked, { sheetToo: target !== asked.target || gpu !== asked.gpu || chosen !== asked.case || triton !== asked.triton });
   });
   for (const one of served.results) tried.add(one);
   byId("pane-count").addEventListener("change", () => arrange().forEach((pane) => fill(pane).catch(complain)));
@@ -276,6 +289,7 @@ async function start() {
   });
   byId("gpu").addEventListener("change", () => change({ gpu: byId("gpu").value }, { sheetToo: true }));
   byId("case").addEventListener("change", () => change({ case: byId("case").value }, { sheetToo: true }));
+  byId("triton-version").addEventListener("change", () => change({ triton: byId("triton-version").value }, { sheetToo: true }));
   byId("kernel").addEventListener("change", () => change({ kernel: Number(byId("kernel").value) }));
   byId("reset").addEventListener("click", () => change({ config: {}, constexprs: {} }));
   byId("better").addEventListener("click", () =>
