@@ -221,6 +221,13 @@ def wavefronts(target: str, **options: Any) -> dict[str, Any]:
     return asdict(wavefronts_(target, **options))
 
 
+def landing(target: str, rule: str, **options: Any) -> dict[str, Any]:
+    """The lines of the assembly that a finding is about."""
+    from kprof.api.live.landing import landing as landing_
+
+    return asdict(landing_(target, rule, **options))
+
+
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "analyze": analyze,
     "report": report,
@@ -236,6 +243,7 @@ QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "listing": listing,
     "difference": difference,
     "wavefronts": wavefronts,
+    "landing": landing,
 }
 """Name to what answers it."""
 

@@ -20,6 +20,7 @@ from kprof.api.live.questions import compared
 from kprof.api.live.view.asked import (
     MOST_BYTES,
     Asked,
+    AskedLanding,
     AskedPair,
     AskedRoom,
     Kind,
@@ -27,6 +28,7 @@ from kprof.api.live.view.asked import (
     arguments,
     difference_arguments,
     kernel_arguments,
+    landing_arguments,
     listing_arguments,
     pair_arguments,
     read,
@@ -87,6 +89,7 @@ class ViewServer:
             Route("/api/knobs", partial(_question, Asked, self._knobs), methods=["POST"]),
             Route("/api/listing", partial(_question, Asked, self._listing), methods=["POST"]),
             Route("/api/wavefronts", partial(_question, Asked, self._wavefronts), methods=["POST"]),
+            Route("/api/landing", partial(_question, AskedLanding, self._landing), methods=["POST"]),
             Route("/api/advise", partial(_question, Asked, self._advise), methods=["POST"]),
             Route("/api/occupancy", partial(_question, AskedRoom, self._occupancy), methods=["POST"]),
             Route("/api/compare", partial(_question, AskedPair, self._compare), methods=["POST"]),
@@ -174,6 +177,10 @@ class ViewServer:
     async def _wavefronts(self, asked: Asked) -> Any:
         given = kernel_arguments(asked, self._served.targets, self._served.options)
         return result(await self._desk.ask("wavefronts", given, asked.triton))
+
+    async def _landing(self, asked: AskedLanding) -> Any:
+        given = landing_arguments(asked, self._served.targets, self._served.options)
+        return result(await self._desk.ask("landing", given, asked.triton))
 
 
 def _content(name: str) -> tuple[bytes]:

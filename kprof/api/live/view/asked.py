@@ -44,6 +44,16 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     seconds: Annotated[float, msgspec.Meta(ge=1, le=600)] = 30.0
 
 
+class AskedLanding(Asked, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A question about one finding of a report: its rule, its location, and the loop and cause of its evidence."""
+
+    rule: Annotated[str, msgspec.Meta(pattern=r"^[A-Z]{2}[0-9]{3}\Z")] = ""
+    file: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
+    line: Annotated[int, msgspec.Meta(ge=0, le=1 << 31)] | None = None
+    loop: Name | None = None
+    cause: Name | None = None
+
+
 class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Two questions about one target, to be compared."""
 
@@ -65,7 +75,7 @@ class AskedRoom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     over: Literal["vgpr", "lds", "num-warps"]
 
 
-Kind = TypeVar("Kind", Asked, AskedPair, AskedRoom)
+Kind = TypeVar("Kind", Asked, AskedLanding, AskedPair, AskedRoom)
 
 
 def read(body: bytes, kind: type[Kind]) -> Kind:
@@ -138,6 +148,16 @@ def kernel_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
         KprofError: there is no such target.
     """
     return {**arguments(asked, targets, base), "kernel": asked.kernel}
+
+
+def landing_arguments(asked: AskedLanding, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for one finding. Its file is only compared with those of the instructions.
+
+    Raises:
+        KprofError: there is no such target.
+    """
+    names = ("rule", "file", "line", "loop", "cause")
+    return {**kernel_arguments(asked, targets, base), **{name: getattr(asked, name) for name in names}}
 
 
 def difference_arguments(asked: AskedPair, targets: Sequence[str], base: Mapping[str, Any]) -> dict[str, Any]:

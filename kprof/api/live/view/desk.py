@@ -10,6 +10,7 @@ from typing import Any
 
 from kprof.api.live.questions import kernel_answer
 from kprof.api.live.session import Question
+from kprof.api.live.view.asked import MEASURED
 from kprof.api.live.view.hub import Hub
 from kprof.api.live.view.tritons import Tritons
 from kprof.errors import KprofError
@@ -76,7 +77,8 @@ class Desk:
             KprofError: as :func:`kprof.analyze`.
         """
         began = time.monotonic()
-        found = await self.ask("joined_report", arguments, asked.get("triton", ""))
+        question = "joined_report" if any(arguments.get(name) for name in MEASURED) else "report"
+        found = await self.ask(question, arguments, asked.get("triton", ""))
         if found.files:
             self.files[target] = found.files
         took = round(time.monotonic() - began, 3)

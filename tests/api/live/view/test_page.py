@@ -45,6 +45,7 @@ OPTIONS = (
     "--shape",
     "n=65536",
 )
+CAPTURE = ASSEMBLY.parents[1] / "capture"
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
@@ -275,7 +276,7 @@ def test_better_knobs_are_a_click_away(attention, opened):
     page = opened(attention)
 
     def briefly(route: Any) -> None:
-        route.continue_(post_data=json.dumps({**route.request.post_data_json, "seconds": 5}))
+        route.continue_(post_data=json.dumps({**route.request.post_data_json, "seconds": 2}))
 
     page.route("**/api/advise", briefly)
     page.select_option("#knob-num_warps", label="8")
@@ -313,6 +314,20 @@ def test_measured_beside_modelled(view, opened, tmp_path):
     assert page.inner_text("#measured-lines tbody td >> nth=0") == f"{loop.measured:g}"
     page.locator("#measured-lines button").first.click()
     assert lit(page, 1)
+
+
+def test_a_captured_kernel(view, opened, tmp_path):
+    """What a program launched: no knobs; its stages, linked, and its findings, each on its instructions."""
+    shutil.copytree(CAPTURE, tmp_path / "capture")
+    page = opened(view("capture", folder=tmp_path))
+    (kernel,) = kprof.analyze(tmp_path / "capture").kernels
+    assert figure(page, "VGPRs") == str(kernel.resources.vgpr)
+    assert page.locator("#knob-list label").count() == 0
+    assert "it has no knobs" in page.inner_text("#knob-note")
+    assert page.locator("#finding-list button").count() == len(kernel.findings)
+    page.select_option("#pane-0 select", "ttgir")
+    page.locator("#pane-0 .row", has_text="amdg.buffer_load").first.click()
+    expect(page.locator("#pane-1 .row.lit", has_text="buffer_load").first).to_be_visible()
 
 
 @pytest.fixture(scope="module")

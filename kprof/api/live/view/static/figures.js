@@ -10,11 +10,6 @@ const RESOURCES = {
   vgpr: "VGPRs", agpr: "AGPRs", sgpr: "SGPRs", lds: "bytes of LDS", num_warps: "wavefronts a workgroup",
   vgpr_padding: "VGPRs of padding by waves_per_eu", sgpr_padding: "SGPRs of padding by waves_per_eu",
 };
-const KINDS = [
-  [/spill|scratch/, "scratch"], [/lds|bank|shared/, "lds"], [/barrier/, "barrier"], [/mfma|matrix/, "matrix"],
-  [/drain|wait/, "wait"], [/load|store|coalesc|global|memory|width/, "vmem"],
-];
-
 /** Figures of a kernel's entry in the report. */
 export function figures(kernel) {
   const { resources = {}, occupancy, model } = kernel;
@@ -65,9 +60,4 @@ function findings(kernel, jump) {
     return make("li", { class: `severity-${one.severity}` }, button, make("span", { class: "note" }, ` ${one.severity}${cost} ${place}`), make("p", {}, one.message), tries && make("p", { class: "note" }, `Try ${tries}`));
   });
   byId("finding-list").replaceChildren(...(list.length ? list : [make("li", {}, "Nothing was found.")]));
-}
-
-/** The class of instructions that a finding is about; null where its name does not say. */
-export function kindOf(finding) {
-  return KINDS.find(([words]) => words.test(finding.name))?.[1] ?? null;
 }

@@ -106,13 +106,6 @@ export class Pane {
     return file === undefined ? undefined : this.rows.get(`${file}:${line}`)?.[0];
   }
 
-  /** Rows at a place, of a kind of instruction where one is wanted and there are any. */
-  find(key, kind) {
-    const there = key === null ? [...this.lines.keys()] : this.rows.get(key) || [];
-    const wanted = kind === null ? [] : there.filter((row) => this.lines[row][4] === kind);
-    return wanted.length || key === null ? wanted : there;
-  }
-
   /** The row of a line of the text. */
   rowOf(number) {
     return this.lines.findIndex((line) => line[0] === number);

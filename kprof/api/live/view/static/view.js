@@ -74,7 +74,7 @@ async function refresh({ sheetToo = false } = {}) {
     report = found;
     kernels();
     if (!report.kernels.length) throw new Refused(422, { message: report.verdict.summary });
-    figures.draw(report, report.kernels[question.kernel || 0], jump);
+    figures.draw(report, report.kernels[question.kernel || 0], (finding) => jump(finding).catch(complain));
     const kernel = report.kernels[question.kernel || 0];
     room.begin(kernel, kernel.product || kernel.arch);
     tried.mark(question);
@@ -217,11 +217,13 @@ async function goTo(line) {
 /** Go to the instructions of a finding. */
 async function jump(finding) {
   const pane = await instructions();
-  const key = finding.location ? `${finding.location.file}:${finding.location.line}` : null;
-  if (key) for (const other of panes) if (other !== pane) other.light(key, []);
-  const kind = figures.kindOf(finding);
-  const rows = pane.find(key, kind);
-  pane.mark(rows.length ? rows : pane.find(null, kind));
+  const { file = null, line = null } = finding.location || {};
+  const { loop = null, cause = null } = finding.evidence || {};
+  const text = (value) => (typeof value === "string" ? value.slice(0, 100) : null);
+  const { lines } = await ask("landing", { ...question, rule: finding.rule, file, line, loop: text(loop), cause: text(cause) });
+  if (line !== null) for (const other of panes) if (other !== pane) other.light(`${file}:${line}`, []);
+  if (lines.length) pane.mark(lines.map((one) => pane.rowOf(one)).filter((row) => row >= 0));
+  else say(`${finding.rule} is about the launch or the kernel as a whole, no single instruction`);
   pane.view.focus();
 }
 
