@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import UNSET
+
 from kprof.details import Details
 from kprof.document import KernelReport, Report
 from kprof.reporters._ci_findings import RuleHelp
@@ -44,6 +46,7 @@ class HtmlReporter:
         from markupsafe import Markup
 
         # Every command that can write a page loads this file.
+        from kprof.reporters.html.comparison import beside
         from kprof.reporters.html.parts import environment, script_hash
         from kprof.reporters.html.view import differing, rank
 
@@ -70,6 +73,8 @@ class HtmlReporter:
                 report=report,
                 rows=rows,
                 more=len(order) - len(shown),
+                groups=beside([report.kernels[position] for position in shown], differs),
+                measured=any(kernel.measured is not UNSET for kernel in report.kernels),
                 sections=Markup("\n".join(sections)),  # noqa: S704 - made by the templates
                 script_hash=script_hash(),
             )
@@ -110,10 +115,14 @@ class _Html(Format):
     name = "html"
     help = "Write one page of everything that is known, for a browser."
     extension = ".html"
-    documents = ("report", "check")
+    documents = ("report", "check", "diff")
 
-    def render(self, document: Report, request: ReportRequest) -> str:
+    def render(self, document: Any, request: ReportRequest) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
+        if request.kind == "diff":
+            from kprof.reporters.html.comparison import diff_page
+
+            return diff_page(document)
         from kprof.reporters.rule_list import all_rules
 
         return HtmlReporter(request.details(), all_rules()).render(document)

@@ -45,4 +45,40 @@
     if (hottest) show(hottest);
   }
   follow();
+  // Lists: sorted by a click on a heading, and searched.
+  const value = (row, at) => row.cells[at].textContent.trim();
+  const scale = { ns: 1e-3, "µs": 1, us: 1, ms: 1e3, s: 1e6 };
+  const order = (text) => {
+    const found = /^([\d.,]+)\s*(ns|µs|us|ms|s)?\b/.exec(text);
+    return found ? Number(found[1].replaceAll(",", "")) * (scale[found[2]] || 1) : null;
+  };
+  const compare = (a, b) => {
+    const [x, y] = [order(a), order(b)];
+    if (x !== null && y !== null) return x - y;
+    return x === null && y === null ? a.localeCompare(b) : x === null ? 1 : -1;
+  };
+  for (const table of document.querySelectorAll("table.index")) {
+    const body = table.tBodies[0];
+    [...table.tHead.rows[0].cells].forEach((head, at) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+        body.append(...[...body.rows].sort((a, b) => sign * compare(value(a, at), value(b, at))));
+      });
+    });
+    const search = document.createElement("input");
+    search.type = "search";
+    search.placeholder = "Search";
+    search.setAttribute("aria-label", "Search the list");
+    search.addEventListener("input", () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of body.rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    });
+    table.closest(".wide").before(search);
+  }
 })();
