@@ -38,7 +38,7 @@ from kprof.api.live.view.asked import (
 from kprof.api.live.view.desk import Desk, DeskFullError, result, told
 from kprof.api.live.view.following import follow
 from kprof.api.live.view.hub import Hub
-from kprof.api.live.view.tritons import Tritons
+from kprof.api.live.view.tritons import TritonSessions
 from kprof.errors import KprofError
 from kprof.version import __version__
 
@@ -77,7 +77,7 @@ class ViewServer:
         served: what may be asked about.
     """
 
-    def __init__(self, tritons: Tritons, served: Served) -> None:
+    def __init__(self, tritons: TritonSessions, served: Served) -> None:
         self.hub = Hub()
         self._desk, self._served = Desk(tritons, self.hub), served
 

@@ -12,7 +12,7 @@ from kprof.api.live.questions import kernel_answer
 from kprof.api.live.session import Question
 from kprof.api.live.view.asked import MEASURED
 from kprof.api.live.view.hub import Hub
-from kprof.api.live.view.tritons import Tritons
+from kprof.api.live.view.tritons import TritonSessions
 from kprof.errors import KprofError
 from kprof.importing.dependencies import Stamp
 
@@ -36,7 +36,7 @@ class Desk:
         saves: target to how often one of them was saved since.
     """
 
-    def __init__(self, tritons: Tritons, hub: Hub) -> None:
+    def __init__(self, tritons: TritonSessions, hub: Hub) -> None:
         self.tritons, self._hub = tritons, hub
         self._open: set[Question] = set()
         self.files: dict[int, Mapping[str, Stamp]] = {}

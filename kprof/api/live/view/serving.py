@@ -47,7 +47,7 @@ def serve(
     del starlette
     from kprof.api.live.session import Session
     from kprof.api.live.view.application import Served, ViewServer
-    from kprof.api.live.view.tritons import Tritons
+    from kprof.api.live.view.tritons import TritonSessions
 
     for target in targets:
         _check(target)
@@ -56,7 +56,7 @@ def serve(
     def begin(version: str) -> Session:
         return Session(jobs=jobs, timeout=timeout, triton=version or "installed")
 
-    with _listening(port) as listening, Tritons(begin) as tritons:
+    with _listening(port) as listening, TritonSessions(begin) as tritons:
         server = ViewServer(tritons, Served(list(targets), options))
         _run(server, listening, tell)
 

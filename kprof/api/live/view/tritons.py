@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Tritons:
+class TritonSessions:
     """A session for each Triton, begun when it is first asked; none is ever got from the network.
 
     Args:
