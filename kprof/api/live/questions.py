@@ -204,7 +204,8 @@ def listing(target: str, stage: str, **options: Any) -> dict[str, Any]:
     """One stage of a compile, line by line, with the source lines that it comes from."""
     from kprof.api.live.listings import listing as listing_
 
-    return asdict(listing_(target, stage, **options))
+    # Its lines are JSON values already, and may be many: they are not copied one by one.
+    return dict(vars(listing_(target, stage, **options)))
 
 
 def difference(target: str, stage: str, **options: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import { base, choices, make } from "/dom.js";
 
 const HEIGHT = 18;
-const SPARE = 10;
+const SPARE = 5;
 const TITLES = { python: "Python", ttir: "TTIR", ttgir: "TTGIR", llir: "LLVM IR", amdgcn: "AMDGCN" };
 const PAGE = 20;
 
@@ -23,7 +23,8 @@ export class Pane {
     this.space = make("div", { class: "space" });
     this.view = make("div", { class: "lines", tabIndex: 0, role: "listbox", onkeydown: (event) => this.#key(event) });
     this.view.append(this.space);
-    this.view.addEventListener("scroll", () => this.#draw(), { passive: true });
+    this.drawn = new Map();
+    this.view.addEventListener("scroll", () => this.#soon(), { passive: true });
     this.space.addEventListener("click", (event) => {
       const row = event.target.closest("[data-row]");
       if (row) this.#pick(Number(row.dataset.row));
@@ -52,6 +53,8 @@ export class Pane {
         this.rows.get(key).push(row);
       }
     });
+    // Rows of the listing before.
+    this.drawn.clear();
     this.most = this.lines.reduce((most, line) => Math.max(most, line[6] || 0), 0);
     this.top = this.lines.reduce((most, line) => Math.max(most, line[3] || 0, line[7] || 0), 0);
     this.traced = this.lines.some((line) => line[7] !== null && line[7] !== undefined);
@@ -156,22 +159,52 @@ export class Pane {
     }
   }
 
+  /** Draw once before the next frame, however often it scrolls until then. */
+  #soon() {
+    this.waiting ??= requestAnimationFrame(() => {
+      this.waiting = undefined;
+      this.#draw();
+    });
+  }
+
+  /** Draw the rows in sight; those that were in sight before stay and only change their class. */
   #draw() {
     const first = Math.max(0, Math.floor(this.view.scrollTop / HEIGHT) - SPARE);
     const end = Math.min(this.lines.length, first + Math.ceil(this.view.clientHeight / HEIGHT) + 2 * SPARE);
-    const rows = [];
-    for (let row = first; row < end; row += 1) rows.push(this.#row(row));
-    this.space.replaceChildren(...rows);
+    const gone = this.drawn.size && [...this.drawn.keys()].filter((row) => row < first || row >= end);
+    for (const row of gone || []) {
+      this.drawn.get(row).remove();
+      this.drawn.delete(row);
+    }
+    if (!this.drawn.size) this.space.replaceChildren();
+    const made = [];
+    for (let row = first; row < end; row += 1) {
+      const known = this.drawn.get(row);
+      const names = this.#names(row);
+      if (known) {
+        if (known.className !== names) known.className = names;
+      } else {
+        const one = this.#row(row);
+        this.drawn.set(row, one);
+        made.push(one);
+      }
+    }
+    // Their places are absolute: the order in the document is none.
+    this.space.append(...made);
   }
 
-  #row(row) {
-    const [number, pieces, places, share, kind, about, live, measured] = this.lines[row];
+  #names(row) {
     const names = ["row"];
     if (this.lit.has(row)) names.push("lit");
     else if (this.around.has(row)) names.push("around");
     if (row === this.at) names.push("at");
     if (row === this.wrong) names.push("wrong");
-    const made = make("div", { class: names.join(" "), role: "option", "data-row": row });
+    return names.join(" ");
+  }
+
+  #row(row) {
+    const [number, pieces, places, share, kind, about, live, measured] = this.lines[row];
+    const made = make("div", { class: this.#names(row), role: "option", "data-row": row });
     made.style.top = `${row * HEIGHT}px`;
     made.append(make("b", {}, number ?? ""));
     if (this.top) made.append(this.#heat(share, measured));
