@@ -111,8 +111,15 @@ function roofs({ levels: found, peaks_tflops: peaks }, { x0, x1, y0, x, y }) {
     lines.push(draw("text", { transform: at }, LEVELS[name]));
   }
   const steepest = Math.max(...found.map((one) => one.peak_gbs || 0));
+  // Kinds of one rate share a line.
+  const rates = new Map();
   for (const [kind, peak] of Object.entries(peaks)) {
-    const words = `${kind.replace("_", " ")}: ${known(peak)} TFLOP/s`;
+    const key = known(Math.round(10 * peak) / 10);
+    rates.set(key, [...(rates.get(key) || []), kind.replace("_", " ")]);
+  }
+  for (const [text, kinds] of rates) {
+    const peak = Number(text);
+    const words = `${kinds.join(", ")}: ${text} TFLOP/s`;
     line(words, steepest ? Math.max(10 ** x0, (1000 * peak) / steepest) : 10 ** x0, 1000 * peak, 10 ** x1, 1000 * peak);
     lines.push(draw("text", { x: x(10 ** x1) - 4, y: y(1000 * peak) - 4, "text-anchor": "end" }, words));
   }
