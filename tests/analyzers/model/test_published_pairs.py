@@ -12,7 +12,7 @@ pytestmark = pytest.mark.triton
 
 TILE = {"BLOCK_M": 256, "BLOCK_N": 256, "BLOCK_K": 64, "SPLIT_K": 1, "num_warps": 8}
 
-# ROCm/gfx950-gluon-tutorials at 81a011da1cc0, kernels/gemm/gfx942/README.md: fp16, 4096 x 4864 x 4160, eight wavefronts.
+# ROCm/gfx950-gluon-tutorials at 81a011da1cc0, kernels/gemm/gfx942/README.md: fp16, M N K 4096 4864 4160, 8 warps.
 BY_GROUP_M = {1: 267.8, 2: 269.1, 4: 264.8, 8: 265.2}
 # ROCm/triton, branch main_perf, perf-kernels, streamk_fallback_tuned_configs.yaml: fp16, TN, 256 x 256 x 64; (M, N, K).
 BY_ROW = {

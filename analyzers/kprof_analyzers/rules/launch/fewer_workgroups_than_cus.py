@@ -6,12 +6,17 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
+from kprof_analyzers.memory.addressing import element_bytes, tile
+from kprof_analyzers.model.masks import masked
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
 # Persistent kernels leave a few CUs out on purpose.
 _MUCH = 0.1
+
+_LANE_BYTES = 16
+"""The widest load or store of a lane."""
 
 
 def _grid(numbers: Numbers) -> Answer:
@@ -24,7 +29,8 @@ class FewerWorkgroupsThanCus(Rule):
 
     ## What it does
     Compares the grid with the CUs of the GPU that was named, such as `--arch MI300X`. Below a tenth of idle CUs it is a
-    note: persistent kernels leave some out on purpose.
+    note: persistent kernels leave some out on purpose. Where a workgroup has no loop and none of its loads and stores
+    moves more than one instruction of one wavefront can, there is nothing to spread, and the rule is quiet.
 
     ## Why it matters
     A workgroup runs on one CU. CUs without one stand still for the whole kernel.
@@ -56,14 +62,31 @@ class FewerWorkgroupsThanCus(Rule):
         """See :meth:`Rule.check`."""
         product, workgroups = known(facts.product), prod(known(facts.grid))
         units = units_of(product)
-        if workgroups < units:
+        if workgroups < units and not _nothing_to_spread(facts):
             idle = (units - workgroups) / units
             yield Costed(
                 self.finding(
-                    f"{workgroups:,} workgroups for {units} CUs of an {product.name}: "
+                    f"{workgroups:,} workgroup{'s' * (workgroups != 1)} for {units} CUs of an {product.name}: "
                     f"{100 * idle:.0f} % of the GPU stands still",
                     severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
                     evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
                 ),
                 ModelChange(idle_share=idle, at_most=True),
             )
+
+
+def _nothing_to_spread(facts: KernelFacts) -> bool:
+    """Whether a workgroup's loads and stores move no more than one wavefront does with an instruction each."""
+    if facts.ttgir is None or any(facts.ttgir.named("tt.dot", "tt.dot_scaled")):
+        return False
+    found = masked(facts)
+    sizes = [(tile(one.access), element_bytes(one.access)) for one in found]
+    most = _LANE_BYTES * facts.arch.wavefront_size
+    return bool(found) and all(
+        one.access.loop is None
+        and one.share is not None
+        and held is not None
+        and size is not None
+        and held.elements * size * one.share <= most
+        for one, (held, size) in zip(found, sizes, strict=True)
+    )
