@@ -47,7 +47,7 @@
   follow();
   // Lists: sorted by a click on a heading, and searched.
   const value = (row, at) => row.cells[at].textContent.trim();
-  const scale = { ns: 1e-3, "µs": 1, us: 1, ms: 1e3, s: 1e6 };
+  const scale = { "ns": 1e-3, "µs": 1, "us": 1, "ms": 1e3, "s": 1e6 };
   const order = (text) => {
     const found = /^([\d.,]+)\s*(ns|µs|us|ms|s)?\b/.exec(text);
     return found ? Number(found[1].replaceAll(",", "")) * (scale[found[2]] || 1) : null;
