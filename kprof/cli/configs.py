@@ -130,8 +130,10 @@ def command(
             jobs=jobs,
             progress=lambda _name, state: progress.show(state),
         )
-    for place in found.write(output) if output is not None else []:
-        log(f"wrote {place}")
+    if output is not None:
+        written = found.write(output)
+        for line in [f"wrote {place}" for place in written] or ["nothing was written: no missing file has a proposal"]:
+            log(line)
 
     def text() -> None:
         reporter = ServerConfigsTextReporter(screen_width(), colour=coloured(no_color=no_color), verbose=verbose)

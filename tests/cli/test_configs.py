@@ -42,3 +42,14 @@ def test_wrong_options(kprof, tmp_path):
     ran = kprof("configs", PUBLIC / "qwen3-8b", "--server", "vllm", "--arch", "MI300X", "--batch", "8,x")
     assert ran.code == 2
     assert "--batch takes numbers of rows, got '8,x'" in ran.err
+
+
+def test_ranking_needs_the_server_and_its_options_need_ranking(kprof):
+    """Nothing is ignored: without a server there is no kernel, and without ranking nothing is tried."""
+    model = PUBLIC / "qwen3-8b"
+    ran = kprof("configs", model, "--server", "vllm", "--arch", "MI300X", "--rank")
+    assert (ran.code, ran.out) == (2, "")
+    assert "there is no server\n  --server-path names a checkout" in ran.err
+    ran = kprof("configs", model, "--server", "vllm", "--arch", "MI300X", "--trials", "5")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--trials and --jobs are for --rank and --output" in ran.err
