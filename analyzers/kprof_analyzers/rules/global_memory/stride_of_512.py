@@ -31,9 +31,9 @@ class StrideMultipleOf512Bytes(Rule):
 
     No gain is given: the guide names the effect and no number, and what was published is small. ROCm's tuned stream-K
     products on an MI300X (fp16, "TN", 4,864 x 4,096) reach 584 TFLOP/s with K = 4,096 and 590 with 4,160, 4,224 and
-    4,288; with N = 8,192 it is 592 against 595, and 620 with K = 8,192 against 602 with 8,256; of the first and the last
-    the order of workgroups differs, too. So the model charges such a stride nothing. On gfx950 the counters `TCP_TAGRAM0_REQ` to `TCP_TAGRAM3_REQ` show how evenly the channels
-    are used.
+    4,288; with N = 8,192 it is 592 against 595, and 620 with K = 8,192 against 602 with 8,256. Of the first and the
+    last of these the order of workgroups differs, too. So the model charges such a stride nothing. On gfx950 the
+    counters `TCP_TAGRAM0_REQ` to `TCP_TAGRAM3_REQ` show how evenly the channels are used.
 
     ## What to try
     Allocate the matrix with padded rows: for fp16 the guide takes K + 128 where K is a multiple of 256. A weight is
