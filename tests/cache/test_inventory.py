@@ -56,6 +56,6 @@ def test_clearing_takes_what_is_made_again_and_nothing_else(root):
 
 def test_every_folder_has_its_place():
     """What is made again in minutes, and what is not."""
-    assert inventory.QUICK == ("entries", "functions", "inductor", "programs")
+    assert inventory.QUICK == ("entries", "functions", "inductor", "programs", "servers")
     assert inventory.SLOW == ("searches", "triton-envs")
     assert location.entries(Path("r")).name in inventory.QUICK
