@@ -74,14 +74,6 @@ def test_labels_name_the_division_of_tiles():
     assert point(problem).shape == {"M": 12288, "N": 12288, "K": 12288}
 
 
-def test_routing_at_random_fills_at_least_the_rows():
-    few, many = vllm._routed(8, 4, 2), vllm._routed(8, 4096, 2)
-    # Two tokens go to between two and four of eight experts, one block each.
-    assert 2 <= vllm._blocks(few, 16) <= 4
-    assert vllm._blocks(few, 16) == vllm._blocks(few, 256)
-    assert 4096 // 16 <= vllm._blocks(many, 16) <= 4096 // 16 + 8
-
-
 @pytest.mark.parametrize(("m", "block_m", "group", "kept"), [(16, 64, 1, False), (64, 64, 8, False), (64, 64, 1, True)])
 def test_pruning_drops_what_is_too_large_for_the_problem(m, block_m, group, kept):
     tile = {"BLOCK_M": block_m, "BLOCK_N": 64, "BLOCK_K": 64}

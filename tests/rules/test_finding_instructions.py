@@ -4,8 +4,8 @@ import pytest
 from msgspec import UNSET
 
 from kprof.inputs.amdgcn import InstructionClass
-from kprof_analyzers.details.finding_instructions import ABOUT, AT_LINE, WHOLE, Subject, instructions_of
 from kprof_analyzers.rules import rules
+from kprof_analyzers.rules.finding_instructions import ABOUT, AT_LINE, WHOLE, Subject, instructions_of
 from tests.rules.literate import cases, facts_of
 
 # Most of a case's TTGIR has no assembly beside it.

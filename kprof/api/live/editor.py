@@ -155,7 +155,7 @@ def _figures(kernel: Mapping[str, Any]) -> str:
 def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path: str) -> None:
     """Add a listing's instructions to the lines of a file that they come from, callers of inlined functions too."""
     own = {number for number, name in enumerate(listed["files"]) if _same(name, path)}
-    for _, pieces, places, share, kind, _, _ in listed["lines"]:
+    for _, pieces, places, share, kind, *_ in listed["lines"]:
         if not kind:
             continue
         spilled = any(_SPILL in piece for _, piece in pieces)

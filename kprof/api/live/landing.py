@@ -39,7 +39,7 @@ def landing(
         TargetError: there is no such kernel.
         KprofError: as :func:`kprof.analyze`.
     """
-    from kprof_analyzers.details.finding_instructions import Subject, instructions_of
+    from kprof_analyzers.rules.finding_instructions import Subject, instructions_of
 
     program = kernel_of(target, kernel, **options).program
     found = instructions_of(program, Subject(rule, file, line, loop, cause))

@@ -28,6 +28,14 @@ def test_rows_are_routed_and_padded(experts, tokens, chosen, height):
     assert all(draws[0][expert] > 0 for expert in owners)
 
 
+def test_few_rows_fill_no_block_and_many_fill_almost_all():
+    """Two tokens of two choices each go to between two and four of eight experts, a block each, however high."""
+    few, many = rows_of_experts(8, 2, 2), rows_of_experts(8, 2048, 2)
+    assert 2 <= blocks(few, 16) <= 4
+    assert blocks(few, 16) == blocks(few, 256)
+    assert 4096 // 16 <= blocks(many, 16) <= 4096 // 16 + 8
+
+
 def test_a_product_s_launch():
     """Scales are a row a group of elements, the grid has a workgroup a tile, masks are on where K is no multiple."""
     product = ServedProduct(2112, 7168, 128, 128)
