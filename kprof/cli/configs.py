@@ -42,8 +42,13 @@ def command(
         ),
     ] = None,
     batch: Annotated[
-        str, typer.Option("--batch", help="Rows of a step, comma separated.", metavar="ROWS[,ROWS]")
-    ] = "1,8,64,512,4096",
+        str | None,
+        typer.Option(
+            "--batch",
+            help="Rows of a step, comma separated; from decoding to filling a prompt in when not given.",
+            metavar="ROWS[,ROWS]",
+        ),
+    ] = None,
     server_path: Annotated[
         str | None,
         typer.Option(
@@ -105,7 +110,7 @@ def command(
 
     Example:  kprof configs DeepSeek-V3/ --server vllm --arch MI300X --tp 8 --server-path ~/vllm -o files/
     """
-    from kprof.api.server_configs import TRIALS, server_configs
+    from kprof.api.server_configs import BATCHES, TRIALS, server_configs
     from kprof.reporters.server_configs_text import ServerConfigsTextReporter
     from kprof.reporters.tune_progress import Reporter
 
@@ -120,7 +125,7 @@ def command(
             tp=tp,
             ep=ep,
             quant=quant,
-            batches=_numbers(batch),
+            batches=BATCHES if batch is None else _numbers(batch),
             server_path=server_path,
             device_name=device_name,
             triton=triton,

@@ -38,8 +38,8 @@ RUNNERS_UP = 4
 """Beside the proposal, for those who can measure."""
 
 _VETO = 1.0
-"""Power of the predicted time in a vote's weight: what is predicted to be twice as slow needs twice the votes. Any
-power up to 2 chose alike among 80 buckets that were left out: 43 winners; the model alone 34 of them."""
+"""Power of the predicted time in a vote's weight: what is predicted to be twice as slow needs twice the votes. Of 80
+buckets that were left out it chose 43 winners, as votes alone did; the model alone 34."""
 
 _SPACE: Mapping[str, tuple[Any, ...]] = {
     "BLOCK_SIZE_M": (16, 32, 64, 128, 256),
