@@ -129,6 +129,7 @@ def measure(
     """
     from kprof.targets import library
 
+    _check_gpus(gpus, names(provider), write_table)
     target = os.fspath(kernel)
     loaded = library.load(target)
     plan = bench.Plan(
@@ -150,15 +151,22 @@ def measure(
         measure_limits=measure_limits,
         gpus=gpus,
     )
-    if gpus < 1:
-        raise KprofError(f"cannot measure on {gpus} GPUs")
-    if gpus > 1 and write_table is not None:
-        raise KprofError("a dispatch table is for one GPU: it cannot be written from times of several at once")
     before = _table_before(write_table)
     report = _run(loaded, plan, progress)
     if write_table is not None:
         _add_to_table(write_table, before, report)
     return Measurements(report, loaded.name)
+
+
+def _check_gpus(gpus: int, providers: tuple[str, ...], write_table: "Path_ | None") -> None:
+    """What several GPUs at once cannot do, said before a kernel is read or a GPU looked for."""
+    if gpus < 1:
+        raise KprofError(f"cannot measure on {gpus} GPUs")
+    if gpus > 1 and write_table is not None:
+        raise KprofError("a dispatch table is for one GPU: it cannot be written from times of several at once")
+    if gpus > 1 and "tuned" in providers:
+        raise KprofError("the provider tuned times one configuration after the other, which cannot be in step on GPUs",
+                         hint="find the configuration on one GPU and give it with --config")  # fmt: skip
 
 
 def _absolute(target: str) -> str:

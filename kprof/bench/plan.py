@@ -137,9 +137,6 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
     # What the user got wrong is found before a process is started that looks for a GPU.
     for _, shape in problems(kernel, plan, "gfx942"):
         kernel.configure("gfx942", plan.config, shape)
-    if plan.gpus > 1 and "tuned" in providers:
-        raise KprofError("the provider tuned times one configuration after the other, which cannot be in step on GPUs",
-                         hint="find the configuration on one GPU and give it with --config")  # fmt: skip
     with ExitStack() as stack:
         runners = [stack.enter_context(Runner(plan.timeout, gpu)) for gpu in range(plan.gpus)]
         given, measure = dict(plan.given_limits), plan.measure_limits and not plan.check_only
