@@ -5,18 +5,11 @@ from msgspec import UNSET
 
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules import rules
-from kprof_analyzers.rules.finding_instructions import ABOUT, AT_LINE, WHOLE, Subject, instructions_of
+from kprof_analyzers.rules.finding_instructions import Subject, about, instructions_of
 from tests.rules.literate import cases, facts_of
 
 # Most of a case's TTGIR has no assembly beside it.
 FIRING = [case for case in cases() if case.fires and case.language == "asm"]
-
-
-def test_each_rule_says_what_it_is_about():
-    """One of three: a kind of instruction, a line, or the whole."""
-    kernels = {rule.id for rule in rules()}
-    assert kernels == {*ABOUT, *AT_LINE, *WHOLE}
-    assert len(kernels) == len(ABOUT) + len(AT_LINE) + len(WHOLE)
 
 
 def subject_of(finding):
@@ -33,11 +26,12 @@ def test_a_finding_leads_to_its_instructions(case):
     for finding in rule.analyze(facts).findings:
         subject = subject_of(finding)
         landed = [facts.program.instructions[at] for at in instructions_of(facts.program, subject)]
-        if finding.rule in WHOLE or (finding.rule in AT_LINE and subject.line is None):
+        said = about(finding.rule)
+        if said.whole_kernel or (said.is_meant is None and subject.line is None):
             assert landed == []
             continue
         assert landed, finding
-        test = ABOUT.get(finding.rule, lambda _: True)
+        test = said.is_meant or (lambda _: True)
         there = [one for one in facts.program.instructions if one.user_frame and one.user_frame.line == subject.line]
         if any(map(test, there)):
             assert {one.user_frame.line for one in landed} == {subject.line}

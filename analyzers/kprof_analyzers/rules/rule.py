@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kprof.analysis import AnalyzerResult, KernelFacts, ModelChange
 from kprof.findings import Advice, Finding, Location, Severity, Unjudged
 from kprof.hardware.machine import Architecture, Product
+from kprof_analyzers.rules.about import LINE, About
 from kprof_analyzers.rules.levers import Lever, proposed
 from kprof_analyzers.rules.questions import RuleQuestion
 from kprof_analyzers.source_lines import Located, location_of
@@ -104,6 +105,7 @@ class Rule(ABC):
         id: ``KP`` and three digits; the first digit is the family's.
         name: the bad pattern in kebab-case: "allow narrow-global-load" must read well.
         severity: unless a finding says otherwise.
+        about: what its findings are about: a kind of instruction, a line, or the kernel as a whole.
         families: architecture families that it was checked on (``CDNA3``, ``RDNA4``), where it rests on more than the
             architecture's file says; it is not checked on others. Empty: it holds on all.
         needs: facts without which it cannot judge.
@@ -121,6 +123,7 @@ class Rule(ABC):
     id: ClassVar[str]
     name: ClassVar[str]
     severity: ClassVar[Severity]
+    about: ClassVar[About] = LINE
     families: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[Need, ...]] = ()
     wants: ClassVar[tuple[Need, ...]] = ()

@@ -10,6 +10,7 @@ from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.compiler_passes import aside, did
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
 from kprof_analyzers.model.executions import regions
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import location_of
@@ -56,6 +57,7 @@ class MissingBufferLoads(Rule):
     id: ClassVar[str] = "KP102"
     name: ClassVar[str] = "missing-buffer-loads"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
     levers: ClassVar[tuple[Lever, ...]] = (Lever(_SWITCH, "1", "buffer operations of tensors below 2 GiB"),)

@@ -12,6 +12,7 @@ from kprof_analyzers.memory.addressing import Steps, element_bytes, pointer, str
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
 from kprof_analyzers.model.executions import is_significant
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.narrow_accesses import as_wide, loads_on
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of, other_lines
@@ -52,6 +53,7 @@ class GappedGlobalAccess(Rule):
     id: ClassVar[str] = "KP103"
     name: ClassVar[str] = "gapped-global-access"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.global_memory.gapped_access import GappedGlobalAccess
 from kprof_analyzers.rules.narrow_accesses import narrow_accesses
 from kprof_analyzers.rules.questions import BUSY, UNITS, WAITING, Answer, Numbers, RuleQuestion, busy_unit
@@ -53,6 +54,7 @@ class NarrowGlobalLoad(Rule):
     id: ClassVar[str] = "KP101"
     name: ClassVar[str] = "narrow-global-load"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = GLOBAL_ACCESSES
     confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("hbm_percent_of_peak", "wait_share"), _memory, UNITS)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

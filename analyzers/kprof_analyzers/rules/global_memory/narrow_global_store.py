@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Severity
+from kprof_analyzers.rules.about import GLOBAL_STORES, About
 from kprof_analyzers.rules.narrow_accesses import narrow_accesses
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import other_lines
@@ -36,6 +37,7 @@ class NarrowGlobalStore(Rule):
     id: ClassVar[str] = "KP105"
     name: ClassVar[str] = "narrow-global-store"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = GLOBAL_STORES
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""

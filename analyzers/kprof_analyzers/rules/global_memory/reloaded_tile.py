@@ -9,6 +9,7 @@ from kprof.inputs.amdgcn import Instruction
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.reloads import Reload, reloads
 from kprof_analyzers.model.executions import is_significant, regions
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.narrow_accesses import loads_on
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
@@ -39,6 +40,7 @@ class ReloadedTile(Rule):
     id: ClassVar[str] = "KP106"
     name: ClassVar[str] = "reloaded-tile"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:

@@ -9,6 +9,7 @@ from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import flow_of, global_loads, is_load
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import location_of
 
@@ -43,6 +44,7 @@ class StrideMultipleOf512Bytes(Rule):
     id: ClassVar[str] = "KP104"
     name: ClassVar[str] = "stride-multiple-of-512-bytes"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def absent_from(self, arch: Architecture) -> str | None:

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.model.masks import masked
+from kprof_analyzers.rules.about import KERNEL, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
@@ -47,6 +48,7 @@ class FewerWorkgroupsThanCus(Rule):
     id: ClassVar[str] = "KP404"
     name: ClassVar[str] = "fewer-workgroups-than-cus"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (
         Need.GRID,
         Need.PRODUCT,

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof_analyzers.rules.about import KERNEL, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import RAN, RuleQuestion
 from kprof_analyzers.rules.rule import Need, Rule
@@ -28,6 +29,7 @@ class LdsOverLimit(Rule):
     id: ClassVar[str] = "KP401"
     name: ClassVar[str] = "lds-over-limit"
     severity: ClassVar[Severity] = Severity.ERROR
+    about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (Need.LDS,)
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("num_stages", "lower", "each stage has its own tiles in LDS"),

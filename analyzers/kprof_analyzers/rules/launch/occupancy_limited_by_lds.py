@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
+from kprof_analyzers.rules.about import KERNEL, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
@@ -26,6 +27,7 @@ class OccupancyLimitedByLds(Rule):
     id: ClassVar[str] = "KP403"
     name: ClassVar[str] = "occupancy-limited-by-lds"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("num_stages", "lower", "each stage has its own tiles in LDS"),

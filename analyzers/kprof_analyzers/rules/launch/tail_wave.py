@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
+from kprof_analyzers.rules.about import KERNEL, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion, achieved
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
@@ -41,6 +42,7 @@ class TailWave(Rule):
     id: ClassVar[str] = "KP405"
     name: ClassVar[str] = "tail-wave"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (
         Need.GRID,
         Need.PRODUCT,

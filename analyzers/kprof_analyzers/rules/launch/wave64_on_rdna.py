@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.about import KERNEL, About
 from kprof_analyzers.rules.rule import Need, Rule
 
 
@@ -36,6 +37,7 @@ class Wave64WhereWave32(Rule):
     id: ClassVar[str] = "KP407"
     name: ClassVar[str] = "wave64-where-wave32"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (Need.WAVEFRONT_SIZE,)
 
     def absent_from(self, arch: Architecture) -> str | None:

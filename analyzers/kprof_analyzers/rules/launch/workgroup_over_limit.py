@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof_analyzers.rules.about import KERNEL, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import RAN, RuleQuestion
 from kprof_analyzers.rules.rule import Need, Rule
@@ -28,6 +29,7 @@ class WorkgroupOverLimit(Rule):
     id: ClassVar[str] = "KP402"
     name: ClassVar[str] = "workgroup-over-limit"
     severity: ClassVar[Severity] = Severity.ERROR
+    about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (
         Need.NUM_WARPS,
         Need.WAVEFRONT_SIZE,

@@ -10,6 +10,7 @@ from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.lds_passes import without_pass
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
@@ -52,6 +53,7 @@ class ConvertLayoutInLoop(Rule):
     id: ClassVar[str] = "KP601"
     name: ClassVar[str] = "convert-layout-in-loop"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
     levers: ClassVar[tuple[Lever, ...]] = (

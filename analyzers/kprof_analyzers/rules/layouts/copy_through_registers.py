@@ -12,6 +12,7 @@ from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.model.executions import regions
+from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import on_line_of
@@ -45,6 +46,7 @@ class CopyThroughRegisters(Rule):
     id: ClassVar[str] = "KP605"
     name: ClassVar[str] = "copy-through-registers"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
     levers: ClassVar[tuple[Lever, ...]] = (Lever(_SWITCH, "1", "the default of Triton 3.8 and later on gfx950"),)

@@ -8,6 +8,7 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import MemDesc, Operation, TensorType
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of
+from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.lds_passes import without_pass
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
@@ -42,6 +43,7 @@ class DoubleLdsUse(Rule):
     id: ClassVar[str] = "KP602"
     name: ClassVar[str] = "double-lds-use"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:

@@ -9,6 +9,7 @@ from kprof.inputs.mlir import Operation
 from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
@@ -39,6 +40,7 @@ class LoopNotPipelined(Rule):
     id: ClassVar[str] = "KP604"
     name: ClassVar[str] = "loop-not-pipelined"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (
         Need.TTGIR,
         Need.NUM_STAGES,

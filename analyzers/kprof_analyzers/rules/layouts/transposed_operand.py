@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.memory.transposition import TransposedOperandUse, transposed_operands
+from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.narrow_accesses import as_wide
 from kprof_analyzers.rules.rule import Costed, Need, Rule
 from kprof_analyzers.source_lines import location_of
@@ -39,6 +40,7 @@ class TransposedOperand(Rule):
     id: ClassVar[str] = "KP603"
     name: ClassVar[str] = "transposed-operand"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:

@@ -10,6 +10,7 @@ from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.bank_conflicts import BankCost
 from kprof_analyzers.memory.lds_access import LdsAccess, lds_accesses, transposed_lines
+from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import CONFLICTS, Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
@@ -49,6 +50,7 @@ class LdsBankConflicts(Rule):
     id: ClassVar[str] = "KP112"
     name: ClassVar[str] = "lds-bank-conflicts"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("kpack", 2, "changes the operand's layout", when=has_product),

@@ -10,6 +10,7 @@ from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop
 from kprof.inputs.mlir import Scalar, TensorType
 from kprof.inputs.mlir.layouts import DotOperand
 from kprof_analyzers.memory.transposition import transposed_operands
+from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.narrow_accesses import as_wide
 from kprof_analyzers.rules.questions import LDS, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
@@ -49,6 +50,7 @@ class NarrowLdsAccess(Rule):
     id: ClassVar[str] = "KP111"
     name: ClassVar[str] = "narrow-lds-access"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = LDS_ACCESSES
     confirmed_by: ClassVar[RuleQuestion | None] = LDS
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

@@ -10,6 +10,7 @@ from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Mfma, Wmma
+from kprof_analyzers.rules.about import VALU_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, without_matrix
@@ -62,6 +63,7 @@ class DotWithoutMatrixUnit(Rule):
     id: ClassVar[str] = "KP501"
     name: ClassVar[str] = "dot-without-matrix-unit"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = VALU_INSTRUCTIONS
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever(

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.model.executions import Region, significant_regions
+from kprof_analyzers.rules.about import DIVISIONS, About
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
@@ -41,6 +42,7 @@ class FullPrecisionDivision(Rule):
     id: ClassVar[str] = "KP509"
     name: ClassVar[str] = "full-precision-division"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = DIVISIONS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

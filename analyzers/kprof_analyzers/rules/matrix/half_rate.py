@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.about import MATRIX_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import MATRIX, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule, without_matrix
@@ -35,6 +36,7 @@ class HalfRateMatrixInstruction(Rule):
     id: ClassVar[str] = "KP504"
     name: ClassVar[str] = "half-rate-matrix-instruction"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = MATRIX_INSTRUCTIONS
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("BLOCK_K", "higher", "a multiple of the wider instruction's K"),
         Lever("matrix_instr_nonkdim", 0, "the compiler's own choice"),

@@ -9,6 +9,7 @@ from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation, Scalar, TensorType
 from kprof.inputs.mlir.layouts import DotOperand, Mfma
+from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.narrow_accesses import as_wide
 from kprof_analyzers.rules.questions import LDS, RuleQuestion
@@ -40,6 +41,7 @@ class KpackMisfit(Rule):
     id: ClassVar[str] = "KP503"
     name: ClassVar[str] = "kpack-misfit"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever(

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.about import MATRIX_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, without_matrix
 from kprof_analyzers.scheduling.loops import matrix_shape, own_instructions
@@ -32,6 +33,7 @@ class LargeMatrixInstruction(Rule):
     id: ClassVar[str] = "KP502"
     name: ClassVar[str] = "large-matrix-instruction"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = MATRIX_INSTRUCTIONS
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("matrix_instr_nonkdim", 16, "time both: 32x32 reads fewer operands from LDS for the same work"),
     )

@@ -10,6 +10,7 @@ from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.spare_lanes import lanes_of
 from kprof_analyzers.model.executions import significant_regions
+from kprof_analyzers.rules.about import TRANSCENDENTALS, About
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import location_of
@@ -46,6 +47,7 @@ class NaturalExponential(Rule):
     id: ClassVar[str] = "KP506"
     name: ClassVar[str] = "natural-exponential"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = TRANSCENDENTALS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

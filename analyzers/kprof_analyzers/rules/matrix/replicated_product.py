@@ -8,6 +8,7 @@ from kprof.findings import Location, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.replication import products
+from kprof_analyzers.rules.about import MATRIX_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import MATRIX, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
@@ -36,6 +37,7 @@ class ReplicatedProduct(Rule):
     id: ClassVar[str] = "KP508"
     name: ClassVar[str] = "replicated-product"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = MATRIX_INSTRUCTIONS
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("num_warps", "lower"),

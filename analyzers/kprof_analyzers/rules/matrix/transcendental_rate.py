@@ -9,6 +9,7 @@ from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.amdgcn.isa import InstructionKind
 from kprof_analyzers.model.executions import significant_regions
+from kprof_analyzers.rules.about import TRANSCENDENTALS, About
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
@@ -42,6 +43,7 @@ class TranscendentalRate(Rule):
     id: ClassVar[str] = "KP510"
     name: ClassVar[str] = "transcendental-rate"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = TRANSCENDENTALS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

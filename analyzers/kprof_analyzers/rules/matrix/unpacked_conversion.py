@@ -9,6 +9,7 @@ from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.model.executions import significant_regions
+from kprof_analyzers.rules.about import CONVERSIONS, About
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import busiest
@@ -39,6 +40,7 @@ class UnpackedConversion(Rule):
     id: ClassVar[str] = "KP507"
     name: ClassVar[str] = "unpacked-conversion"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = CONVERSIONS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def absent_from(self, arch: Architecture) -> str | None:

@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass, InstructionKind
+from kprof_analyzers.rules.about import AGPR_COPIES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
@@ -36,6 +37,7 @@ class AgprCopiesInLoop(Rule):
     id: ClassVar[str] = "KP304"
     name: ClassVar[str] = "agpr-copies-in-loop"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = AGPR_COPIES
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("BLOCK_M", "lower", "a smaller tile holds fewer registers"),
         Lever("BLOCK_N", "lower", "a smaller tile holds fewer registers"),

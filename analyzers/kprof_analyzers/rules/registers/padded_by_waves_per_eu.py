@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Advice, Severity
+from kprof_analyzers.rules.about import KERNEL, About
 from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
@@ -35,6 +36,7 @@ class PaddedByWavesPerEu(Rule):
     id: ClassVar[str] = "KP307"
     name: ClassVar[str] = "padded-by-waves-per-eu"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
     confirmed_by: ClassVar[RuleQuestion | None] = OCCUPANCY
     explains: ClassVar[tuple[str, ...]] = ("waves_per_simd",)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.about import SCRATCH_ACCESSES, About
 from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
 from kprof_analyzers.scheduling.loops import is_scratch
@@ -33,6 +34,7 @@ class ScratchWithoutSpills(Rule):
     id: ClassVar[str] = "KP305"
     name: ClassVar[str] = "scratch-without-spills"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = SCRATCH_ACCESSES
     confirmed_by: ClassVar[RuleQuestion | None] = SCRATCH
     explains: ClassVar[tuple[str, ...]] = ("scratch_bytes",)
 

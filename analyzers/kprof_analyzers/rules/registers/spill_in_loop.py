@@ -9,6 +9,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Location, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.about import SCRATCH_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
@@ -41,6 +42,7 @@ class SpillInLoop(Rule):
     id: ClassVar[str] = "KP301"
     name: ClassVar[str] = "spill-in-loop"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = SCRATCH_ACCESSES
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("BLOCK_M", "lower", "a smaller tile holds fewer registers"),
         Lever("BLOCK_N", "lower", "a smaller tile holds fewer registers"),

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.about import SCRATCH_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
@@ -35,6 +36,7 @@ class SpillOutsideLoop(Rule):
     id: ClassVar[str] = "KP302"
     name: ClassVar[str] = "spill-outside-loop"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = SCRATCH_ACCESSES
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("waves_per_eu", "lower", "if the kernel is short", when=lambda facts: not facts.program.loops),
     )

@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Advice, Severity
 from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.about import SCRATCH_ACCESSES, About
 from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.loops import is_scratch
@@ -32,6 +33,7 @@ class WavesPerEuAboveLds(Rule):
     id: ClassVar[str] = "KP306"
     name: ClassVar[str] = "waves-per-eu-above-lds"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = SCRATCH_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
     confirmed_by: ClassVar[RuleQuestion | None] = SCRATCH
     lacks_room: ClassVar[bool] = True

@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass, InstructionKind
+from kprof_analyzers.rules.about import BARRIERS, About
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
@@ -38,6 +39,7 @@ class ManyBarriersInLoop(Rule):
     id: ClassVar[str] = "KP208"
     name: ClassVar[str] = "many-barriers-in-loop"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = BARRIERS
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""

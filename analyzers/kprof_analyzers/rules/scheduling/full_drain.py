@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.about import WAITS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
@@ -44,6 +45,7 @@ class FullDrain(Rule):
     id: ClassVar[str] = "KP204"
     name: ClassVar[str] = "full-drain"
     severity: ClassVar[Severity] = Severity.WARNING
+    about: ClassVar[About] = WAITS
     levers: ClassVar[tuple[Lever, ...]] = (Lever("num_stages", "higher", "where the loop is not pipelined", limit=2),)
     confirmed_by: ClassVar[RuleQuestion | None] = LATENCY
 

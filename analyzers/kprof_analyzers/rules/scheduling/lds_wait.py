@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.about import WAITS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
@@ -40,6 +41,7 @@ class LdsWaitRightBehind(Rule):
     id: ClassVar[str] = "KP205"
     name: ClassVar[str] = "lds-wait-right-behind"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = WAITS
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("BLOCK_K", "higher", "reads of the next slice can move up"),
         Lever("kpack", 2, "half of the reads"),

@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
@@ -38,6 +39,7 @@ class LoadNotOverlapped(Rule):
     id: ClassVar[str] = "KP206"
     name: ClassVar[str] = "load-not-overlapped"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = GLOBAL_ACCESSES
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever(
             "num_stages",

@@ -10,6 +10,7 @@ from kprof.inputs.amdgcn import InstructionClass, InstructionKind
 from kprof.inputs.mlir import Operation, Scalar, TensorType
 from kprof_analyzers.compiler_passes import aside, did
 from kprof_analyzers.model.executions import regions
+from kprof_analyzers.rules.about import MATRIX_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 
@@ -45,6 +46,7 @@ class NoPingPong(Rule):
     id: ClassVar[str] = "KP209"
     name: ClassVar[str] = "no-ping-pong"
     severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = MATRIX_INSTRUCTIONS
     families: ClassVar[tuple[str, ...]] = ("CDNA3",)
     needs: ClassVar[tuple[Need, ...]] = (
         Need.TTGIR,
