@@ -15,7 +15,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from io import FileIO
 
 EVERY = 1.0
 """Seconds between two looks."""
@@ -39,6 +42,26 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=look, name="kprof-parent", daemon=True).start()
+
+
+def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":
+    """Standard input and output for a worker's messages alone: what a library prints goes elsewhere.
+
+    Args:
+        log: descriptor that gets what is printed from now on; nothing keeps it when ``None``.
+
+    Returns:
+        Where questions come from, and where answers go, both without a buffer. Standard input is empty from now on.
+    """
+    source = os.fdopen(os.dup(0), "rb", buffering=0)
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null if log is None else log, 1)
+    if log is None:
+        os.dup2(null, 2)
+    os.close(null)
+    return source, answers
 
 
 def popen(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kprof.cache import location
-from kprof.children import end_with_parent
+from kprof.children import end_with_parent, own_streams
 from kprof.compiler.encoding import dump_compiled
 from kprof.compiler.failures import RefusedError, from_diagnostics
 from kprof.compiler.request import Compiled, from_json
@@ -28,11 +28,7 @@ def main() -> None:
     """Serve requests until standard input ends."""
     end_with_parent()
     location.silence()
-    source = os.fdopen(os.dup(0), "rb", buffering=0)
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(_LOG, 1)
+    source, answers = own_streams(_LOG)
     buffer = bytearray()
     _warm()
     # Triton's own objects are not looked through again at every collection: a twentieth of the time.

@@ -20,7 +20,7 @@ from kprof.api.live import candidate
 from kprof.api.live.candidate import TamperedError, TrialCase
 from kprof.api.live.worker import frames, send
 from kprof.cache import location
-from kprof.children import end_with_parent
+from kprof.children import end_with_parent, own_streams
 from kprof.compiler.wire import unpack
 from kprof.containment import UncontainedError, contain
 from kprof.errors import KprofError
@@ -41,11 +41,7 @@ def main() -> None:
     """Serve candidates until standard input ends. The first message is the case; the argument is what is done."""
     end_with_parent()
     location.silence()
-    source = os.fdopen(os.dup(0), "rb", buffering=0)
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(null, descriptor)
+    source, answers = own_streams()
     interpret = sys.argv[1] == "interpret"
     messages = frames(source)
     first = next(messages, None)

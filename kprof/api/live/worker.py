@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from kprof.cache import location
-from kprof.children import end_with_parent
+from kprof.children import end_with_parent, own_streams
 from kprof.compiler.question_cache import recalled_files
 from kprof.compiler.wire import pack, unpack
 from kprof.errors import KprofError
@@ -32,11 +32,7 @@ def main() -> None:
     """Serve questions until standard input ends. The one argument is a limit of memory in bytes, 0 for none."""
     end_with_parent()
     location.silence()
-    source = os.fdopen(os.dup(0), "rb", buffering=0)
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(null, descriptor)
+    source, answers = own_streams()
     limit_memory(int(sys.argv[1]))
     _warm()
     serve(source, answers)

@@ -47,7 +47,7 @@ class HtmlReporter:
 
         # Every command that can write a page loads this file.
         from kprof.reporters.html.comparison import beside
-        from kprof.reporters.html.parts import environment, script_hash
+        from kprof.reporters.html.parts import environment
         from kprof.reporters.html.view import differing, rank
 
         order = sorted(range(len(report.kernels)), key=lambda position: rank(report.kernels[position], position))
@@ -70,13 +70,12 @@ class HtmlReporter:
             environment()
             .get_template("page.html")
             .render(
-                report=report,
+                document=report,
                 rows=rows,
                 more=len(order) - len(shown),
                 groups=beside([report.kernels[position] for position in shown], differs),
                 measured=any(kernel.measured is not UNSET for kernel in report.kernels),
                 sections=Markup("\n".join(sections)),  # noqa: S704 - made by the templates
-                script_hash=script_hash(),
             )
         )
         return page if page.endswith("\n") else page + "\n"

@@ -10,7 +10,7 @@ from kprof.diffing.document import Diff, Explanation, KernelDiff
 from kprof.document import KernelReport
 from kprof.reporters import _diff_wording as words
 from kprof.reporters.html.charts import cause_name
-from kprof.reporters.html.parts import environment, script_hash
+from kprof.reporters.html.parts import environment
 
 _MOST_KERNELS, _MOST_BESIDE = 400, 8
 
@@ -25,11 +25,10 @@ def diff_page(diff: Diff) -> str:
         environment()
         .get_template("diff.html")
         .render(
-            diff=diff,
+            document=diff,
             rows=[_kernel(diff, kernel, f"k{number}") for number, kernel in enumerate(shown, 1)],
             more=len(ordered) - len(shown),
             remarks=[*(problem for side in diff.sides for problem in side.problems), *diff.notes],
-            script_hash=script_hash(),
         )
     )
     return page if page.endswith("\n") else page + "\n"

@@ -64,6 +64,7 @@ def environment() -> "Environment":
     env.filters["image"] = image
     env.globals["script"] = _trusted("script.js")
     env.globals["style"] = _trusted("style.css")
+    env.globals["script_hash"] = script_hash()
     return env
 
 
