@@ -12,7 +12,7 @@ from kprof.cli._completion import targets
 from kprof.cli.common import NoColorOption, VerboseOption
 
 if TYPE_CHECKING:
-    from kprof.api.live.watch import Look
+    from kprof.api.live.watch import Update
 
 HELP = "Analyse a kernel again at each save of its file, and show what changed."
 
@@ -37,19 +37,19 @@ def command(
     """
     from kprof.api.live.watch import watch
 
-    looks = watch(
+    updates = watch(
         target,
         **compile_with,
     )
     try:
-        for look in looks:
-            _show(look, verbose=verbose, no_color=no_color)
+        for update in updates:
+            _show(update, verbose=verbose, no_color=no_color)
     except KeyboardInterrupt:
         # How a watch is ended.
         raise typer.Exit(0) from None
 
 
-def _show(look: "Look", *, verbose: int, no_color: bool) -> None:
+def _show(update: "Update", *, verbose: int, no_color: bool) -> None:
     from kprof.output.terminal import terminal
     from kprof.reporters.console import ConsoleReporter
     from kprof.reporters.diff_text import DiffTextReporter
@@ -57,14 +57,14 @@ def _show(look: "Look", *, verbose: int, no_color: bool) -> None:
     console = terminal(no_color=no_color)
     if console.is_terminal:
         console.clear()
-    if look.analysis is not None:
-        ConsoleReporter(console, verbose).show(look.analysis.document)
-    if look.changed is not None:
+    if update.analysis is not None:
+        ConsoleReporter(console, verbose).show(update.analysis.document)
+    if update.changed is not None:
         print()
-        DiffTextReporter(console, verbose).show(look.changed.document)
-    if look.error is not None:
-        console.print(f"kprof: {look.error}", style="bold red", markup=False)
-        if look.last is not None:
-            console.print(f"the last that compiled: {look.last.summary}", style="dim", markup=False)
+        DiffTextReporter(console, verbose).show(update.changed.document)
+    if update.error is not None:
+        console.print(f"kprof: {update.error}", style="bold red", markup=False)
+        if update.last is not None:
+            console.print(f"the last that compiled: {update.last.summary}", style="dim", markup=False)
     console.print(f"{time.strftime('%H:%M:%S')}: waiting for the next save; Ctrl-C ends", style="dim", markup=False)
     sys.stdout.flush()

@@ -21,14 +21,14 @@ PATIENCE = 2.0
 
 
 @dataclass(frozen=True)
-class Look:
+class Update:
     """What a target is, or why that cannot be determined, since its files were last saved.
 
     Attributes:
         analysis: the report; ``None`` with an error.
         error: why there is none: the compiler's words with their line, most often.
         changed: from the last one that could be analysed to this one; ``None`` where there is no last or no this.
-        last: the last report that there was before this look.
+        last: the last report that there was before this update.
     """
 
     analysis: ReportResult | None
@@ -37,7 +37,7 @@ class Look:
     last: ReportResult | None
 
 
-def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Look]:
+def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Update]:
     """Analyse a target, and again whenever one of the files that it rests on is saved; it never ends by itself.
 
     Args:
@@ -53,24 +53,26 @@ def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Look]:
     with Session(jobs=1) as session:
         while True:
             asked = session.submit("report", target=target, **options)
-            look = _look(asked, last)
+            update = _update(asked, last)
             # A target that is gone may come back where it was.
             files = asked.files or stamps(files)
             if not files:
-                raise look.error or TargetError(f"{target} has no file that could change", hint="name a file of yours")
-            yield look
-            last = look.analysis or last
+                raise update.error or TargetError(
+                    f"{target} has no file that could change", hint="name a file of yours"
+                )
+            yield update
+            last = update.analysis or last
             while not stale(files):
                 time.sleep(poll)
             settle(files, poll)
 
 
-def _look(asked: Question, last: ReportResult | None) -> Look:
+def _update(asked: Question, last: ReportResult | None) -> Update:
     try:
         found = ReportResult(msgspec.convert(asked.result(), Report))
     except KprofError as error:
-        return Look(None, error, None, last)
-    return Look(found, None, diff(last, found) if last is not None else None, last)
+        return Update(None, error, None, last)
+    return Update(found, None, diff(last, found) if last is not None else None, last)
 
 
 def settle(files: Mapping[str, Stamp], poll: float = POLL) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import kprof
 from kprof.api.live import watch as watching
-from kprof.api.live.watch import Look, watch
+from kprof.api.live.watch import Update, watch
 from kprof.errors import TargetError
 from kprof.importing.dependencies import stamps
 
@@ -27,7 +27,7 @@ PLENTY = 30.0
 
 
 @pytest.fixture
-def looks(tmp_path: Path) -> Iterator[Any]:
+def updates(tmp_path: Path) -> Iterator[Any]:
     path = tmp_path / "k.s"
     path.write_text(ASSEMBLY)
     yield path, (found := watch(str(path), poll=0.02))
@@ -42,9 +42,9 @@ def save(path: Path, text: str) -> None:
     partial.replace(path)
 
 
-def test_a_save_is_a_look_with_what_changed(looks: tuple[Path, Iterator[Look]]) -> None:
+def test_a_save_is_an_update_with_what_changed(updates: tuple[Path, Iterator[Update]]) -> None:
     """The report is that of the API, and the change is that of ``kprof.diff``."""
-    path, found = looks
+    path, found = updates
     first = next(found)
     assert first.analysis is not None
     assert first.changed is first.error is first.last is None
@@ -59,10 +59,10 @@ def test_a_save_is_a_look_with_what_changed(looks: tuple[Path, Iterator[Look]]) 
     assert second.changed.to_frame().to_dict() == kprof.diff(direct, kprof.analyze(str(path))).to_frame().to_dict()
 
 
-def test_an_error_is_a_look_and_the_next_save_is_compared_with_the_last_good(
-    looks: tuple[Path, Iterator[Look]],
+def test_an_error_is_an_update_and_the_next_save_is_compared_with_the_last_good(
+    updates: tuple[Path, Iterator[Update]],
 ) -> None:
-    path, found = looks
+    path, found = updates
     good = next(found)
     save(path, "nothing of a kernel\n")
     broken = next(found)
@@ -77,9 +77,9 @@ def test_an_error_is_a_look_and_the_next_save_is_compared_with_the_last_good(
     assert mended.changed.ok
 
 
-def test_a_file_that_comes_back_was_never_gone(looks: tuple[Path, Iterator[Look]]) -> None:
-    """Some editors move the old file away first: that is no look of its own."""
-    path, found = looks
+def test_a_file_that_comes_back_was_never_gone(updates: tuple[Path, Iterator[Update]]) -> None:
+    """Some editors move the old file away first: that is no update of its own."""
+    path, found = updates
     next(found)
 
     def written_late() -> None:
@@ -89,15 +89,17 @@ def test_a_file_that_comes_back_was_never_gone(looks: tuple[Path, Iterator[Look]
 
     writer = threading.Thread(target=written_late)
     writer.start()
-    look = next(found)
+    update = next(found)
     writer.join()
-    assert look.error is None
-    assert look.changed is not None
+    assert update.error is None
+    assert update.changed is not None
 
 
-def test_a_file_that_stays_gone_is_told(looks: tuple[Path, Iterator[Look]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_stays_gone_is_told(
+    updates: tuple[Path, Iterator[Update]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watching, "PATIENCE", 0.1)
-    path, found = looks
+    path, found = updates
     next(found)
     path.unlink()
     error = next(found).error

@@ -21,8 +21,8 @@ from kprof.api.live.view.asked import (
     MOST_BYTES,
     Asked,
     AskedLanding,
+    AskedOccupancy,
     AskedPair,
-    AskedRoom,
     Kind,
     advice_arguments,
     arguments,
@@ -35,16 +35,16 @@ from kprof.api.live.view.asked import (
     report_arguments,
     two_targets,
 )
-from kprof.api.live.view.desk import Desk, DeskFullError, result, told
 from kprof.api.live.view.following import follow
 from kprof.api.live.view.hub import Hub
+from kprof.api.live.view.open_questions import OpenQuestions, TooManyQuestionsError, result, told
 from kprof.api.live.view.tritons import TritonSessions
 from kprof.errors import KprofError
 from kprof.version import __version__
 
 SCRIPTS = (
-    "view", "dom", "server", "panes", "figures", "knobs", "tried", "room", "better", "difference", "roofline", "dots",
-    "neighbours", "timeline", "measured",
+    "view", "dom", "server", "panes", "figures", "knobs", "tried", "occupancy", "better", "difference", "roofline",
+    "dots", "neighbours", "timeline", "measured",
 )  # fmt: skip
 FILES: Mapping[str, tuple[str, str]] = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -79,7 +79,7 @@ class ViewServer:
 
     def __init__(self, tritons: TritonSessions, served: Served) -> None:
         self.hub = Hub()
-        self._desk, self._served = Desk(tritons, self.hub), served
+        self._questions, self._served = OpenQuestions(tritons, self.hub), served
 
     def application(self) -> Starlette:
         """The ASGI application, without its guard."""
@@ -91,7 +91,7 @@ class ViewServer:
             Route("/api/wavefronts", partial(_question, Asked, self._wavefronts), methods=["POST"]),
             Route("/api/landing", partial(_question, AskedLanding, self._landing), methods=["POST"]),
             Route("/api/advise", partial(_question, Asked, self._advise), methods=["POST"]),
-            Route("/api/occupancy", partial(_question, AskedRoom, self._occupancy), methods=["POST"]),
+            Route("/api/occupancy", partial(_question, AskedOccupancy, self._occupancy), methods=["POST"]),
             Route("/api/compare", partial(_question, AskedPair, self._compare), methods=["POST"]),
             Route("/api/difference", partial(_question, AskedPair, self._difference), methods=["POST"]),
         ]
@@ -105,7 +105,7 @@ class ViewServer:
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        following = asyncio.create_task(follow(self._desk, self.hub))
+        following = asyncio.create_task(follow(self._questions, self.hub))
         try:
             yield
         finally:
@@ -121,7 +121,7 @@ class ViewServer:
             "targets": list(self._served.targets),
             "options": options,
             "stages": list(STAGES),
-            "tritons": self._desk.tritons.versions,
+            "tritons": self._questions.tritons.versions,
             "results": list(self.hub.results),
         })  # fmt: skip
 
@@ -132,27 +132,27 @@ class ViewServer:
 
     async def _report(self, asked: Asked) -> Any:
         given = report_arguments(asked, self._served.targets, self._served.options)
-        return await self._desk.report(asked.target, msgspec.to_builtins(asked), given)
+        return await self._questions.report(asked.target, msgspec.to_builtins(asked), given)
 
     async def _knobs(self, asked: Asked) -> Any:
         given = arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("knobs", given, asked.triton))
+        return result(await self._questions.ask("knobs", given, asked.triton))
 
     async def _advise(self, asked: Asked) -> Any:
         given = advice_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("advise", given, asked.triton))
+        return result(await self._questions.ask("advise", given, asked.triton))
 
-    async def _occupancy(self, asked: AskedRoom) -> Any:
+    async def _occupancy(self, asked: AskedOccupancy) -> Any:
         given = {"arch": asked.gpu, "vgpr": asked.vgpr, "agpr": asked.agpr, "lds": asked.lds}
         more = {"num_warps": asked.num_warps, "curve": asked.over}
-        return result(await self._desk.ask("occupancy", {**given, **more}))
+        return result(await self._questions.ask("occupancy", {**given, **more}))
 
     async def _compare(self, asked: AskedPair) -> Any:
         if asked.old.triton != asked.new.triton:
             reports = await self._sides("report", asked, arguments)
             return asdict(await asyncio.to_thread(compared, *reports))
         given = pair_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("compare", given, asked.new.triton))
+        return result(await self._questions.ask("compare", given, asked.new.triton))
 
     async def _difference(self, asked: AskedPair) -> Any:
         if asked.old.triton != asked.new.triton:
@@ -160,27 +160,27 @@ class ViewServer:
             listings = await self._sides("listing", same, listing_arguments)
             return asdict(await asyncio.to_thread(side_by_side, *listings))
         given = difference_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("difference", given, asked.new.triton))
+        return result(await self._questions.ask("difference", given, asked.new.triton))
 
     async def _sides(self, question: str, asked: AskedPair, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
         """Answers for both of a pair, each by its own Triton."""
         if asked.old.target != asked.new.target:
             raise two_targets()
         given = [(of(one, self._served.targets, self._served.options), one.triton) for one in (asked.old, asked.new)]
-        found = await asyncio.gather(*(self._desk.ask(question, each, triton) for each, triton in given))
+        found = await asyncio.gather(*(self._questions.ask(question, each, triton) for each, triton in given))
         return [result(one) for one in found]
 
     async def _listing(self, asked: Asked) -> Any:
         given = listing_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("listing", given, asked.triton))
+        return result(await self._questions.ask("listing", given, asked.triton))
 
     async def _wavefronts(self, asked: Asked) -> Any:
         given = kernel_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("wavefronts", given, asked.triton))
+        return result(await self._questions.ask("wavefronts", given, asked.triton))
 
     async def _landing(self, asked: AskedLanding) -> Any:
         given = landing_arguments(asked, self._served.targets, self._served.options)
-        return result(await self._desk.ask("landing", given, asked.triton))
+        return result(await self._questions.ask("landing", given, asked.triton))
 
 
 def _content(name: str) -> tuple[bytes]:
@@ -202,7 +202,7 @@ async def _question(kind: type[Kind], answer: Callable[[Kind], Awaitable[Any]], 
         if body is None:
             return _refused(413, KprofError(f"a question has at most {MOST_BYTES:,} bytes"))
         return JSONResponse(await _unless_gone(request, answer(read(body, kind))))
-    except DeskFullError as error:
+    except TooManyQuestionsError as error:
         return _refused(429, error)
     except KprofError as error:
         return _refused(422, error)

@@ -61,7 +61,7 @@ class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     new: Asked
 
 
-class AskedRoom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AskedOccupancy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a kernel would take: registers of a lane, bytes of LDS and wavefronts of a workgroup.
 
     ``over`` is the one of which all amounts are told.
@@ -75,7 +75,7 @@ class AskedRoom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     over: Literal["vgpr", "lds", "num-warps"]
 
 
-Kind = TypeVar("Kind", Asked, AskedLanding, AskedPair, AskedRoom)
+Kind = TypeVar("Kind", Asked, AskedLanding, AskedPair, AskedOccupancy)
 
 
 def read(body: bytes, kind: type[Kind]) -> Kind:

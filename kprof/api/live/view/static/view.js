@@ -9,7 +9,7 @@ import * as measured from "/measured.js";
 import * as neighbours from "/neighbours.js";
 import { Pane } from "/panes.js";
 import * as roofline from "/roofline.js";
-import * as room from "/room.js";
+import * as occupancy from "/occupancy.js";
 import { about, ask, listen, Refused } from "/server.js";
 import { Timeline } from "/timeline.js";
 import { plain, Tried } from "/tried.js";
@@ -76,7 +76,7 @@ async function refresh({ sheetToo = false } = {}) {
     if (!report.kernels.length) throw new Refused(422, { message: report.verdict.summary });
     figures.draw(report, report.kernels[question.kernel || 0], (finding) => jump(finding).catch(complain));
     const kernel = report.kernels[question.kernel || 0];
-    room.begin(kernel, kernel.product || kernel.arch);
+    occupancy.begin(kernel, kernel.product || kernel.arch);
     tried.mark(question);
     rooflines();
     measured.show(kernel, report.notes || [], atLine);

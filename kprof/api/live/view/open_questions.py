@@ -20,11 +20,11 @@ MOST_QUESTIONS = 64
 """Questions that wait or are worked on; beyond that a page is told to come later."""
 
 
-class DeskFullError(KprofError):
+class TooManyQuestionsError(KprofError):
     """As many questions as may be are waiting for an answer."""
 
 
-class Desk:
+class OpenQuestions:
     """Asks the session for the pages, and tells them what comes back.
 
     Args:
@@ -51,11 +51,13 @@ class Desk:
             triton: release that compiles; the installed one when empty.
 
         Raises:
-            DeskFullError: too many questions are open.
+            TooManyQuestionsError: too many questions are open.
             KprofError: there is no such Triton.
         """
         if len(self._open) >= MOST_QUESTIONS:
-            raise DeskFullError(f"{MOST_QUESTIONS} questions are waiting for an answer", hint="Ask again in a moment.")
+            raise TooManyQuestionsError(
+                f"{MOST_QUESTIONS} questions are waiting for an answer", hint="Ask again in a moment."
+            )
         asked = self.tritons.session(triton).submit(question, **arguments)
         self._open.add(asked)
         try:
