@@ -54,8 +54,10 @@ def _plain(kind: Any, value: Any, *, several: bool, told: Any) -> Any:
     """The value, or ``_UNKNOWN`` where it is not one of those that are known to stay as they are."""
     if value is None:
         return () if several else None
-    if kind == list[str] and isinstance(value, tuple | list) and all(type(each) is str for each in value):
-        return list(value)
+    if kind in {list[str], list[int], list[float]} and isinstance(value, tuple | list):
+        (each_kind,) = kind.__args__
+        found = [_plain(each_kind, each, several=False, told=told) for each in value]
+        return _UNKNOWN if any(each is _UNKNOWN or each is None for each in found) else found
     if kind in {str, bool} and type(value) is kind:
         return value
     if kind is int and type(value) is str and value.isascii() and value.isdecimal() and len(value) < 16:

@@ -85,12 +85,14 @@ def metrics(
         return
 
     def text() -> None:
+        summary = found.summary
         if not quiet:
-            tell_first(found.summary)
+            tell_first(summary)
             print("\n".join(page(found.chosen, found.kernels, found.missing, top)))
-        tell_last(found.summary, alone=quiet)
+        tell_last(summary, alone=quiet)
 
-    outputs.write(found.document, text)
+    # Of thousands of kernels it takes longer to make than to show three of them.
+    outputs.write(lambda: found.document, text)
 
 
 @app.command()

@@ -16,8 +16,8 @@ from kprof_analyzers.profiles.counters.kernels import KernelCounters
 
 def verdict(loaded: Chosen, derived: Sequence[Derived]) -> str:
     """How many kernels and metrics, and how many of them cannot be."""
-    flags = sum(bool(metric.flag) and metric.value is not None for _, found in derived for metric in found.values())
-    known = sum(metric.value is not None for _, found in derived for metric in found.values())
+    shown = [metric for _, found in derived for metric in found.values() if metric.value is not None]
+    flags, known = sum(1 for metric in shown if metric.flag), len(shown)
     impossible = f", {flags} of them impossible" if flags else ""
     runs = f" in {len(loaded.used)} runs" if len(loaded.used) > 1 else ""
     return f"{plural(len(derived), 'kernel')}{runs}, {plural(known, 'metric')}{impossible}"

@@ -67,7 +67,7 @@ class Outputs:
         """Write everything.
 
         Args:
-            document: the document.
+            document: the document, or a function that makes it where a format needs it.
             text: prints it for people; called where no format has standard output.
             details: what is known of its kernels beyond it, for formats that show that.
 
@@ -76,16 +76,17 @@ class Outputs:
         """
         self.check()
         piped = self.to_stdout
+        made = functools.cache(document if callable(document) else lambda: document)
         for name, path in self.paths.items():
-            self._render(name, document, details, functools.partial(write_output, path))
+            self._render(name, made(), details, functools.partial(write_output, path))
         for name in self.flags:
             found = format_of(name, self.kind)
             if found.option == "flag" and "" in self.flags[name]:
                 stream = sys.stderr if piped else sys.stdout
-                self._render(name, document, details, functools.partial(_print, found, stream))
+                self._render(name, made(), details, functools.partial(_print, found, stream))
         if self.shown != TEXT:
             to_stdout = functools.partial(_print, format_of(self.shown, self.kind), sys.stdout)
-            self._render(self.shown, document, details, to_stdout)
+            self._render(self.shown, made(), details, to_stdout)
         elif not piped:
             text()
 

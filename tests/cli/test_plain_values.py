@@ -25,6 +25,8 @@ LINES = [
     ["text", "--no-flag"],
     ["text", "--maybe", "1e3"],
     ["text", "--word", ""],
+    ["text", "--id", "3", "--id", "4"],
+    ["text", "--id", "3", "--id", "four"],
     ["\u0663"],
     ["text", "--number", "\u0663"],
     [],
@@ -41,10 +43,12 @@ def app():
         number: Annotated[int, typer.Option(min=0, max=10)] = 3,
         share: Annotated[float, typer.Option(min=0)] = 0.25,
         word: Annotated[list[str], typer.Option()] = [],  # noqa: B006 - as typer reads it
+        ids: Annotated[list[int], typer.Option("--id")] = [],  # noqa: B006 - as typer reads it
         maybe: Annotated[float | None, typer.Option()] = None,
         flag: Annotated[bool, typer.Option("--flag/--no-flag")] = True,
     ) -> None:
-        print([name, number, share, word, maybe, flag], [type(each).__name__ for each in (name, number, share, word)])
+        print([name, number, share, word, ids, maybe, flag])
+        print([type(each).__name__ for each in (name, number, share, word, *ids)])
 
     return found
 

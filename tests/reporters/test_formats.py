@@ -14,6 +14,7 @@ import pytest
 from kprof.document import KernelReport, Report, Verdict
 from kprof.findings import Finding, Location, Severity
 from kprof.reporters.interface import DOCUMENTS, Format, ReportRequest
+from kprof.reporters.outputs import Outputs
 from kprof.reporters.registry import format_of, formats
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -221,3 +222,19 @@ def test_json_of_file_names_that_are_not_utf8():
     found = json.loads(text)["kernels"][0]
     assert found["source"]["file"] == r"caf\udce9/k.py"
     assert found["name"] == kernel.name
+
+
+def test_a_document_is_made_where_a_format_needs_it_and_once(tmp_path, capsys):
+    """For people nothing of it is needed."""
+    made = []
+
+    def document():
+        made.append(1)
+        return {"schema": "kprof.metrics/1", "kernels": []}
+
+    Outputs("metrics").write(document, lambda: print("text"))
+    assert (made, capsys.readouterr().out) == ([], "text\n")
+    one = tmp_path / "one.json"
+    Outputs("metrics", {"json": str(one)}, shown="json").write(document, lambda: print("text"))
+    assert made == [1]
+    assert capsys.readouterr().out == one.read_text(encoding="utf-8")

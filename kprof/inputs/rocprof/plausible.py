@@ -15,14 +15,16 @@ COUNTER_LIMIT = float(1 << 63)
 _GRID_AXIS = (1 << 32) - 1
 """A dispatch packet has 32 bits for each dimension of the grid."""
 _SHOWN = 60
+_USUAL = "gfx942"
+"""Looked at first: one of those with the largest workgroups, register files and LDS."""
 
 
 @cache
-def ranges() -> dict[str, tuple[int, int]]:
-    """Least and greatest value that a column of dispatches can have on any architecture."""
+def ranges(*names: str) -> dict[str, tuple[int, int]]:
+    """Least and greatest value that a column of dispatches can have on one of these architectures, else on any."""
     from kprof.hardware.machine import architectures, load
 
-    machines = [load(name) for name in architectures()]
+    machines = [load(name) for name in names or architectures()]
     registers = max(file.total for m in machines for file in m.occupancy.vgprs.values())
     scalars = max(m.occupancy.sgprs_total or m.occupancy.max_sgprs for m in machines)
     workgroup = max(m.occupancy.max_workgroup_size for m in machines)
@@ -43,17 +45,25 @@ def ranges() -> dict[str, tuple[int, int]]:
     }
 
 
+def _within(column: Any, low: int, high: int) -> bool:
+    import numpy as np
+
+    return isinstance(column, np.ndarray) and bool(low <= column.min() and column.max() <= high)
+
+
 def without_impossible(columns: Columns, part: FileTables) -> Columns:
     """The columns of dispatches, with what no GPU can have had missing in them."""
     import numpy as np
     import pandas as pd
 
     result = dict(columns)
-    for name, (low, high) in ranges().items():
+    for name, usual in ranges(_USUAL).items():
         column = result.get(name)
-        if column is None or not len(column):
+        if column is None or not len(column) or _within(column, *usual):
             continue
-        if isinstance(column, np.ndarray) and low <= column.min() and column.max() <= high:
+        # What one architecture allows needs no look at the files of the others.
+        low, high = ranges()[name]
+        if _within(column, low, high):
             continue
         integers: Any = pd.array(column, dtype="Int64")
         outside = np.asarray(((integers < low) | (integers > high)).fillna(False), dtype=bool)

@@ -90,31 +90,28 @@ def identified(
     columns = zip(table["source"].tolist(), table["agent"].tolist(), strict=True)
     table["gpu"] = [places[int(source), whole(agent)] for source, agent in columns]
     numbers = table.groupby(list(KEY), dropna=False, sort=False, observed=True).ngroup()
-    firsts = table[~numbers.duplicated()]
-    rows = firsts[list(KEY)].to_dict("records")
-    order = numbers[~numbers.duplicated()].tolist()
-    return numbers, [_identity(row) for _, row in sorted(zip(order, rows, strict=True), key=lambda pair: pair[0])]
-
-
-def _identity(row: dict[Any, Any]) -> Identity:
-    def size(prefix: str) -> tuple[int, ...] | None:
-        axes = [whole(row[f"{prefix}_{axis}"]) for axis in "xyz"]
-        if all(axis is not None for axis in axes):
-            return tuple(axis for axis in axes if axis is not None)
-        total = whole(row[f"{prefix}_work_items"])
-        return None if total is None else (total,)
-
-    name = row["kernel_name"]
-    return Identity(
-        run=int(row["run"]),
-        gpu=int(row["gpu"]),
-        agent=whole(row["agent"]),
-        name=name if isinstance(name, str) else "?",
-        grid=size("grid"),
-        workgroup=size("workgroup"),
-        lds=whole(row["lds_bytes"]),
-        vgprs=whole(row["vgprs"]),
+    firsts = table[~numbers.duplicated()].set_axis(numbers[~numbers.duplicated()].tolist()).sort_index()
+    known = {name: _wholes(firsts[name]) for name in KEY if name != "kernel_name"}
+    grids, workgroups = (
+        map(_size, *(known[f"{of}_{axis}"] for axis in "xyz"), known[f"{of}_work_items"])
+        for of in ("grid", "workgroup")
     )
+    names = (name if isinstance(name, str) else "?" for name in firsts["kernel_name"].tolist())
+    fields_of_all = (known["run"], known["gpu"], known["agent"], names, grids, workgroups, known["lds_bytes"],
+                     known["vgprs"])  # fmt: skip
+    return numbers, [Identity(*values) for values in zip(*fields_of_all, strict=True)]
+
+
+def _wholes(column: "pd.Series[Any]") -> list[Any]:
+    """:func:`whole` of each value."""
+    values = column.tolist()
+    return values if column.dtype.kind in "iu" and not column.hasnans else [whole(value) for value in values]
+
+
+def _size(x: int | None, y: int | None, z: int | None, total: int | None) -> tuple[int, ...] | None:
+    if x is not None and y is not None and z is not None:
+        return x, y, z
+    return None if total is None else (total,)
 
 
 def described(members: Sequence[Identity], shown: Collection[str]) -> str:

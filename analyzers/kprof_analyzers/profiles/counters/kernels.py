@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from kprof_analyzers.profiles.counters.identity import FIELDS, Identity, identified
@@ -109,9 +110,11 @@ def kernels(
     passes: dict[int, _Passes] = defaultdict(dict)
     means = values.groupby(["kernel", "source", "pass", "counter"], sort=False, observed=True)["value"].mean()
     order = _order(data)
-    for kernel, source, one_pass, counter, value in zip(*_index_columns(means), means.tolist(), strict=True):
-        if counter not in doubts[kernel]:
-            passes[kernel].setdefault((order.get(source, 0), one_pass), {})[counter] = value
+    for (kernel, source, one_pass), found in _runs_of_equal(means):
+        doubted = doubts[kernel]
+        sure = {name: value for name, value in found if name not in doubted} if doubted else found
+        if sure:
+            passes[kernel].setdefault((order.get(source, 0), one_pass), {}).update(sure)
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for kernel in dict.fromkeys(values["kernel"].tolist()):
         one = identities[kernel]
@@ -123,14 +126,20 @@ def kernels(
     return sorted(result, key=lambda one: (-(one.nanoseconds or 0.0) * one.calls, one.run))
 
 
-def _index_columns(series: "pd.Series[Any]") -> list[list[Any]]:
-    """What each row of a series is indexed by, column by column; each label is made once."""
-    index: Any = series.index
-    found = []
-    for level, codes in zip(index.levels, index.codes, strict=True):
-        labels = level.tolist()
-        found.append([labels[code] for code in codes.tolist()])
-    return found
+def _runs_of_equal(means: "pd.Series[Any]") -> Iterator[tuple[tuple[int, int, int], list[tuple[str, float]]]]:
+    """Kernel, source and pass, and the counters and values of the rows in which these stay the same."""
+    import numpy as np
+
+    index: Any = means.index
+    if not len(index):
+        return
+    labels = [level.to_numpy()[codes] for level, codes in zip(index.levels, index.codes, strict=True)]
+    counters, values = labels[-1].tolist(), means.tolist()
+    changes = np.any([column[1:] != column[:-1] for column in index.codes[:-1]], axis=0)
+    begins = [0, *(np.flatnonzero(changes) + 1).tolist(), len(values)]
+    for begin, end in pairwise(begins):
+        kernel, source, one_pass = (int(column[begin]) for column in labels[:-1])
+        yield (kernel, source, one_pass), list(zip(counters[begin:end], values[begin:end], strict=True))
 
 
 def _merged(
@@ -151,7 +160,10 @@ def _merged(
     if len(passes) == 1:
         # Most often; as the mean of one gives it, to the last digit.
         (one,) = passes
-        joined = {place: {name: value * whole / whole for name, value in one[place].items()} for place in sorted(one)}
+        joined = {place: one[place] for place in sorted(one)}
+        if whole > 1:
+            joined = {place: {name: value * whole / whole for name, value in found.items()}
+                      for place, found in joined.items()}  # fmt: skip
     for place in sorted({place for one in passes for place in one} - joined.keys()):
         for counter in next(one[place] for one in passes if place in one):
             value = mean([one.get(place, {}).get(counter) for one in passes])
@@ -172,7 +184,6 @@ def counted(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
 
     counters = data.counters
     table: pd.DataFrame = counters[["source", "pass", "dispatch", "counter", "instance", "value"]].copy()
-    table["counter"] = table["counter"].astype(object)
     table["kernel"] = numbers.reindex(table["dispatch"]).to_numpy()
     table = table[table["kernel"].notna()]
     table["kernel"] = table["kernel"].astype("int64")
@@ -181,10 +192,11 @@ def counted(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
     keys = ["kernel", "source", "pass", "dispatch", "counter"]
     pieces = [table[~channels][[*keys, "value"]]]
     if channels.any():
+        table["counter"] = table["counter"].astype(object)
         extra = table[channels].groupby(keys, sort=False, observed=True)["value"].sum().reset_index()
         extra["counter"] += "_sum"
         # A total that the tool counted itself goes before one summed from channels.
-        pieces.append(extra)
+        pieces = [pieces[0].astype({"counter": object}), extra]
     values: pd.DataFrame = pd.concat(pieces).drop_duplicates(["source", "pass", "dispatch", "counter"])
     return values
 
