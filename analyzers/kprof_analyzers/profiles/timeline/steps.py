@@ -15,6 +15,7 @@ from kprof_analyzers.profiles.timeline.categories import Categories, load_catego
 from kprof_analyzers.profiles.timeline.files import TraceFile, open_trace
 from kprof_analyzers.profiles.timeline.gaps import GapReport, find_gaps
 from kprof_analyzers.profiles.timeline.launch_bound import Stretch, launch_bound_stretches
+from kprof_analyzers.profiles.timeline.launch_shapes import LaunchShapes, launch_shapes
 from kprof_analyzers.profiles.timeline.names import NameTime
 from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable, limits_of, operator_table
 from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
@@ -160,6 +161,12 @@ def operators_step(file: TraceFile, gpu: str | None = None) -> OperatorTable:
     """Operators by shape against the limits of the trace's GPU, or of the one named."""
     trace = open_trace(file)
     return operator_table(trace, limits_of(trace.info, gpu))
+
+
+def operators_and_launches_step(file: TraceFile, gpu: str | None = None) -> tuple[OperatorTable, LaunchShapes]:
+    """As :func:`operators_step`, and kernels by the shape of their launch."""
+    trace = open_trace(file)
+    return operator_table(trace, limits_of(trace.info, gpu)), launch_shapes(trace)
 
 
 def step_times_step(file: TraceFile) -> StepTable:

@@ -1,0 +1,237 @@
+"""Kernels of targets in traces: what the model says of their launches, and what a search of their knobs finds."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import InputError, KprofError, TargetError, near
+from kprof.targets.target import TargetKind, TargetLike, resolve
+
+if TYPE_CHECKING:
+    from kprof.tuning.document import Ranked, TuneReport
+    from kprof.tuning.search_result import Progress
+    from kprof_analyzers.profiles.measured.launches import CompiledTarget, TargetLaunch
+    from kprof_analyzers.profiles.timeline.launch_shapes import LaunchShapes
+
+_NUMBERS = re.compile(r"[\d, ]+")
+_SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION})
+
+
+@dataclass(frozen=True)
+class TracedTargets:
+    """Whose launches are looked for, and how the targets are compiled.
+
+    Attributes:
+        targets: as :func:`kprof.analyze` takes them.
+        options: how they are compiled: arguments of :func:`kprof.analyze`.
+        grid: workgroups of a function's launch: numbers, or expressions as :func:`kprof.tune` takes them.
+        tune: search the knobs of those that were launched.
+        search: arguments of :func:`kprof.tune`: the space, seconds, and who is told.
+    """
+
+    targets: Sequence[TargetLike]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    grid: str | Sequence[int] = ""
+    tune: bool = False
+    search: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """See that options for targets have one, and those of a search are for a search.
+
+        Raises:
+            TargetError: they do not.
+        """
+        given = {**self.options, "grid": self.grid, "tune": self.tune, **self.search}
+        used = sorted(name for name, value in given.items() if value not in ({}, None, False, "", ()))
+        if used and not self.targets:
+            raise TargetError(f"without a target there is no use for {', '.join(used)}", hint="--target FILE.py::NAME")
+        idle = sorted(name for name, value in self.search.items() if value is not None)
+        if idle and not self.tune:
+            raise TargetError(f"{', '.join(idle)} is for a search", hint="--tune searches")
+
+    def launches(
+        self, traces: "Sequence[LaunchShapes]", arch: str | None, progress: "Callable[[Progress], None] | None"
+    ) -> "list[TargetLaunch]":
+        """Launches of the targets' kernels, those with a prediction first, by time lost.
+
+        Args:
+            traces: what was measured.
+            arch: the product, where the traces do not name it.
+            progress: called with the state of each search.
+
+        Raises:
+            InputError: the traces do not name one GPU, or have no kernel of a target.
+            KprofError: a target cannot be compiled or searched.
+        """
+        from kprof_analyzers.profiles.measured.launches import join_launches
+
+        gpu = _gpu(traces, arch)
+        compiled = [one for target in self.targets for one in self._compiled(target, gpu)]
+        found = join_launches(traces, compiled, gpu)
+        for target in self.targets:
+            _check_launched(resolve(target).text, traces, compiled, [one.target for one, _ in found])
+        if not self.tune:
+            return [one for one, _ in found]
+        searches: dict[int, TuneReport | str] = {}
+        return [self._tuned(one, of, gpu, searches, progress) for one, of in found]
+
+    def _compiled(self, target: TargetLike, gpu: str) -> "Iterator[CompiledTarget]":
+        from kprof.api.analyze import analyze
+        from kprof_analyzers.profiles.measured.join import subject_of
+        from kprof_analyzers.profiles.measured.launches import CompiledTarget
+
+        found = resolve(target)
+        options = dict(self.options)
+        if self.grid:
+            options["grid"] = self._numbers()
+        for each, tuned_as in _kernels(target):
+            arch = "" if found.kind is TargetKind.CAPTURE else gpu
+            analysis = analyze(each, arch=arch, **options)
+            for report, program in zip(analysis.kernels, analysis.programs, strict=True):
+                if program is None:
+                    raise TargetError("a saved report has no kernel to be joined to a trace", path=found.text)
+                identity = subject_of(program.loaded, report, program.loaded.arch)
+                yield CompiledTarget(found.text, tuned_as, report, identity)
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Workgroups of the launch as it is."""
+        from kprof.expressions import whole
+        from kprof.tuning.request import grid_of
+
+        known = {n: v for name in ("constexprs", "shape", "config") for n, v in (self.options.get(name) or {}).items()}
+        return tuple(whole(part, known) for part in grid_of(self._expressions()))
+
+    def _expressions(self) -> str:
+        """The grid as :func:`kprof.tune` takes it: axes with ``;`` between them, where numbers may have commas."""
+        if not isinstance(self.grid, str):
+            return ";".join(map(str, self.grid))
+        return self.grid.replace(",", ";") if _NUMBERS.fullmatch(self.grid) else self.grid
+
+    def _tuned(
+        self,
+        one: "TargetLaunch",
+        of: "CompiledTarget",
+        gpu: str,
+        searches: "dict[int, TuneReport | str]",
+        progress: "Callable[[Progress], None] | None",
+    ) -> "TargetLaunch":
+        import msgspec
+
+        if one.modelled_us is None:
+            return one
+        if of.tuned_as is None:
+            why = "its source or a capture is needed to compile it with other knobs"
+            return msgspec.structs.replace(one, not_tuned=why)
+        # A kernel object need not be hashable.
+        searched = id(of.tuned_as)
+        if searched not in searches:
+            searches[searched] = self._search(of.tuned_as, gpu, progress)
+        report = searches[searched]
+        if isinstance(report, str):
+            return msgspec.structs.replace(one, not_tuned=report)
+        return best_of(one, report, as_is=not self.options.get("config"))
+
+    def _search(
+        self, target: TargetLike, gpu: str, progress: "Callable[[Progress], None] | None"
+    ) -> "TuneReport | str":
+        """What was found, or why nothing was: of a kernel of a capture, which may hold many."""
+        from kprof.api.tune import tune
+
+        search = {name: value for name, value in self.search.items() if value is not None}
+        if resolve(target).kind is TargetKind.CAPTURE:
+            try:
+                return tune(target, values=self.options.get("values"), progress=progress, **search).document
+            except KprofError as error:
+                return error.message
+        names = ("shape", "signature", "constexprs", "values")
+        options = {name: self.options[name] for name in names if self.options.get(name)}
+        options |= {"case": self.options.get("case") or (), "grid": self._expressions(), "progress": progress}
+        return tune(target, arch=gpu, **options, **search).document
+
+
+def best_of(one: "TargetLaunch", report: "TuneReport", *, as_is: bool) -> "TargetLaunch":
+    """A launch with the best configuration of its search.
+
+    Args:
+        one: the launch.
+        report: of a search for its problem alone.
+        as_is: the launch has the kernel's own configuration.
+    """
+    import msgspec
+
+    from kprof.tuning.candidates import TIE
+    from kprof_analyzers.profiles.measured.launches import TunedLaunch
+
+    (problem,) = report.problems
+    best, own = (problem.ranking[0] if problem.ranking else None), problem.own if as_is else None
+    if best is None or best.time_us is None or one.modelled_us is None:
+        return msgspec.structs.replace(one, not_tuned=report.verdict.summary)
+    now = one.modelled_us if own is None or own.time_us is None else own.time_us
+    as_good = own.tie or own.config == best.config if own is not None else now <= best.time_us * (1 + TIE)
+    found = TunedLaunch(
+        dict(best.config),
+        best.time_us,
+        now,
+        as_good,
+        0.0 if as_good else one.launch.total_ns * (now - best.time_us) / one.modelled_us,
+        report.search.looked_at,
+        report.search.ended == "complete",
+        _parts(best, own),
+    )
+    return msgspec.structs.replace(one, tuned=found)
+
+
+def _parts(*sides: "Ranked | None") -> str:
+    names = dict.fromkeys(name for side in sides if side is not None for name in side.parts)
+    return f"predicted together with {', '.join(names)}" if names else ""
+
+
+def _kernels(target: TargetLike) -> Iterator[tuple[TargetLike, TargetLike | None]]:
+    """What is analysed on its own, and what a search takes for it."""
+    found = resolve(target)
+    if found.kind is not TargetKind.CAPTURE:
+        yield target, target if found.kind in _SOURCES else None
+        return
+    from kprof.captures.reader import read
+    from kprof.targets.captured import SEPARATOR, chosen
+
+    folder, _, wanted = os.fspath(target).partition(SEPARATOR)  # type: ignore[arg-type]  # captures are folders
+    for kernel in chosen(read(folder), wanted):
+        if kernel.ok:
+            name = f"{folder}{SEPARATOR}{kernel.id}"
+            yield name, name
+
+
+def _gpu(traces: "Sequence[LaunchShapes]", arch: str | None) -> str:
+    """The product that was measured.
+
+    Raises:
+        InputError: it is not known, or there are several.
+    """
+    from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of
+
+    found: dict[str, str] = {}
+    for trace in traces:
+        limits = limits_of(trace.info, arch)
+        if limits is None:
+            hint = "--arch MI300X, say, names it; several GPUs in one trace cannot be told apart"
+            raise InputError("the trace does not name one GPU that kprof knows", path=trace.info.path, hint=hint)
+        found.setdefault(limits.gpu, trace.info.path)
+    if len(found) > 1:
+        raise InputError(f"the traces are of several GPUs: {', '.join(found)}", hint="Give those of one of them.")
+    return next(iter(found))
+
+
+def _check_launched(
+    target: str, traces: "Sequence[LaunchShapes]", compiled: "Sequence[CompiledTarget]", found: Sequence[str]
+) -> None:
+    if target in found:
+        return
+    mine = dict.fromkeys(one.identity.name for one in compiled if one.target == target)
+    measured = dict.fromkeys(launch.name for trace in traces for launch in trace.launches)
+    names = " or ".join(mine) or "that was compiled"
+    words = near(next(iter(mine)), measured) if mine else ""
+    hint = "kprof trace top --triton lists Triton's kernels of a trace"
+    raise InputError(f"no kernel {names} in the traces{words}", path=target, hint=hint)

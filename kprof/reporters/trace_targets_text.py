@@ -1,0 +1,114 @@
+"""Kernels of targets in a trace for people: the model's time beside the measured one, and what a search gives back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kprof.output.tables import rows_table
+from kprof.reporters._trace_format import kernel_label, label, milliseconds
+from kprof.reporters.tune_text import knobs
+from kprof_analyzers.profiles.measured.launches import TargetLaunch, TunedLaunch
+
+COLUMNS = (
+    "path", "target", "name", "workgroups", "calls", "steps", "total_ns", "modelled_us", "low_us", "high_us",
+    "least_ns", "lost_ns", "confidence", "doubt", "config", "tuned_us", "gain_ns", "as_good",
+)  # fmt: skip
+
+
+def record(one: TargetLaunch) -> dict[str, Any]:
+    """A row of a frame."""
+    launch, best = one.launch, one.tuned
+    found = {name: getattr(one, name) for name in COLUMNS if hasattr(one, name)}
+    found |= {"name": launch.name, "workgroups": launch.workgroups, "calls": launch.calls, "total_ns": launch.total_ns}
+    if best is not None:
+        found |= {"config": best.config, "tuned_us": best.time_us, "gain_ns": best.gain_ns, "as_good": best.as_good}
+    return found
+
+
+def lines(found: Sequence[TargetLaunch], limit: int) -> list[str]:
+    """A row a launch, and a sentence for each that can be compared; all of them where ``limit`` is 0."""
+    shown = found[:limit] if limit else found
+    headings = ("lost ms", "ms", "calls", "mean us", "modelled us", "ratio", "launch")
+    text = rows_table(headings, [_cells(one) for one in shown], wide=6).splitlines()
+    if len(shown) < len(found):
+        text.append(f"and {len(found) - len(shown):,} more; -n 0 shows all")
+    several = len({one.path for one in found}) > 1
+    for one in shown:
+        where = f"{label(one.path, 60)}: " if several else ""
+        text.append(f"{where}{sentence(one)}." if one.modelled_us is not None else f"{where}{_not_compared(one)}.")
+    return ["", *text, ""]
+
+
+def _cells(one: TargetLaunch) -> tuple[str, ...]:
+    launch = one.launch
+    return (
+        "-" if one.lost_ns is None else milliseconds(one.lost_ns),
+        milliseconds(launch.total_ns),
+        f"{launch.calls:,}",
+        f"{launch.total_ns / launch.calls / 1000:,.1f}",
+        "-" if one.modelled_us is None else _range(one),
+        "-" if one.ratio is None else f"{one.ratio:.2f}",
+        f"{kernel_label(launch.name, 44)} {_extents(launch.workgroups)}".strip(),
+    )
+
+
+def _range(one: TargetLaunch) -> str:
+    between = "" if one.low_us is None or one.high_us is None else f" ({one.low_us:,.1f}-{one.high_us:,.1f})"
+    return f"{one.modelled_us:,.1f}{between}"
+
+
+def _extents(size: Sequence[int] | None) -> str:
+    """``4096``, ``64x32``; nothing where it is not known."""
+    given = list(size or ())
+    while len(given) > 1 and given[-1] == 1:
+        given.pop()
+    return "x".join(map(str, given))
+
+
+def _not_compared(one: TargetLaunch) -> str:
+    return f"{kernel_label(one.launch.name, 44)} {_extents(one.launch.workgroups)}: not compared: {one.doubt}"
+
+
+def sentence(one: TargetLaunch) -> str:
+    """What the calls lose, and what another configuration is predicted to give back.
+
+    Both of a step where the trace marks steps.
+    """
+    step = " a step" if one.steps else ""
+    calls = one.in_a_step(one.launch.calls) if one.steps else one.launch.calls
+    whole = f"{calls:,.0f}" if calls >= 1 or not calls else f"{calls:.2f}"
+    name = kernel_label(one.launch.name, 44)
+    if one.lost_ns is None:
+        loses = "what they lose is not known"
+    else:
+        loses = f"lose{'s' if whole == '1' else ''} {milliseconds(one.in_a_step(one.lost_ns))} ms{step}"
+    these = "this 1 call" if whole == "1" else f"these {whole} calls"
+    words = f"{name}: {these}{step if one.lost_ns is None else ''} {loses}"
+    if one.confidence != "sure":
+        words += f" (a {one.confidence} match)"
+    if one.tuned is not None:
+        return f"{words}; {_gives_back(one, one.tuned)}"
+    return f"{words}; not searched: {one.not_tuned}" if one.not_tuned else words
+
+
+def _gives_back(one: TargetLaunch, best: TunedLaunch) -> str:
+    seen = f"of {best.configurations:,} configurations" + ("" if best.complete else " that there was time for")
+    note = f" ({best.note})" if best.note else ""
+    if best.as_good:
+        return f"none {seen} is predicted to be faster{note}"
+    gain = milliseconds(one.in_a_step(best.gain_ns))
+    return f"{knobs(best.config)} is predicted to give back {gain}, the most {seen}{note}"
+
+
+def verdict(found: Sequence[TargetLaunch]) -> str:
+    """What the compared launches lose together, and how much of it configurations are predicted to give back."""
+    compared = [one for one in found if one.lost_ns is not None]
+    if not compared:
+        return "no launch of the targets can be compared with the model"
+    by_step = len({one.path for one in compared}) == 1 and compared[0].steps > 0
+    lost = [one.lost_ns or 0.0 for one in compared]
+    gains = [one.tuned.gain_ns for one in compared if one.tuned is not None]
+    if by_step:
+        lost = [one.in_a_step(one.lost_ns or 0.0) for one in compared]
+        gains = [one.in_a_step(one.tuned.gain_ns) for one in compared if one.tuned is not None]
+    words = f"the targets' kernels lose {milliseconds(sum(lost))} ms{' a step' if by_step else ''}"
+    return f"{words}, {milliseconds(sum(gains))} of it predicted to be given back" if gains else words
