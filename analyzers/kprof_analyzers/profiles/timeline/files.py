@@ -1,22 +1,19 @@
 """Which files a user means, what each of them is, and the step that is done file by file, in processes or on Dask."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from kprof.children import end_with_parent
 from kprof.errors import InputError, KprofError
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
 from kprof.inputs.torch_profiler.tables import is_tables, read_tables
 from kprof.output import progress
+from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
 R = TypeVar("R")
 _ENDINGS = (".json", ".json.gz", ".hatchet", ".trace", ".trace.gz")
@@ -138,6 +135,8 @@ def each_file(
 ) -> Iterator[R | Failed]:
     """``function(file, **options)`` for every file, results in the files' order.
 
+    What a worker that dies was at is done again; a file that takes another worker with it is :class:`Failed`.
+
     Args:
         function: a module-level function.
         files: what to do it for.
@@ -146,7 +145,7 @@ def each_file(
         options: further arguments of ``function``.
 
     Raises:
-        KprofError: Dask is missing or cannot be reached, or a worker process died.
+        KprofError: Dask is missing or cannot be reached, or has no workers.
     """
     step = FileStep(function, options)
     with progress.step("reading", len(files) if len(files) > 1 else None, "traces") as so_far:
@@ -157,35 +156,12 @@ def each_file(
 
 def _results(step: FileStep, files: Sequence[TraceFile], jobs: int, scheduler: str | None) -> Iterator[Any]:
     if scheduler is not None:
-        yield from _on_dask(step, files, scheduler)
-        return
+        return on_dask(step, files, _died, scheduler)
     workers = min(jobs or os.cpu_count() or 1, len(files))
-    if workers <= 1:
-        yield from map(step, files)
-        return
-    # spawn: a forked child would inherit the threads of whatever the caller runs.
-    spawn, parent = get_context("spawn"), os.getpid()
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent, initargs=(parent,)) as pool:
-        try:
-            yield from pool.map(step, files)
-        except BrokenProcessPool as error:
-            raise InputError("a worker process died", hint="try -j 1: the file in work may need more memory") from error
+    return map(step, files) if workers <= 1 else in_processes(step, files, _died, workers)
 
 
-def _on_dask(step: FileStep, files: Iterable[TraceFile], scheduler: str) -> Iterator[Any]:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise InputError("--scheduler needs Dask", hint="pip install distributed") from error
-    make: Any = Client
-    try:
-        client = make(scheduler, timeout=10)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot reach the Dask scheduler {scheduler}: {error}") from error
-    try:
-        futures = [client.submit(step, file, pure=False) for file in files]
-        for future in futures:
-            yield future.result()
-            future.release()
-    finally:
-        client.close()
+def _died(file: TraceFile) -> Failed:
+    """What becomes of a file whose every worker died."""
+    hint = "the file may need more memory than there is"
+    return Failed(file.path, str(InputError("the worker processes that read it died", path=file.path, hint=hint)))

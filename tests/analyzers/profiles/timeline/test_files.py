@@ -7,6 +7,7 @@ import pytest
 from kprof.errors import KprofError
 from kprof.inputs.torch_profiler import load
 from kprof.inputs.torch_profiler.tables import write_tables
+from kprof_analyzers.profiles.timeline import workers
 from kprof_analyzers.profiles.timeline.files import Failed, each_file, open_trace, trace_files
 from kprof_analyzers.profiles.timeline.steps import kernels_step, shares_step, summary_step
 
@@ -99,9 +100,10 @@ def _pid(file) -> int:  # the step's signature
     return os.getpid()
 
 
-def test_a_scheduler_that_is_not_there_is_a_message(folder):
+def test_a_scheduler_that_is_not_there_is_a_message(folder, monkeypatch):
     """After a bounded wait."""
     pytest.importorskip("distributed")
+    monkeypatch.setattr(workers, "_CONNECT_SECONDS", 1)
     with pytest.raises(KprofError, match="cannot reach the Dask scheduler"):
         list(each_file(summary_step, trace_files([folder / "rank_0.json"]), scheduler="tcp://127.0.0.1:1"))
 
