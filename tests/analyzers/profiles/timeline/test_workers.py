@@ -65,7 +65,7 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         # The workers are fresh processes: they find the packages and this module as this one does.
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         with LocalCluster(  # type: ignore[no-untyped-call]
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster:
             yield cluster.scheduler_address
 
@@ -134,6 +134,6 @@ def test_a_cluster_without_workers_is_a_message(folder: Path, monkeypatch: pytes
     """After a bounded wait, instead of one without an end."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setattr(workers, "_WORKERS_SECONDS", 0.2)
-    nobody = distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50)
+    nobody = distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50)
     with nobody as cluster, pytest.raises(InputError, match="has no workers"):
         kprof.trace_top(folder, scheduler=cluster.scheduler_address)
