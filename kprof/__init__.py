@@ -45,6 +45,7 @@ __all__ = [
     "read_trace",
     "read_tunableop",
     "report",
+    "run_report",
     "select",
     "server_configs",
     "trace_breakdown",
@@ -96,6 +97,7 @@ _PUBLIC = {
     "read_trace": "kprof.api.read_trace",
     "read_tunableop": "kprof.api.read_tunableop",
     "report": "kprof.api.report",
+    "run_report": "kprof.api.run_report",
     "select": "kprof.tuning.choice",
     "server_configs": "kprof.api.server_configs",
     "trace_breakdown": "kprof.api.trace.breakdown",
@@ -136,6 +138,7 @@ if TYPE_CHECKING:
     from kprof.api.read_trace import read_trace as read_trace
     from kprof.api.read_tunableop import read_tunableop as read_tunableop
     from kprof.api.report import report as report
+    from kprof.api.run_report import run_report as run_report
     from kprof.api.server_configs import server_configs as server_configs
     from kprof.api.trace.breakdown import trace_breakdown as trace_breakdown
     from kprof.api.trace.diff import trace_diff as trace_diff

@@ -1,4 +1,4 @@
-"""``kprof report``: one page of everything that is known about a kernel."""
+"""``kprof report``: one page of everything that is known about a kernel, or of what was measured of a run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,22 +11,23 @@ from kprof.cli._completion import targets
 from kprof.cli.common import JobsOption, QuietOption
 from kprof.output.writing import log
 
-HELP = "Write one HTML page of everything that is known about a kernel."
+HELP = "Write one HTML page of everything that is known about a kernel, or about a run."
 
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
 @compile_options()
 def command(
+    output: Annotated[str, typer.Option("--output", "-o", help="The page; - is standard output.", metavar="FILE.html")],
     targets: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="TARGET",
-            help="As for kprof analyze kernel, or a report that it wrote with --json.",
+            help="As for kprof analyze kernel, or a report that it wrote with --json. Without one the page is of "
+            "the run that --trace and --counters are of.",
             autocompletion=targets,
         ),
-    ],
-    output: Annotated[str, typer.Option("--output", "-o", help="The page; - is standard output.", metavar="FILE.html")],
+    ] = None,
     compile_with: Mapping[str, Any] = NO_OPTIONS,
     kernel: KernelOption = None,
     source: Annotated[
@@ -43,7 +44,12 @@ def command(
     kprof report flash_attention --arch MI300X -o page.html
 
     kprof report ~/.triton/cache --source ~/project -o page.html
+
+    kprof report --trace trace.json.gz --counters counters/ -o run.html
     """
+    if not targets:
+        _run(output, compile_with, {"--kernel": kernel, "--source": source}, jobs, quiet=quiet)
+        return
     from kprof.api.report import report
 
     found = report(
@@ -62,3 +68,26 @@ def command(
             print(f"{output}: {Path(output).stat().st_size / 1000:,.0f} kB")
         print(found.summary)
     raise typer.Exit(_EXIT[found.document.verdict.status])
+
+
+def _run(output: str, options: Mapping[str, Any], others: Mapping[str, Any], jobs: int, *, quiet: bool) -> None:
+    """A page without a kernel: of traces and counters."""
+    from kprof.api.run_report import run_report
+    from kprof.errors import TargetError
+
+    used = {"arch", "trace", "counters"}
+    idle = [f"--{name.replace('_', '-')}" for name, value in options.items() if value and name not in used]
+    idle += [name for name, value in others.items() if value]
+    if idle:
+        raise TargetError(f"without a target there is no use for {', '.join(idle)}", hint="Name the kernel.")
+    if not (options.get("trace") or options.get("counters")):
+        raise TargetError("there is nothing to report on", hint="Name a kernel, or --trace and --counters of a run.")
+    found = run_report(
+        trace=options["trace"], counters=options["counters"], output=output, arch=options["arch"] or None, jobs=jobs
+    )
+    for note in (*(f"left out: {one.path}: {one.reason}" for one in found.left_out), *found.notes):
+        log(f"kprof: {note}")
+    if output != "-":
+        if not quiet:
+            print(f"{output}: {Path(output).stat().st_size / 1000:,.0f} kB")
+        print(found.summary)

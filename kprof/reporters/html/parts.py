@@ -63,6 +63,8 @@ def environment() -> "Environment":
     env.filters["cut"] = lambda text, longest=_LONGEST: clean(str(text), longest)
     env.filters["image"] = image
     env.globals["script"] = _trusted("script.js")
+    env.globals["run_script"] = _trusted("run.js")
+    env.globals["run_style"] = _trusted("run.css")
     env.globals["style"] = _trusted("style.css")
     env.globals["script_hash"] = script_hash()
     return env
@@ -91,7 +93,7 @@ def _trusted(name: str) -> Any:
     return Markup(_file(name))  # noqa: S704 - our own file
 
 
-def script_hash() -> str:
-    """What the content security policy names the script by."""
-    digest = hashlib.sha256(_file("script.js").encode()).digest()
+def script_hash(name: str = "script.js") -> str:
+    """What the content security policy names a script by."""
+    digest = hashlib.sha256(_file(name).encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,260 @@
+"""One self-contained page of a run: timeline with zoom, tree, operators, rooflines, steps, ranks and counters."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kprof.output.tables import number
+from kprof.reporters._console_text import plural
+from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
+from kprof.reporters.html.run_tables import (
+    Grid,
+    category_table,
+    collective_table,
+    device_table,
+    gap_table,
+    kernel_table,
+    operator_table,
+    step_table,
+    triton_table,
+)
+from kprof_analyzers.profiles.counters.roofline import Point, Roof
+from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable
+from kprof_analyzers.profiles.timeline.pictures.colours import colour
+from kprof_analyzers.profiles.timeline.tree import TreeNode
+from kprof_analyzers.profiles.timeline.whole_run import TracedRun
+from kprof_analyzers.profiles.timeline.zoomable import ZoomableTimeline
+
+if TYPE_CHECKING:
+    from kprof_analyzers.profiles.counters.chosen import Chosen, Derived
+    from kprof_analyzers.profiles.timeline.ranks import RankReport
+
+TRACES = 16
+"""Traces that are shown whole; of the others the page has their devices."""
+
+_FEW = 4
+"""Traces up to which each has all of its rows."""
+
+_NODES, _SMALL, _COUNTED, _LONGEST = 400, 0.001, 60, 160
+_NAMES, _STEPS, _ROWS_OF_MANY = 4000, 2000, 25
+
+
+def verdict(traces: Sequence[TracedRun], counted: "Sequence[Derived]") -> str:
+    """How many traces and how much GPU time, how much of it is lost, and how many kernels have counters."""
+    words = []
+    if traces:
+        whole = sum(one.operators.kernel_ns for one in traces)
+        words.append(f"{plural(len(traces), 'trace')}, {milliseconds(whole)} ms of kernels")
+        rows = [row for one in traces for row in one.operators.rows if row.lost_ns is not None]
+        if rows:
+            lost, judged = sum(row.lost_ns or 0.0 for row in rows), sum(row.total_ns for row in rows)
+            words.append(f"{milliseconds(lost)} of {milliseconds(judged)} ms lost against the GPU's limits")
+    if counted:
+        words.append(f"{plural(len(counted), 'kernel')} with counters")
+    return ", ".join(words) or "nothing was measured"
+
+
+def run_page(
+    traces: Sequence[TracedRun],
+    ranks: "RankReport | None",
+    counted: "tuple[Chosen, Sequence[Derived]] | None",
+    roofs: tuple[str, Sequence[Roof], Sequence[Point]] | None,
+    notes: Sequence[str],
+) -> str:
+    """The page.
+
+    Args:
+        traces: each read once.
+        ranks: compared over all of them.
+        counted: kernels with their metrics.
+        roofs: the GPU, its limits and the kernels under them.
+        notes: what is not on the page, and why.
+    """
+    from kprof.reporters.html.parts import environment, script_hash
+    from kprof.version import __version__
+
+    issues = [f"{label(one.info.path, 60)}: {issue.message}" for one in traces for issue in one.issues]
+    shown = min(len(traces), TRACES)
+    page: str = (
+        environment()
+        .get_template("run.html")
+        .render(
+            version=__version__,
+            summary=verdict(traces, counted[1] if counted else ()),
+            notes=[*notes, *issues],
+            traces=[_trace_view(one, place, shown) for place, one in enumerate(traces[:TRACES])],
+            more=max(0, len(traces) - TRACES),
+            ranks=None if ranks is None else _ranks_view(ranks),
+            counted=None if counted is None else _counted_view(*counted),
+            roofline=None if roofs is None else _counter_picture(*roofs),
+            scripts=[script_hash("script.js"), script_hash("run.js")],
+        )
+    )
+    return page if page.endswith("\n") else page + "\n"
+
+
+def _trace_view(one: TracedRun, place: int, many: int) -> dict[str, Any]:
+    """One of many traces: the more there are, the less of each has room."""
+    info, devices = one.info, one.breakdown.devices
+    span = sum(d.span_ns for d in devices)
+    gpus = ", ".join(sorted({name for name in info.devices if name})) or "not named in the trace"
+    facts = {
+        "GPU": gpus,
+        "ranks": ", ".join(map(str, info.ranks)) or "none named",
+        "events": f"{info.events:,}",
+        "GPU activities": f"{one.timeline.activities:,}",
+        "kernels' time": f"{milliseconds(one.operators.kernel_ns)} ms",
+        "busy": percent(sum(d.busy_ns for d in devices), span),
+    }
+    tables = [
+        category_table(one.breakdown.categories),
+        operator_table(one.operators.rows),
+        kernel_table(one.kernels),
+        triton_table(one.triton),
+        step_table(one.steps),
+        gap_table(one.gaps),
+    ]
+    return {
+        "key": f"t{place + 1}",
+        "name": label(info.path, 90),
+        "path": info.path,
+        "facts": facts,
+        "timeline": _timeline_data(one.timeline, one, _STEPS // many),
+        "streams": len(one.timeline.streams),
+        "resolution": None if not one.timeline.resolution_ns else f"{one.timeline.resolution_ns / 1e3:,.1f} µs",
+        "tree": _tree_view(one.tree.root, _NODES if many <= _FEW else _NODES // 4),
+        "tree_words": _tree_words(one),
+        "roofline": _operator_picture(one.operators),
+        "tables": [table if many <= _FEW else table.first(_ROWS_OF_MANY) for table in tables if table.rows],
+    }
+
+
+def _tree_words(one: TracedRun) -> str:
+    if one.tree.has_modules:
+        return "Time by nn.Module and the operators in it; layers of a kind are put together."
+    return "Time by operator: the trace has no modules (with_modules=True or with_stack=True)."
+
+
+def _timeline_data(found: ZoomableTimeline, one: TracedRun, most: int) -> Any:
+    """The spans as JSON in the page: no ``<`` in it can end its element."""
+    import msgspec
+    from markupsafe import Markup
+
+    from kprof.reporters.html.parts import clean
+
+    steps = [
+        (max(0, step.start_ns - found.first_ns), step.host_ns, clean(step.name, _LONGEST))
+        for step in one.steps.steps[:most]
+    ]
+    categories = list(dict.fromkeys(category for _, category in found.labels))
+    data = {
+        "span": found.span_ns,
+        "categories": [[clean(name, 60), colour(name)] for name in categories],
+        "names": [
+            clean(kernel_label(name, _LONGEST)) if place < _NAMES else "a kernel that is not named here"
+            for place, (name, _) in enumerate(found.labels)
+        ],
+        "kinds": [categories.index(category) for _, category in found.labels],
+        "steps": steps,
+        "streams": [
+            {
+                "name": f"rank {s.rank} GPU {'?' if s.device is None else s.device} stream {s.stream}",
+                # Differences are shorter than times counted from the beginning.
+                "starts": [now - before for now, before in zip(s.starts, [0, *s.starts], strict=False)],
+                "durations": s.durations,
+                "labels": s.labels,
+                "together": {str(position): pair for position, pair in s.together.items()},
+            }
+            for s in found.streams
+        ],
+    }
+    text = msgspec.json.encode(data).decode().replace("<", "\\u003c")
+    return Markup(text)  # noqa: S704 - JSON without a "<"
+
+
+def _tree_view(root: TreeNode, most: int) -> dict[str, Any]:
+    """Nodes with at least a thousandth of the time, the largest ones first where there are too many."""
+    sizes = sorted((node.total_ns for node in _below(root)), reverse=True)
+    least = max(_SMALL * root.total_ns, sizes[most] if len(sizes) > most else 0)
+
+    def view(node: TreeNode) -> dict[str, Any]:
+        kept = [child for child in node.children if child.total_ns > least or child.total_ns == root.total_ns]
+        rest = [child for child in node.children if child not in kept]
+        return {
+            "name": node.name,
+            "alike": node.alike,
+            "ms": milliseconds(node.total_ns),
+            "share": 100 * node.total_ns / root.total_ns if root.total_ns else 0.0,
+            "kernels": f"{node.kernels:,}",
+            "children": [view(child) for child in kept],
+            "rest": f"{len(rest)} smaller, {milliseconds(sum(c.total_ns for c in rest))} ms" if rest else "",
+        }
+
+    return view(root)
+
+
+def _below(node: TreeNode) -> list[TreeNode]:
+    return [each for child in node.children for each in (child, *_below(child))]
+
+
+def _operator_picture(found: OperatorTable) -> str | None:
+    """Operators that compute, under the published limits, as SVG."""
+    from kprof_analyzers.profiles.counters.roofline_svg import render
+
+    limits = found.limits
+    if limits is None or not limits.hbm:
+        return None
+    rows = [row for row in found.rows if row.flop and row.bytes and row.tflops]
+    units = {row.bound for row in rows if row.bound in limits.peaks}
+    # The roofs that hold one of the points, and the highest one.
+    if limits.peaks and not units:
+        units = {max(limits.peaks, key=lambda name: limits.peaks[name])}
+    roofs = [Roof("HBM", bandwidth=limits.hbm / 1e9)]
+    roofs += [Roof(name, flop_rate=limits.peaks[name] / 1e9) for name in sorted(units)]
+    points = [
+        Point(
+            row.name.removeprefix("aten::"),
+            (row.flop or 0) / (row.bytes or 1),
+            1e3 * (row.tflops or 0.0),
+            None if row.tbs is None else 1e3 * row.tbs,
+            None,
+            row.bound,
+            row.share,
+        )
+        for row in rows
+    ]
+    return render(points, roofs, f"Operators under the limits of {limits.gpu}") if points else None
+
+
+def _counter_picture(gpu: str, roofs: Sequence[Roof], points: Sequence[Point]) -> str:
+    from kprof_analyzers.profiles.counters.roofline_svg import render
+
+    return render(list(points), list(roofs), f"Kernels with counters, {gpu}")
+
+
+def _ranks_view(report: "RankReport") -> dict[str, Any]:
+    from kprof.reporters.trace_ranks_text import verdict as of_ranks
+
+    tables = [device_table(report.devices), *collective_table(report)]
+    return {"summary": of_ranks(report), "tables": [t for t in tables if t.rows], "notes": report.notes}
+
+
+def _counted_view(chosen: "Chosen", derived: "Sequence[Derived]") -> dict[str, Any]:
+    """The kernels that take longest, each with the metrics that have a value."""
+    from kprof.inputs.rocprof import short
+    from kprof.reporters._measured_kernels import heading, remark
+
+    order = sorted(derived, key=lambda pair: -(pair[0].nanoseconds or 0.0) * pair[0].calls)
+    kernels = []
+    for kernel, found in order[:_COUNTED]:
+        rows = [
+            [metric.formula.group, metric.formula.title, number(metric.value), metric.formula.unit, metric.flag or ""]
+            for metric in found.values()
+            if metric.value is not None
+        ]
+        head = (("", False), ("metric", False), ("value", True), ("unit", False), ("", False))
+        time = "time not known" if not kernel.nanoseconds else f"{kernel.nanoseconds / 1e3:,.2f} µs each"
+        words = f"{kernel.calls:,} dispatch{'' if kernel.calls == 1 else 'es'}, {time}"
+        kernels.append({"name": f"{short(kernel.name)} {remark(chosen, kernel)}".strip(), "words": words,
+                        "table": Grid("", head, rows)})  # fmt: skip
+    left = len(order) - len(kernels)
+    return {"heading": heading(chosen), "kernels": kernels, "left": left}
