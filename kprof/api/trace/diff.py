@@ -1,13 +1,14 @@
 """``kprof.trace_diff``: two traces kernel by kernel."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
 from kprof.api.trace.answer import Path_, PerTrace, per_file, picture
+from kprof.errors import InputError, KprofError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.compare import TraceComparison, TraceSide
     from kprof_analyzers.profiles.timeline.operators.predicted import PredictionComparison
     from kprof_analyzers.profiles.timeline.steps import SteppedKernels
+    from kprof_analyzers.profiles.timeline.tree_diff import TreeComparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,11 +29,13 @@ class TraceDiff(PerTrace):
             ``cannot_tell`` says why they cannot be compared.
         prediction: where one of them is what ``kprof profile -o`` wrote and the other was measured, how far each
             operator is off; else ``None``.
+        tree: both trees of modules aligned, where they were asked for; else ``None``.
     """
 
     traces: "Sequence[SteppedKernels]"
     comparison: "TraceComparison"
     prediction: "PredictionComparison | None" = None
+    tree: "TreeComparison | None" = None
 
     @property
     def grown_percent(self) -> float | None:
@@ -54,6 +58,7 @@ class TraceDiff(PerTrace):
             "categories": {c: {"before_ns": was, "after_ns": now} for c, (was, now) in result.categories.items()},
             "kernels": list(self._rows()),
             "prediction": self.prediction,
+            **({} if self.tree is None else {"tree": self.tree}),
         }
 
     @property
@@ -66,13 +71,21 @@ class TraceDiff(PerTrace):
             return trace_prediction_text.verdict(self.prediction)
         return verdict(self.comparison)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self, table: Literal["kernels", "tree"] = "kernels") -> "pd.DataFrame":
         """A row a kernel: ``name``, ``category``, ``before_ns``, ``after_ns``, how often each time, ``delta_ns`` and
         ``mean_ratio``, its mean time after over before. With a prediction a row an operator: ``measured_ns`` and
-        ``predicted_ns`` of a call, their ``ratio``, and ``off_ns`` for all calls that were measured.
+        ``predicted_ns`` of a call, their ``ratio``, and ``off_ns`` for all calls that were measured. ``tree``: a row a
+        module or operator with its ``place``, names from the top joined by ``/``, each before those inside it.
+
+        Raises:
+            KprofError: there is no such table.
         """  # noqa: D205 - one sentence
         from kprof.reporters._frames import plain_frame
 
+        if table == "tree" and self.tree is not None:
+            return plain_frame(_places(self.tree), _PLACES)
+        if table != "kernels":
+            raise KprofError(f"there is no table {table!r}", hint="there are kernels, and with tree=True tree")
         if self.prediction is not None:
             rows = self.prediction.rows
             return plain_frame(({name: getattr(row, name) for name in _PREDICTED} for row in rows), _PREDICTED)
@@ -108,10 +121,19 @@ _COLUMNS = (
 _PREDICTED = (
     "name", "shapes", "types", "measured_calls", "predicted_calls", "measured_ns", "predicted_ns", "ratio", "off_ns",
 )  # fmt: skip
+_PLACES = (
+    "place", "before_ns", "after_ns", "before_own_ns", "after_own_ns", "before_kernels", "after_kernels", "delta_ns",
+)  # fmt: skip
 
 
 def trace_diff(
-    before: Path_, after: Path_, *, categories: str | None = None, jobs: int = 1, scheduler: str | None = None
+    before: Path_,
+    after: Path_,
+    *,
+    categories: str | None = None,
+    tree: 'Literal["modules", "operators", "both"] | None' = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
 ) -> TraceDiff:
     """What changed between two runs: before and after, or two batch sizes.
 
@@ -122,18 +144,19 @@ def trace_diff(
         before: the trace to compare with, or a folder of traces whose times are added up.
         after: the trace in question.
         categories: a TOML file with rules of your own, read before those that come with kprof.
+        tree: also align the trees of modules, of operators, or of both.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
 
     Raises:
-        InputError: a file is missing or cannot be read.
+        InputError: a file is missing or cannot be read, or only one side has modules to align.
         KprofError: the rules cannot be used.
     """
     from kprof_analyzers.profiles.timeline.compare import compare
     from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
 
     sides = [
-        per_file(stepped_kernels_step, [path], jobs=jobs, scheduler=scheduler, categories=categories)
+        per_file(stepped_kernels_step, [path], jobs=jobs, scheduler=scheduler, categories=categories, tree=tree)
         for path in (before, after)
     ]
     (old, _), (new, _) = sides
@@ -141,7 +164,28 @@ def trace_diff(
     prediction = _prediction(before, after, jobs, scheduler)
     if prediction is not None and not result.cannot_tell:
         result = replace(result, cannot_tell=f"{prediction.predicted} was predicted, not measured")
-    return TraceDiff([each for _, left_out in sides for each in left_out], [*old, *new], result, prediction)
+    left_out = [each for _, missed in sides for each in missed]
+    return TraceDiff(left_out, [*old, *new], result, prediction, _trees(old, new, result) if tree else None)
+
+
+def _trees(old: "Sequence[SteppedKernels]", new: "Sequence[SteppedKernels]", of: "TraceComparison") -> "TreeComparison":
+    from kprof_analyzers.profiles.timeline.tree_diff import compare_trees
+
+    before, after = ([one.tree for one in side if one.tree is not None] for side in (old, new))
+    levels = {one.by for one in (*before, *after)}
+    if len(levels) > 1:
+        lacking = next(one.info.path for one in (*before, *after) if not one.has_modules)
+        hint = "align operators: --tree operators"
+        raise InputError("this trace has no modules, the other one has", path=lacking, hint=hint)
+    steps = of.steps if all(of.steps) else (1, 1)
+    return compare_trees([one.root for one in before], [one.root for one in after], levels.pop(), steps)
+
+
+def _places(tree: "TreeComparison") -> "Iterator[dict[str, Any]]":
+    from kprof_analyzers.profiles.timeline.tree_diff import walk
+
+    for _, place, node in walk(tree.root):
+        yield {"place": place, **{name: getattr(node, name) for name in _PLACES[1:]}}
 
 
 def _prediction(before: Path_, after: Path_, jobs: int, scheduler: str | None) -> "PredictionComparison | None":

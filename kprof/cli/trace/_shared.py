@@ -1,6 +1,7 @@
 """What the trace commands share: options, and how an answer is shown."""
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
     from kprof.reporters.outputs import Outputs
 
 _SHOWN = 4
+
+
+class Levels(str, Enum):
+    """What the tree is made of."""
+
+    modules = "modules"
+    operators = "operators"
+    both = "both"
+
 
 PathsArgument = Annotated[
     list[Path],

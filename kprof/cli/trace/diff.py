@@ -7,7 +7,7 @@ import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import CategoriesOption, LimitOption, PictureOption, SchedulerOption, answer
+from kprof.cli.trace._shared import CategoriesOption, Levels, LimitOption, PictureOption, SchedulerOption, answer
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -20,6 +20,9 @@ def command(
     after: Annotated[Path, typer.Argument(help="The trace in question.")],
     fail_over: Annotated[
         float | None, typer.Option("--fail-over", help="Exit 1 when GPU time grew by more than this many percent.")
+    ] = None,
+    tree: Annotated[
+        Levels | None, typer.Option("--tree", help="Also where in the model: both trees, aligned by their names.")
     ] = None,
     limit: LimitOption = 15,
     categories: CategoriesOption = None,
@@ -37,21 +40,25 @@ def command(
     A measured trace and one that kprof profile -o wrote are compared operator by operator: a call's mean time in both,
     and how far the prediction is off for all calls that were measured.
 
-    Example:  kprof trace diff before.json after.json --fail-over 3
+    Example:  kprof trace diff before.json after.json --tree modules --fail-over 3
     """
     from kprof.api.trace.diff import trace_diff
-    from kprof.reporters import trace_prediction_text
+    from kprof.reporters import trace_prediction_text, trace_tree_diff_text
     from kprof.reporters.trace_diff_text import lines
 
-    found = trace_diff(before, after, categories=categories, jobs=jobs, scheduler=scheduler)
+    found = trace_diff(
+        before, after, categories=categories, tree=None if tree is None else tree.value, jobs=jobs, scheduler=scheduler
+    )
     if picture is not None:
         found.draw(picture)
         log(f"drawn: {picture}")
 
     def shown() -> list[str]:
         if found.prediction is not None:
-            return trace_prediction_text.lines(found.prediction, limit)
-        return lines(found.comparison, limit)
+            text = trace_prediction_text.lines(found.prediction, limit)
+        else:
+            text = lines(found.comparison, limit)
+        return text if found.tree is None else [*text, *trace_tree_diff_text.lines(found.tree, limit)]
 
     answer(found, shown, outputs, quiet=quiet)
     if fail_over is None:

@@ -1,24 +1,15 @@
 """``kprof trace tree``: GPU time by module and operator."""
 
-from enum import Enum
 from typing import Annotated
 
 import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import PathsArgument, SchedulerOption, answer
+from kprof.cli.trace._shared import Levels, PathsArgument, SchedulerOption, answer
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "GPU time as a tree of nn.Modules and operators."
-
-
-class Levels(str, Enum):
-    """What the tree is made of."""
-
-    modules = "modules"
-    operators = "operators"
-    both = "both"
 
 
 @format_options("trace")

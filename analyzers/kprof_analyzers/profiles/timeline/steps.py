@@ -44,6 +44,7 @@ class SteppedKernels(msgspec.Struct, frozen=True):
         kernels: those launched in a whole step where steps are marked, else all.
         steps: how many whole ones are marked.
         outside_ns: time of other kernels, where steps are marked.
+        tree: of the same kernels, where it was asked for.
     """
 
     info: TraceInfo
@@ -51,6 +52,7 @@ class SteppedKernels(msgspec.Struct, frozen=True):
     steps: int
     outside_ns: int
     issues: tuple[TraceIssue, ...]
+    tree: TimeTree | None = None
 
 
 class Shares(msgspec.Struct, frozen=True):
@@ -108,24 +110,32 @@ def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
     )
 
 
-def stepped_kernels_step(file: TraceFile, categories: str | None = None) -> SteppedKernels:
-    """Kernels of all steps, and how many steps there are."""
+def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: By | None = None) -> SteppedKernels:
+    """Kernels of all steps, how many steps there are, and the kernels' tree where its levels are given.
+
+    Raises:
+        InputError: a tree of a Proton profile, which has no operators.
+    """
     if file.kind == "proton":
+        if tree is not None:
+            raise InputError("a Proton profile has neither modules nor operators", path=file.path)
         found = kernels_step(file, categories)
         return SteppedKernels(found.info, found.kernels, 0, 0, found.issues)
     trace = open_trace(file)
     steps, places = launched_in(trace)
-    if not steps:
-        return SteppedKernels(trace.info, top_kernels(trace, load_categories(categories)), 0, 0, trace.issues)
-    durations = trace.activities.numbers("duration_ns").data
-    inside, outside = set(), 0
-    for row, place in places:
-        if place >= 0 and steps[place].whole:
-            inside.add(row)
-        else:
-            outside += durations[row]
+    inside: set[int] | None = None
+    outside = 0
+    if steps:
+        durations = trace.activities.numbers("duration_ns").data
+        inside = set()
+        for row, place in places:
+            if place >= 0 and steps[place].whole:
+                inside.add(row)
+            else:
+                outside += durations[row]
     kernels = top_kernels(trace, load_categories(categories), rows=inside)
-    return SteppedKernels(trace.info, kernels, sum(step.whole for step in steps), outside, trace.issues)
+    levels = None if tree is None else time_tree(trace, tree, rows=inside)
+    return SteppedKernels(trace.info, kernels, sum(step.whole for step in steps), outside, trace.issues, levels)
 
 
 def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool = False, bins: int = 120) -> Shares:

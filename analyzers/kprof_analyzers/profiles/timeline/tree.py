@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Container
 from typing import Literal
 
 import msgspec
@@ -54,7 +55,9 @@ class TimeTree(msgspec.Struct, frozen=True):
     issues: tuple[TraceIssue, ...]
 
 
-def time_tree(trace: LinkedTrace, by: By = "modules", *, each: bool = False) -> TimeTree:
+def time_tree(
+    trace: LinkedTrace, by: By = "modules", *, each: bool = False, rows: Container[int] | None = None
+) -> TimeTree:
     """Kernels by what launched them; a backward pass by the modules of its forward operators, under ``backward``.
 
     Kernels of a replayed graph have one place for all, that of the graph's launch: there they stand by category, with
@@ -64,6 +67,7 @@ def time_tree(trace: LinkedTrace, by: By = "modules", *, each: bool = False) -> 
         trace: linked tables.
         by: levels of the tree.
         each: keep modules of one class apart (``BertLayer_0``, ``BertLayer_1``) that stand in the same place.
+        rows: only these of the trace's activities; ``None`` for all.
     """
     has_modules = any(trace.frames.words("module").words) and len(trace.frames) > 0
     levels: By = by if has_modules else "operators"
@@ -79,7 +83,7 @@ def time_tree(trace: LinkedTrace, by: By = "modules", *, each: bool = False) -> 
     for row, (kind, graph, launch, operator, duration) in enumerate(
         zip(kinds.data, graphs.data, *columns, strict=True)
     ):
-        if kind == kernel:
+        if kind == kernel and (rows is None or row in rows):
             path = paths.of(launch, operator)
             if categories and graph == in_graph:
                 path = (*path, categories[row])

@@ -1,0 +1,136 @@
+"""Two trees of modules and operators laid over each other: where in the model the time changed."""
+
+from collections.abc import Container, Iterator, Sequence
+
+import msgspec
+
+from kprof_analyzers.profiles.timeline.tree import TreeNode
+
+_AROUND = 4
+"""Wrappers around each other that are looked through."""
+
+
+class TreeChange(msgspec.Struct, frozen=True):
+    """A module or an operator in both trees. Times in ns, of one step where both traces mark steps.
+
+    Attributes:
+        before_ns, after_ns: time of the kernels launched in it, with its children's; ``None`` where it is not there.
+        before_own_ns, after_own_ns: without them.
+        before_kernels, after_kernels: kernels launched in it; of a step they may be broken.
+        children: by how much they changed, the largest first.
+    """
+
+    name: str
+    before_ns: float | None
+    after_ns: float | None
+    before_own_ns: float
+    after_own_ns: float
+    before_kernels: float
+    after_kernels: float
+    children: list["TreeChange"]
+
+    @property
+    def delta_ns(self) -> float:
+        """After less before."""
+        return (self.after_ns or 0.0) - (self.before_ns or 0.0)
+
+
+class TreeComparison(msgspec.Struct, frozen=True):
+    """The trees of two traces, aligned.
+
+    Attributes:
+        by: what their levels are.
+        root: all kernels.
+        wrappers: modules and operators of one trace alone whose children stand in the other without them, as a
+            compiled region or a parallel wrapper does; they are passed over.
+    """
+
+    by: str
+    root: TreeChange
+    wrappers: list[str]
+
+
+def compare_trees(
+    before: Sequence[TreeNode], after: Sequence[TreeNode], by: str, steps: tuple[int, int] = (1, 1)
+) -> TreeComparison:
+    """Align trees by the names from the outside in.
+
+    Args:
+        before: the trees of one side's files, which are added up.
+        after: those of the other side.
+        by: what their levels are.
+        steps: what the times and numbers of either side are divided by.
+    """
+    wrappers: dict[str, None] = {}
+    old, new = merged(before), merged(after)
+    root = _aligned(old.name, old, new, steps, wrappers)
+    return TreeComparison(by, root, list(wrappers))
+
+
+def merged(roots: Sequence[TreeNode]) -> TreeNode:
+    """One tree with the sums of several; nodes of one name in one place are one."""
+    found = TreeNode(roots[0].name if roots else "all kernels", alike=max((one.alike for one in roots), default=1))
+    inside: dict[str, list[TreeNode]] = {}
+    for one in roots:
+        found.total_ns += one.total_ns
+        found.own_ns += one.own_ns
+        found.kernels += one.kernels
+        for child in one.children:
+            inside.setdefault(child.name, []).append(child)
+    found.children = [merged(each) for each in inside.values()]
+    return found
+
+
+def _aligned(
+    name: str, old: TreeNode | None, new: TreeNode | None, steps: tuple[int, int], wrappers: dict[str, None]
+) -> TreeChange:
+    left = {child.name: child for child in old.children} if old is not None else {}
+    right = {child.name: child for child in new.children} if new is not None else {}
+    if old is not None and new is not None:
+        left = _without_wrappers(left, right, wrappers)
+        right = _without_wrappers(right, left, wrappers)
+    children = [_aligned(each, left.get(each), right.get(each), steps, wrappers) for each in {**left, **right}]
+    children.sort(key=lambda one: (-abs(one.delta_ns), -(one.after_ns or 0.0), one.name))
+    return TreeChange(
+        name,
+        old.total_ns / steps[0] if old is not None else None,
+        new.total_ns / steps[1] if new is not None else None,
+        old.own_ns / steps[0] if old is not None else 0.0,
+        new.own_ns / steps[1] if new is not None else 0.0,
+        old.kernels / steps[0] if old is not None else 0,
+        new.kernels / steps[1] if new is not None else 0,
+        children,
+    )
+
+
+def _without_wrappers(
+    nodes: dict[str, TreeNode], others: dict[str, TreeNode], wrappers: dict[str, None]
+) -> dict[str, TreeNode]:
+    """The nodes of one side, where wrappers are replaced by their children.
+
+    A wrapper has no counterpart, and at least half of its time is in nodes inside it that have one in its place.
+    """
+    while True:
+        missing = others.keys() - nodes.keys()
+        unmatched = [node for node in nodes.values() if node.name not in others]
+        found = next((n for n in unmatched if 2 * _held(n, missing, _AROUND) >= max(n.total_ns, 1)), None)
+        if found is None:
+            return nodes
+        wrappers.setdefault(found.name)
+        beside = TreeNode("", children=[node for node in nodes.values() if node is not found])
+        nodes = {child.name: child for child in merged([beside, found]).children}
+
+
+def _held(node: TreeNode, names: Container[str], depth: int) -> int:
+    """Time of the outermost nodes inside it that have one of the names."""
+    if not depth:
+        return 0
+    return sum(c.total_ns if c.name in names else _held(c, names, depth - 1) for c in node.children)
+
+
+def walk(change: TreeChange, level: int = 0, place: tuple[str, ...] = ()) -> Iterator[tuple[int, str, TreeChange]]:
+    """Every node below, each before those inside it: level from 0, names from the top joined by ``/``, and the node."""
+    for child in change.children:
+        names = (*place, child.name)
+        yield level, "/".join(names), child
+        yield from walk(child, level + 1, names)
