@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.ranks import RankReport
     from kprof_analyzers.profiles.timeline.whole_run import TracedRun
 
-_TIMELINES = 16
-"""Traces whose timeline is on the page; the spans that it has room for are shared among them."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunReport(Result):
@@ -47,12 +44,14 @@ class RunReport(Result):
     @property
     def document(self) -> dict[str, Any]:
         """Everything but the timelines."""
+        from kprof.reporters.html.run import SCHEMA
+
         kept = [
             {name: getattr(one, name) for name in one.__struct_fields__ if name not in {"timeline", "ranks"}}
             for one in self.traces
         ]
         return {
-            "schema": "kprof.run/1",
+            "schema": SCHEMA,
             "traces": kept,
             "ranks": self.ranks,
             "metrics": None if self.metrics is None else self.metrics.document,
@@ -133,15 +132,16 @@ def run_report(
 
 
 def _of_traces(given: Sequence[str], arch: str | None, jobs: int, scheduler: str | None) -> RunReport:
+    from kprof.reporters.html.run import TRACES
     from kprof_analyzers.profiles.timeline.files import trace_files
     from kprof_analyzers.profiles.timeline.ranks import compare_ranks
     from kprof_analyzers.profiles.timeline.whole_run import whole_run_step
     from kprof_analyzers.profiles.timeline.zoomable import SPANS
 
     many = len(trace_files([Path(path) for path in given]))
-    spans = SPANS // min(many, _TIMELINES)
+    spans = SPANS // min(many, TRACES)
     found, left_out = per_file(whole_run_step, given, jobs=jobs, scheduler=scheduler, gpu=arch, spans=spans)
-    notes = [f"only the first {_TIMELINES} of {many:,} traces have a timeline"] if many > _TIMELINES else []
+    notes = [f"only the first {TRACES} of {many:,} traces have a timeline"] if many > TRACES else []
     return RunReport(found, compare_ranks([one.ranks for one in found], limit=20), left_out=left_out, notes=notes)
 
 

@@ -67,6 +67,7 @@ def environment() -> "Environment":
     env.globals["run_style"] = _trusted("run.css")
     env.globals["style"] = _trusted("style.css")
     env.globals["script_hash"] = script_hash()
+    env.globals["run_script_hash"] = script_hash("run.js")
     return env
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.counters.chosen import Chosen, Derived
     from kprof_analyzers.profiles.timeline.ranks import RankReport
 
+SCHEMA = "kprof.run/1"
+
 TRACES = 16
 """Traces that are shown whole; of the others the page has their devices."""
 
@@ -69,24 +71,23 @@ def run_page(
         roofs: the GPU, its limits and the kernels under them.
         notes: what is not on the page, and why.
     """
-    from kprof.reporters.html.parts import environment, script_hash
+    from kprof.reporters.html.parts import environment
     from kprof.version import __version__
 
     issues = [f"{label(one.info.path, 60)}: {issue.message}" for one in traces for issue in one.issues]
     shown = min(len(traces), TRACES)
+    summary = verdict(traces, counted[1] if counted else ())
     page: str = (
         environment()
         .get_template("run.html")
         .render(
-            version=__version__,
-            summary=verdict(traces, counted[1] if counted else ()),
+            document={"kprof": __version__, "schema": SCHEMA, "verdict": {"status": "ok", "summary": summary}},
             notes=[*notes, *issues],
             traces=[_trace_view(one, place, shown) for place, one in enumerate(traces[:TRACES])],
             more=max(0, len(traces) - TRACES),
             ranks=None if ranks is None else _ranks_view(ranks),
             counted=None if counted is None else _counted_view(*counted),
             roofline=None if roofs is None else _counter_picture(*roofs),
-            scripts=[script_hash("script.js"), script_hash("run.js")],
         )
     )
     return page if page.endswith("\n") else page + "\n"
