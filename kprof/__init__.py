@@ -52,6 +52,7 @@ __all__ = [
     "trace_diff",
     "trace_gaps",
     "trace_ops",
+    "trace_path",
     "trace_ranks",
     "trace_steps",
     "trace_summary",
@@ -104,6 +105,7 @@ _PUBLIC = {
     "trace_diff": "kprof.api.trace.diff",
     "trace_gaps": "kprof.api.trace.gaps",
     "trace_ops": "kprof.api.trace.ops",
+    "trace_path": "kprof.api.trace.path",
     "trace_ranks": "kprof.api.trace.ranks",
     "trace_steps": "kprof.api.trace.steps",
     "trace_summary": "kprof.api.trace.summary",
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
     from kprof.api.trace.diff import trace_diff as trace_diff
     from kprof.api.trace.gaps import trace_gaps as trace_gaps
     from kprof.api.trace.ops import trace_ops as trace_ops
+    from kprof.api.trace.path import trace_path as trace_path
     from kprof.api.trace.ranks import trace_ranks as trace_ranks
     from kprof.api.trace.steps import trace_steps as trace_steps
     from kprof.api.trace.summary import trace_summary as trace_summary

@@ -31,6 +31,7 @@ TRACES = {
     "ranks": (kprof.trace_ranks, ("trace", "ranks", "-n", 0), "name", {"waited_ns", "last"}),
     "tree": (kprof.trace_tree, ("trace", "tree"), "place", {"total_ns", "own_ns"}),
     "steps": (kprof.trace_steps, ("trace", "steps"), "name", {"kernel_ns", "phase"}),
+    "path": (kprof.trace_path, ("trace", "path"), "name", {"total_ns", "kind"}),
     "ops": (kprof.trace_ops, ("trace", "ops"), "name", {"total_ns", "lost_ns"}),
     "summary": (kprof.trace_summary, ("ingest", "trace"), "name", {"total_ns", "category"}),
 }

@@ -61,6 +61,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "trace diff": ("trace.json", "trace.json"),
     "trace gaps": ("trace.json",),
     "trace ops": ("trace.json",),
+    "trace path": ("trace.json",),
     "trace ranks": ("trace.json",),
     "trace steps": ("trace.json",),
     "trace top": ("trace.json",),

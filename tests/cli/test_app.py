@@ -70,7 +70,8 @@ EXAMPLES = (
     "counters roofline", "ingest counters", "ingest mlir", "ingest results",
     "ingest thread-trace", "ingest trace", "ingest tunableop", "layout", "lint-configs", "occupancy",
     "profile", "select",
-    "trace breakdown", "trace diff", "trace gaps", "trace ops", "trace ranks", "trace steps", "trace top", "trace tree",
+    "trace breakdown", "trace diff", "trace gaps", "trace ops", "trace path", "trace ranks", "trace steps", "trace top",
+    "trace tree",
     "validate",
 )  # fmt: skip
 

@@ -19,6 +19,7 @@ QUICK = [
     "schema",
     "select",
     "trace ops",
+    "trace path",
     "trace steps",
     "trace tree",
 ]

@@ -64,7 +64,7 @@ class GapReport(msgspec.Struct, frozen=True):
 
 def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
     """Every gap of every device, the ``limit`` largest in detail."""
-    threads = _Threads(trace)
+    threads = ThreadTimes(trace)
     ranks, devices = trace.activities.numbers("rank").data, trace.activities.numbers("device")
     starts = trace.activities.numbers("start_ns").data
     by_cause: Counter[str] = Counter()
@@ -104,7 +104,7 @@ class _Place(NamedTuple):
     end: int
 
 
-def _cause(trace: LinkedTrace, threads: "_Threads", place: _Place) -> tuple[Cause, dict[str, int]]:
+def _cause(trace: LinkedTrace, threads: "ThreadTimes", place: _Place) -> tuple[Cause, dict[str, int]]:
     row = trace.activities.numbers("launch").data[place.after]
     if row < 0:
         return "unknown", {}
@@ -113,10 +113,10 @@ def _cause(trace: LinkedTrace, threads: "_Threads", place: _Place) -> tuple[Caus
     cpu = threads.inside(rank, thread, place.begin, place.end)
     if launches.numbers("start_ns").data[row] + launches.numbers("duration_ns").data[row] <= place.begin:
         return "queued", cpu
-    return ("synchronisation" if any(_waits(name) for name in cpu) else "launch-bound"), cpu
+    return ("synchronisation" if any(waits_for_gpu(name) for name in cpu) else "launch-bound"), cpu
 
 
-def _gap(trace: LinkedTrace, threads: "_Threads", place: _Place) -> Gap:
+def _gap(trace: LinkedTrace, threads: "ThreadTimes", place: _Place) -> Gap:
     cause, cpu = _cause(trace, threads, place)
     after = trace.activities[place.after]
     return Gap(
@@ -133,11 +133,12 @@ def _gap(trace: LinkedTrace, threads: "_Threads", place: _Place) -> Gap:
     )
 
 
-def _waits(name: str) -> bool:
+def waits_for_gpu(name: str) -> bool:
+    """Whether a call of the runtime returns when the GPU has done something."""
     return name in _BLOCKING or any(part in name for part in _SYNCHRONISING)
 
 
-class _Threads:
+class ThreadTimes:
     """Each thread's operators and calls, flattened: at any moment the innermost one counts."""
 
     def __init__(self, trace: LinkedTrace) -> None:

@@ -12,6 +12,7 @@ from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
 from kprof.inputs.torch_profiler.tables import write_tables
 from kprof_analyzers.profiles.timeline.breakdown import Breakdown, breakdown, category_rows, occupations
 from kprof_analyzers.profiles.timeline.categories import Categories, load_categories
+from kprof_analyzers.profiles.timeline.critical_path import CriticalPath, critical_paths
 from kprof_analyzers.profiles.timeline.files import TraceFile, open_trace
 from kprof_analyzers.profiles.timeline.gaps import GapReport, find_gaps
 from kprof_analyzers.profiles.timeline.launch_bound import Stretch, launch_bound_stretches
@@ -187,6 +188,11 @@ def step_times_step(file: TraceFile) -> StepTable:
 def tree_step(file: TraceFile, by: By = "modules", *, each: bool = False) -> TimeTree:
     """GPU time by module or operator."""
     return time_tree(open_trace(file), by, each=each)
+
+
+def path_step(file: TraceFile) -> list[CriticalPath]:
+    """The critical path of each rank."""
+    return critical_paths(open_trace(file))
 
 
 def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:

@@ -1,0 +1,196 @@
+"""The chain of kernels, launches and CPU work that decides how long a run takes: nothing beside it shortens the run."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Generator, Iterator
+from typing import Literal
+
+import msgspec
+
+from kprof.inputs.torch_profiler.issues import TraceIssue
+from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
+from kprof_analyzers.profiles.timeline.gaps import ThreadTimes, waits_for_gpu
+
+Kind = Literal["kernel", "copy", "launch", "cpu", "synchronisation", "gap"]
+
+
+class PathPart(msgspec.Struct, frozen=True):
+    """One stretch of the path, in ns.
+
+    Attributes:
+        kind: ``kernel`` or ``copy``: it ran; ``launch``: from the call to the start of what it launched; ``cpu``: the
+            launching thread's work before the call; ``synchronisation``: from the end of what was waited for to the
+            return of the waiting call; ``gap``: everything was ready, and the GPU had not begun.
+        name: of the activity or the call; empty for ``cpu`` and ``gap``.
+        doing: of ``cpu``, innermost operators and calls to their time.
+    """
+
+    kind: Kind
+    name: str
+    start_ns: int
+    duration_ns: int
+    doing: dict[str, int] = {}
+
+
+class PathTime(msgspec.Struct, frozen=True):
+    """All parts of one kind and name.
+
+    Attributes:
+        total_ns: on the path; the run gets shorter by at most that, however much faster it becomes.
+        count: parts.
+    """
+
+    kind: Kind
+    name: str
+    total_ns: int
+    count: int
+
+
+class CriticalPath(msgspec.Struct, frozen=True):
+    """The path of one rank of a trace.
+
+    Attributes:
+        parts: from the first to the last, without a hole between them.
+        span_ns: their sum: from the first call that launched something, or later, to the end of the last activity.
+        kinds: their time by kind, largest first.
+        times: by kind and name, largest first; CPU work by the innermost operator or call.
+        assumed: waits for another stream or thread, of which traces say nothing: what ended last is taken.
+    """
+
+    info: TraceInfo
+    rank: int
+    parts: list[PathPart]
+    span_ns: int
+    kinds: dict[str, int]
+    times: list[PathTime]
+    assumed: int
+    issues: tuple[TraceIssue, ...]
+
+
+def critical_paths(trace: LinkedTrace) -> list[CriticalPath]:
+    """One path a rank, followed back from the end of its last activity."""
+    threads = ThreadTimes(trace)
+    return [_path(trace, rank, threads) for rank in sorted(set(trace.activities.numbers("rank").data))]
+
+
+def _path(trace: LinkedTrace, rank: int, threads: ThreadTimes) -> CriticalPath:
+    walk = _Walk(trace, rank, threads)
+    parts = list(walk.back())[::-1]
+    kinds: Counter[str] = Counter()
+    times: Counter[tuple[Kind, str]] = Counter()
+    counts: Counter[tuple[Kind, str]] = Counter()
+    for part in parts:
+        kinds[part.kind] += part.duration_ns
+        for name, duration in part.doing.items() if part.kind == "cpu" else [(part.name, part.duration_ns)]:
+            times[part.kind, name] += duration
+            counts[part.kind, name] += 1
+    found = [PathTime(*key, total, counts[key]) for key, total in times.most_common()]
+    span = sum(kinds.values())
+    return CriticalPath(trace.info, rank, parts, span, dict(kinds.most_common()), found, walk.assumed, trace.issues)
+
+
+class _Walk:
+    """One rank's activities and calls, and the way back through them."""
+
+    def __init__(self, trace: LinkedTrace, rank: int, threads: ThreadTimes) -> None:
+        self._trace, self._rank, self._threads = trace, rank, threads
+        activities, launches = trace.activities, trace.launches
+        self._starts = activities.numbers("start_ns").data
+        durations = activities.numbers("duration_ns").data
+        self._ends = [start + duration for start, duration in zip(self._starts, durations, strict=True)]
+        self._launch = activities.numbers("launch").data
+        self._names, self._kinds = activities.words("name"), activities.words("kind")
+        ranks = activities.numbers("rank").data
+        mine = [row for row, one in enumerate(ranks) if one == rank]
+        self._by_end = sorted(mine, key=lambda row: (self._ends[row], self._starts[row]))
+        self._moments = [self._ends[row] for row in self._by_end]
+        self._before = self._on_streams(mine)
+        self._called = launches.numbers("start_ns").data
+        lasted = launches.numbers("duration_ns").data
+        self._returned = [start + duration for start, duration in zip(self._called, lasted, strict=True)]
+        self._calls, self._thread_of = launches.words("name"), launches.numbers("thread")
+        waiting = [waits_for_gpu(name) for name in self._calls.words]
+        self._waits = sorted(
+            (self._returned[row], row)
+            for row, (code, one) in enumerate(zip(self._calls.data, launches.numbers("rank").data, strict=True))
+            if one == rank and waiting[code]
+        )
+        self._began = min((self._called[self._launch[row]] for row in mine if self._launch[row] >= 0), default=0)
+        self._seen: set[int] = set()
+        self.assumed = 0
+
+    def _on_streams(self, mine: list[int]) -> dict[int, int]:
+        """Each activity's predecessor on its stream."""
+        devices, streams = (self._trace.activities.numbers(field) for field in ("device", "stream"))
+        last: dict[tuple[int | None, int | None], int] = {}
+        before: dict[int, int] = {}
+        for row in sorted(mine, key=lambda one: (self._starts[one], self._ends[one])):
+            lane = devices[row], streams[row]
+            if lane in last:
+                before[row] = last[lane]
+            last[lane] = row
+        return before
+
+    def back(self) -> Iterator[PathPart]:
+        """Parts from the last to the first."""
+        row, until = self._by_end[-1], self._moments[-1]
+        while True:
+            self._seen.add(row)
+            start = min(self._starts[row], until)
+            kind: Kind = "kernel" if self._kinds[row] == "kernel" else "copy"
+            yield PathPart(kind, self._names[row], start, until - start)
+            launch, before = self._launch[row], self._before.get(row, -1)
+            called = -1 if launch < 0 else self._ready(launch, start)
+            freed = -1 if before < 0 or before in self._seen else min(self._ends[before], start)
+            if max(called, freed) < 0:
+                return
+            other = self._ended_in(max(called, freed), start)
+            if other >= 0:
+                self.assumed += 1
+                before, freed = other, self._ends[other]
+            if freed >= called:
+                if start > freed:
+                    yield PathPart("gap", "", freed, start - freed)
+                row, until = before, freed
+                continue
+            if start > called:
+                yield PathPart("launch", self._calls[launch], called, start - called)
+            row, until = yield from self._cpu(launch, called)
+            if row < 0:
+                return
+
+    def _ready(self, launch: int, start: int) -> int:
+        """When a call had done its part: an activity may begin before it returns."""
+        return self._returned[launch] if self._returned[launch] <= start else min(self._called[launch], start)
+
+    def _ended_in(self, after: int, until: int) -> int:
+        """The activity that ended last after one moment and not after another; -1 of none."""
+        place = bisect_right(self._moments, until) - 1
+        while place >= 0 and self._moments[place] > after:
+            if self._by_end[place] not in self._seen:
+                return self._by_end[place]
+            place -= 1
+        return -1
+
+    def _cpu(self, launch: int, until: int) -> Generator[PathPart, None, tuple[int, int]]:
+        """The CPU's work before a call, back to where it waited for the GPU; then what it waited for, and its end.
+
+        A thread may wait for another one that waits for the GPU, as autograd's does: waits of all threads count.
+        """
+        thread = self._thread_of[launch]
+        place = bisect_right(self._waits, (until, len(self._called))) - 1
+        while place >= 0:
+            returned, call = self._waits[place]
+            row = self._ended_in(self._called[call], returned) if call != launch else -1
+            if row >= 0:
+                self.assumed += self._thread_of[call] != thread
+                yield from self._working(thread, returned, until)
+                yield PathPart("synchronisation", self._calls[call], self._ends[row], returned - self._ends[row])
+                return row, self._ends[row]
+            place -= 1
+        yield from self._working(thread, min(self._began, until), until)
+        return -1, 0
+
+    def _working(self, thread: int | None, begin: int, end: int) -> Iterator[PathPart]:
+        if end > begin:
+            yield PathPart("cpu", "", begin, end - begin, self._threads.inside(self._rank, thread, begin, end))
