@@ -17,13 +17,13 @@ _OFF = {
     "use_int4_w4a16": False, "per_channel_quant": False, "HAS_BIAS": False, "SWAP_AB": False, "swap_ab": False,
     "USE_TD": False, "naive_block_assignment": False, "c_sorted": False, "FUSE_ADD_TO_OUTPUT": False,
     "MASK_OUTPUT": False, "FUSE_SUM_ALL_REDUCE": False, "FUSE_SWIGLU": False, "filter_expert": False,
-    "USE_GDC": False, "GDC_EARLY": False, "ROUTER_TOPK": 1, "SPLIT_K": 1,
+    "USE_GDC": False, "has_zp": False, "GDC_EARLY": False, "ROUTER_TOPK": 1, "SPLIT_K": 1,
     "A_OUTPUT_SLICES": 1, "A_OUTPUT_SLICE_WIDTH": 0, "A_OUTPUT_SLICE_K": 0,
 }  # fmt: skip
 """Switches as a launch on AMD has them where no feature of the model turns them on."""
 
-_NONE = ("a_desc", "b_desc", "bias_ptr", "b_bias_ptr", "add_mask_ptr", "sorted_weights_ptr")
-_ZERO = ("stride_bbe", "stride_bbn", "stride_bias_e", "stride_bias_n")
+_NONE = ("a_desc", "b_desc", "bias_ptr", "b_bias_ptr", "add_mask_ptr", "sorted_weights_ptr", "b_zp_ptr")
+_ZERO = ("stride_bbe", "stride_bbn", "stride_bias_e", "stride_bias_n", "stride_bze", "stride_bzk", "stride_bzn")
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,9 @@ class ServedExperts:
         inner: columns of an expert's intermediate result on this GPU.
         hidden: size of the residual stream.
         chosen: experts for a token.
-        weights: ``bf16``, ``fp8`` (a scale a tensor) or ``fp8-block``.
+        weights: ``bf16``, ``fp8`` (a scale a tensor), ``fp8-block`` or ``w4a16`` (two a byte, without zero points).
         block: rows and columns of the weights that share a scale.
+        group: elements of a row that share one, where the weights are ``w4a16``.
     """
 
     count: int
@@ -112,6 +113,7 @@ class ServedExperts:
     chosen: int
     weights: str
     block: tuple[int, int] | None = None
+    group: int | None = None
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
         """Both launches, the first under an empty name, the second under ``down``; arguments as a product's.
@@ -141,33 +143,39 @@ class ServedExperts:
     ) -> Launch:
         n, k = (2 * self.inner, self.hidden) if up else (self.hidden, self.inner)
         routed = rows * self.chosen
+        if self.weights == "w4a16":
+            config = _with_packed_tile(config, rows if up else routed)
         height, depth = _knob(config, "BLOCK_SIZE_M"), _knob(config, "BLOCK_SIZE_K")
         block = self.block or (0, 0)
         if self.block is not None:
             # As the servers' launchers have it: a tile must not span two scales.
             depth = min(depth, *block)
         padded = len(owners) * height
-        fp8 = self.weights != "bf16"
+        fp8 = self.weights in {"fp8", "fp8-block"}
+        packed = self.weights == "w4a16"
+        bytes_of_row = k // 2 if packed else k
         kind = resolve_fp8({"dtype": "fp8_e4m3"}, arch)["dtype"] if fp8 else "bf16"
         given = rows if up else routed
         known = {
             "a_ptr": Tensor(kind, (given, k)),
-            "b_ptr": Tensor(kind, (self.count, n, k)),
+            "b_ptr": Tensor("u8" if packed else kind, (self.count, n, bytes_of_row)),
             "c_ptr": Tensor("bf16", (rows, self.chosen, n)),
             "topk_weights_ptr": Tensor("fp32", (rows, self.chosen)),
             "sorted_token_ids_ptr": Tensor("i32", (padded,)),
             "expert_ids_ptr": Tensor("i32", (len(owners),), values=tuple(owners)),
             "num_tokens_post_padded_ptr": Tensor("i32", (1,), values=(padded,)),
             "N": n, "K": k, "EM": padded, "num_valid_tokens": routed,
-            "stride_am": k, "stride_ak": 1, "stride_be": n * k, "stride_bk": 1, "stride_bn": k,
-            "stride_cm": n, "stride_cn": 1,
+            "stride_am": k, "stride_ak": 1, "stride_be": n * bytes_of_row, "stride_bk": 1, "stride_bn": bytes_of_row,
+            "stride_cm": n, "stride_cn": 1, "group_size": self.group or 0,
             "group_n": block[0], "group_k": block[1],
             "top_k": self.chosen if up else 1,
             "compute_type": _bf16(),
             "even_Ks": k % depth == 0,
+            "block_k_diviable": k % depth == 0,
             **_OFF,
             **self._scales(given, n, k),
             "use_fp8_w8a8": fp8,
+            "use_int4_w4a16": packed,
             "MUL_ROUTED_WEIGHT": not up,
             **dict.fromkeys(_NONE),
             **dict.fromkeys(_ZERO, 0),
@@ -176,10 +184,17 @@ class ServedExperts:
         return Launch(_arguments(names, known, {**config, "BLOCK_SIZE_K": depth}), grid)
 
     def _scales(self, rows: int, n: int, k: int) -> dict[str, Any]:
-        """Scales and their strides: none, one a tensor, or one a block."""
+        """Scales and their strides: none, one a tensor, one a block, or one a group of a row."""
         strides = dict.fromkeys(("stride_asm", "stride_ask", "stride_bse", "stride_bsk", "stride_bsn"), 0)
         if self.weights == "bf16":
             return {"a_scale_ptr": None, "b_scale_ptr": None, **strides}
+        if self.weights == "w4a16":
+            if not self.group:
+                raise KprofError("weights of 4 bits without a group have no scales that kprof knows of")
+            groups = -(-k // self.group)
+            shared = Tensor("bf16", (self.count, n, groups))
+            sides = {"stride_bse": n * groups, "stride_bsk": 1, "stride_bsn": groups}
+            return {"a_scale_ptr": None, "b_scale_ptr": shared, **strides, **sides}
         if self.block is None:
             scales = {"a_scale_ptr": Tensor("fp32", (1,)), "b_scale_ptr": Tensor("fp32", (self.count,))}
             return {**scales, **strides, "stride_bse": 1}
@@ -193,6 +208,14 @@ class ServedExperts:
             "stride_bsk": 1,
             "stride_bsn": groups,
         }
+
+
+def _with_packed_tile(config: Mapping[str, Any], rows: int) -> Mapping[str, Any]:
+    """Columns and depth that vLLM's launcher adds to a default without them: ``get_moe_wna16_block_config``."""
+    if "BLOCK_SIZE_N" in config and "BLOCK_SIZE_K" in config:
+        return config
+    columns, depth = (32, 64) if rows == 1 else (64, 32)
+    return {**config, "BLOCK_SIZE_N": columns, "BLOCK_SIZE_K": depth}
 
 
 def _knob(config: Mapping[str, Any], name: str) -> int:

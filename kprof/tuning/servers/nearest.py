@@ -56,11 +56,12 @@ def fused_moe(
 
 
 def _launched(experts: ExpertShape, weights: WeightFormat) -> ServedExperts | None:
-    if weights.name not in {"bf16", "fp8", "fp8-block"}:
+    if weights.name not in {"bf16", "fp8", "fp8-block", "w4a16"} or (weights.name == "w4a16" and not weights.group):
         return None
     return ServedExperts(
-        experts.count, experts.everywhere, experts.inner, experts.hidden, experts.chosen, weights.name, weights.block
-    )
+        experts.count, experts.everywhere, experts.inner, experts.hidden, experts.chosen, weights.name, weights.block,
+        weights.group,
+    )  # fmt: skip
 
 
 def block_fp8(

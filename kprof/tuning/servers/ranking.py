@@ -21,7 +21,7 @@ from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import NeededFile, PredictedConfig, RankedBatch
 from kprof.tuning.servers.interface import ModelServer, NeededLookup
 from kprof.tuning.servers.kernel_source import cut, has_function
-from kprof.tuning.servers.launches import ServedProduct
+from kprof.tuning.servers.launches import ServedExperts, ServedProduct
 from kprof.tuning.servers.lookup import ServerCode
 from kprof.tuning.servers.subject import ServedSubject
 from kprof.tuning.servers.tuned_neighbours import of_gpu, read_all, votes
@@ -119,10 +119,12 @@ class Ranker:
         from kprof.importing.functions import load_function
 
         root = self.code.root.resolve()
-        for name, function in self.server.kernels.get(need.kernel, ()):
+        packed = isinstance(need.launch, ServedExperts) and need.launch.weights == "w4a16"
+        kernel = f"{need.kernel}, w4a16" if packed else need.kernel
+        for name, function in self.server.kernels.get(kernel, ()):
             if has_function(root, root / name, function):
                 return load_function(cut(root, root / name, function), function)
-        raise KprofError(f"version {self.code.version} has no kernel for {need.kernel} where kprof looks for it")
+        raise KprofError(f"version {self.code.version} has no kernel for {kernel} where kprof looks for it")
 
     def _votes(self, file: NeededFile, device: str) -> tuple[_Votes, str]:
         """Each batch size's votes, and whose they are."""
@@ -182,6 +184,9 @@ def _batch(
     order = in_order(ranked, heard)
     if not order:
         return RankedBatch(rows, looked_at, runs, reason=reason or found.example or "no configuration compiles")
+    if own is not None and own.time_us is not None and not heard and own.time_us < (order[0][0].time_us or 0.0):
+        # The model alone chooses here, and what runs is one of the choices.
+        order = [(own, None), *order]
     best, share = order[0]
     return RankedBatch(
         rows,

@@ -35,6 +35,7 @@ class SglangServer(ModelServer):
     sign: ClassVar[str] = "srt"
     kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
         "fused MoE": tuple((file, "fused_moe_kernel") for file in _MOE_KERNEL_FILES),
+        "fused MoE, w4a16": tuple((file, "fused_moe_kernel_gptq_awq") for file in _MOE_KERNEL_FILES),
         "block FP8": tuple((file, "_w8a8_block_fp8_matmul") for file in _PRODUCT_FILES),
     }
 
@@ -59,6 +60,8 @@ class SglangServer(ModelServer):
         ]
         if weights.name not in _DTYPES:
             found.append(f"for {weights.name} experts SGLang looks up no file that kprof knows of")
+        if weights.name == "w4a16":
+            found.append("weights of 4 bits are taken to have no zero points, as symmetric quantisation has them")
         if weights.block is None:
             found.append("products outside of the experts look up no file: only those with FP8 blocks do")
         return found

@@ -85,9 +85,9 @@ class ServedSubject:
         return found
 
     def element_bytes(self, problem: Problem) -> int | None:
-        """Of the weights and activations."""
+        """Of what is multiplied: packed weights are unpacked before."""
         del problem
-        whole = isinstance(self.launch, ServedExperts) and self.launch.weights == "bf16"
+        whole = isinstance(self.launch, ServedExperts) and self.launch.weights in {"bf16", "w4a16"}
         return 2 if whole else size_of(resolve_fp8({"dtype": "fp8_e4m3"}, self.arch.name)["dtype"])
 
     def flops(self, problem: Problem) -> int | None:

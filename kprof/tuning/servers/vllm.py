@@ -24,6 +24,7 @@ class VllmServer(ModelServer):
     sign: ClassVar[str] = "model_executor"
     kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
         "fused MoE": ((f"{_LAYERS}/fused_moe/fused_moe.py", "fused_moe_kernel"),),
+        "fused MoE, w4a16": ((f"{_LAYERS}/fused_moe/fused_moe.py", "fused_moe_kernel_gptq_awq"),),
         "block FP8": (
             (f"{_LAYERS}/quantization/utils/fp8_utils.py", "_w8a8_triton_block_scaled_mm"),
             (f"{_LAYERS}/quantization/utils/fp8_utils.py", "_w8a8_block_fp8_matmul"),
@@ -47,6 +48,8 @@ class VllmServer(ModelServer):
         found = ["these are Triton's kernels: with VLLM_ROCM_USE_AITER=1 AITER's run instead, see --server aiter"]
         if weights.name not in _DTYPES:
             found.append(f"for {weights.name} experts vLLM looks up no file that kprof knows of")
+        if weights.name == "w4a16":
+            found.append("weights of 4 bits are taken to have no zero points, as symmetric quantisation has them")
         if weights.block is None:
             found.append("products outside of the experts look up no file: only those with FP8 blocks do")
         return found

@@ -69,6 +69,34 @@ def test_both_products_of_experts():
     assert experts.work(64) == 2 * 128 * (2 * 1792 * 4096 + 1792 * 4096)
 
 
+PACKED = ("a_ptr", "b_ptr", "b_scale_ptr", "b_zp_ptr", "stride_be", "stride_bn", "stride_bse", "stride_bsn",
+          "group_size", "use_int4_w4a16", "has_zp", "BLOCK_SIZE_N", "BLOCK_SIZE_K")  # fmt: skip
+
+
+def test_packed_weights_have_two_a_byte_and_a_scale_a_group():
+    """Strides are those of a packed tensor, as PyTorch has them for contiguous ones."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    experts = ServedExperts(8, 8, 256, 512, 2, "w4a16", group=128)
+    up = experts.launches(64, TILE, PACKED, "gfx950")[""].args
+    weights, scales = (torch.empty(up[name].shape, device="meta") for name in ("b_ptr", "b_scale_ptr"))
+    assert (up["a_ptr"].dtype, up["b_ptr"].dtype, up["b_ptr"].shape) == ("bf16", "u8", (8, 512, 256))
+    assert (up["stride_be"], up["stride_bn"]) == weights.stride()[:2]
+    assert (up["stride_bse"], up["stride_bsn"]) == scales.stride()[:2]
+    assert (up["group_size"], up["use_int4_w4a16"], up["has_zp"], up["b_zp_ptr"]) == (128, True, False, None)
+    with pytest.raises(KprofError, match="without a group have no scales"):
+        ServedExperts(8, 8, 256, 512, 2, "w4a16").launches(64, TILE, PACKED, "gfx950")
+
+
+def test_a_packed_default_without_columns_gets_those_of_the_launcher():
+    """As in vLLM 0.33.0: 32 x 64 where the product has a single row, else 64 x 32."""
+    pytest.importorskip("triton")
+    experts = ServedExperts(8, 8, 256, 512, 2, "w4a16", group=128)
+    made = experts.launches(1, {"BLOCK_SIZE_M": 16, "GROUP_SIZE_M": 1}, PACKED, "gfx950")
+    tiles = [tuple(made[name].args[knob] for knob in ("BLOCK_SIZE_N", "BLOCK_SIZE_K")) for name in ("", "down")]
+    assert tiles == [(32, 64), (64, 32)]
+
+
 def test_experts_of_other_gpus_are_not_counted():
     """With experts dealt out to four GPUs, one has about a quarter of the rows."""
     pytest.importorskip("triton")
