@@ -80,6 +80,7 @@ class Search:
         self._scored: list[list[Scored]] = [[] for _ in subject.problems]
         self._own: list[Scored | None] = [None for _ in subject.problems]
         self._own_problems = ["" for _ in subject.problems]
+        self._own_unlaunchable = [False for _ in subject.problems]
         # What is compared, of the first configuration that has an answer: time, or cycles for each element of an axis.
         self._axes: list[str | None] = [None for _ in subject.problems]
         self._pruned, self._failed = Pruned(), Counter[str]()
@@ -288,6 +289,7 @@ class Search:
         if candidate.own:
             self._own[index] = result if isinstance(result, Scored) else None
             self._own_problems[index] = "" if isinstance(result, Scored) else result.reason or result.status
+            self._own_unlaunchable[index] = not isinstance(result, Scored) and result.status == "unlaunchable"
         elif isinstance(result, TaskResult):
             self._fail(result)
         else:
@@ -338,6 +340,7 @@ class Search:
             seconds=time.monotonic() - self._began,
             ended=self._ended,
             own_problems=list(self._own_problems),
+            own_unlaunchable=list(self._own_unlaunchable),
             example=self._example,
             not_kept=self._not_kept,
             tiles=progress.tiles,

@@ -75,6 +75,7 @@ class SearchResult:
         seconds: wall time of this run.
         ended: ``complete``, ``budget`` or ``interrupted``.
         own_problems: for each problem, why the kernel's own configuration is no good; empty where it is.
+        own_unlaunchable: for each problem, whether that is because it compiles and no GPU of the kind could launch it.
         example: the first reason why a configuration is no good, in full.
         tiles, tiles_seen: as :class:`Progress`.
         not_kept: why the journal ends before the search did; empty when it does not.
@@ -98,6 +99,7 @@ class SearchResult:
     seconds: float = 0.0
     ended: Literal["complete", "budget", "interrupted"] = "complete"
     own_problems: list[str] = field(default_factory=list)
+    own_unlaunchable: list[bool] = field(default_factory=list)
     example: str = ""
     tiles: int = 0
     tiles_seen: int = 0

@@ -54,6 +54,7 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
         tie: the model cannot tell the two apart: there is nothing to gain that is known.
         runners_up: the next ones, for those who can measure.
         reason: why there is no ``runs`` or no ``best``.
+        unlaunchable: what the server would run compiles and cannot be launched on this GPU; ``reason`` says why.
     """
 
     rows: int
@@ -63,6 +64,7 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
     tie: bool = False
     runners_up: list[PredictedConfig] = []
     reason: str = ""
+    unlaunchable: bool = False
 
 
 class StepCost(msgspec.Struct, frozen=True):

@@ -182,6 +182,9 @@ def _verdict(needed: Sequence[NeededFile], problems: Sequence[str], *, looked: b
     done = f"{len(needed)} {'file' if len(needed) == 1 else 'files'} needed"
     if looked and needed:
         done += f": {counts['exact']} there, {counts['fallback']} replaced by another, {missing} missing"
+    dead = sum(any(batch.unlaunchable for batch in file.ranked) for file in needed)
+    if dead:
+        done += f"; {dead} {'kernel' if dead == 1 else 'kernels'} cannot be launched with what is taken now"
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         return ServerVerdict("cannot_tell", f"cannot tell all: {count} with the model; {done}")

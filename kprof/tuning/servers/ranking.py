@@ -98,7 +98,10 @@ class Ranker:
             found = self._searched(subject, file.name, asked)
         except KprofError as error:
             return msgspec.structs.replace(file, unranked=error.message)
-        ranked = [_batch(rows, found, place, asked.get(rows, ())) for place, rows in enumerate(subject.batches)]
+        taken = "default" if file.status == "default" else "this"
+        ranked = [
+            _batch(rows, found, place, asked.get(rows, ()), taken=taken) for place, rows in enumerate(subject.batches)
+        ]
         return msgspec.structs.replace(file, ranked=ranked, basis=basis)
 
     def _subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:
@@ -175,15 +178,19 @@ def complete(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _batch(
-    rows: int, found: "SearchResult", place: int, heard: Sequence[tuple[Mapping[str, Any], float]]
+    rows: int, found: "SearchResult", place: int, heard: Sequence[tuple[Mapping[str, Any], float]], *, taken: str
 ) -> RankedBatch:
     own, ranked = found.own[place], [one for one in found.ranked[place] if one.time_us is not None]
     looked_at = sum(1 + len(one.alike) for one in ranked)
     runs = _config(own, None) if own is not None and own.time_us is not None else None
     reason = "" if runs is not None else found.own_problems[place] or "what the server would run is not known"
+    unlaunchable = runs is None and any(found.own_unlaunchable[place : place + 1])
+    if unlaunchable:
+        reason = f"{taken} cannot be launched: {reason}"
     order = in_order(ranked, heard)
     if not order:
-        return RankedBatch(rows, looked_at, runs, reason=reason or found.example or "no configuration compiles")
+        reason = reason or found.example or "no configuration compiles"
+        return RankedBatch(rows, looked_at, runs, reason=reason, unlaunchable=unlaunchable)
     if own is not None and own.time_us is not None and not heard and own.time_us < (order[0][0].time_us or 0.0):
         # The model alone chooses here, and what runs is one of the choices.
         order = [(own, None), *order]
@@ -196,6 +203,7 @@ def _batch(
         tie=own is not None and runs is not None and is_tie(best, own) and is_tie(own, best),
         runners_up=[_config(one, votes) for one, votes in order[1 : 1 + RUNNERS_UP]],
         reason=reason,
+        unlaunchable=unlaunchable,
     )
 
 

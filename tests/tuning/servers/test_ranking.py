@@ -1,6 +1,7 @@
 """Files for a server that lacks them: its own kernel compiled, its tuned files asked, what comes out read back."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from kprof.tuning.servers.default_config import default_config
 from kprof.tuning.servers.devices import served_gpu
 from kprof.tuning.servers.kernel_source import cut, cut_text
 from kprof.tuning.servers.tuned_neighbours import TunedFile, of_gpu, read_all, votes
+from kprof.tuning.servers.vllm import VllmServer
 
 PUBLIC = Path(__file__).resolve().parents[2] / "artifacts" / "model_configs"
 FILE = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
@@ -117,6 +119,28 @@ def test_missing_files_are_proposed_and_the_server_finds_them(ranked, checkout_w
     for before, now in zip(document.needed, again.needed, strict=True):
         assert [batch.config for batch in now.batches] == [batch.best.config for batch in before.ranked]
     assert "Nothing here was measured" in (checkout_with_kernel / "PULL_REQUEST.md").read_text()
+
+
+@pytest.mark.triton
+def test_a_default_that_cannot_be_launched_is_named(checkout_with_kernel, monkeypatch):
+    """Four stages are three tiles of each operand in LDS, FP8: 72 KiB, of which gfx1201 has 64."""
+    path = checkout_with_kernel / FILE
+    path.write_text(path.read_text().replace('"num_stages": 2', '"num_stages": 4'))
+    needed = VllmServer.needed
+    monkeypatch.setattr(VllmServer, "needed", lambda *asked: needed(*asked)[:1])
+    data = json.loads((PUBLIC / "qwen3-8b" / "config.json").read_text()) | {"num_hidden_layers": 1}
+    (checkout_with_kernel / "config.json").write_text(json.dumps(data))
+    found = kprof.server_configs(
+        checkout_with_kernel, server="vllm", arch="gfx1201", tp=8, quant="fp8-block", batches=[64],
+        server_path=checkout_with_kernel, rank=True,
+    )  # fmt: skip
+    (file,) = found.document.needed
+    (batch,) = file.ranked
+    said = re.fullmatch(r"default cannot be launched: needs ([\d,]+) bytes of LDS, .* 65,536", batch.reason)
+    assert int(said[1].replace(",", "")) >= 3 * (64 + 128) * 128
+    assert (batch.unlaunchable, batch.runs) == (True, None)
+    assert batch.best is not None
+    assert found.summary.endswith("; 1 kernel cannot be launched with what is taken now")
 
 
 def test_ranking_needs_a_server():
