@@ -1,7 +1,7 @@
 """Which tuned files a server looks for when it serves a model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import NeededFile, ServerConfigs, ServerVerdict
 from kprof.tuning.servers.interface import LookupAnswer, ModelServer, NeededLookup
 from kprof.tuning.servers.judging import from_table, judged
-from kprof.tuning.servers.lookup import ServerCode, ask
+from kprof.tuning.servers.lookup import LookupMissingError, ServerCode, ask
 from kprof.tuning.servers.shapes import Split, shapes_of
 from kprof.tuning.servers.step_cost import steps
 from kprof.version import __version__
@@ -80,16 +80,32 @@ def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None"
         ranker: predicts the time of what would run, and of what could.
 
     Raises:
-        KprofError: the server's functions are not where they are looked for, or cannot be run.
+        KprofError: the server's functions cannot be run. Where this version has none, the table's names and a problem
+            are the answer.
     """
+    try:
+        return _examined(asked, strict=strict, ranker=ranker)
+    except LookupMissingError as error:
+        if asked.code is None:
+            raise
+        said = (
+            f"{error.path}: {error.message}: names are those of {asked.server.version}, and what is there is not known"
+        )
+        return _examined(replace(asked, code=None), strict=strict, ranker=None, problem=said)
+
+
+def _examined(
+    asked: ServedModel, *, strict: bool, ranker: "Ranker | None", problem: str | None = None
+) -> ServerConfigs:
     shapes = shapes_of(asked.model, asked.split, asked.weights)
     needs = asked.server.needed(shapes, asked.weights, asked.batches)
     device, notes = _device(asked)
     if asked.code is None:
-        notes.append(
-            f"no {asked.server.shown} was looked at: names are those of {asked.server.version}, and what is there is "
-            "not known; --server-path names a checkout or the folder that it is installed in"
-        )
+        if problem is None:
+            notes.append(
+                f"no {asked.server.shown} was looked at: names are those of {asked.server.version}, and what is there "
+                "is not known; --server-path names a checkout or the folder that it is installed in"
+            )
         needed = [from_table(need, device, asked.gpu.arch) for need in needs]
     else:
         needed = _looked_up(asked, asked.code, needs, device, notes)
@@ -98,7 +114,7 @@ def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None"
             notes += _assumed(needed)
         root = asked.code.root
         needed += asked.server.tables(shapes, asked.weights, asked.gpu, root, asked.batches)
-    problems = [*asked.model.problems, *shapes.problems]
+    problems = [*asked.model.problems, *shapes.problems, *([] if problem is None else [problem])]
     return ServerConfigs(
         kprof=__version__,
         model=asked.model.path,
@@ -187,7 +203,7 @@ def _verdict(needed: Sequence[NeededFile], problems: Sequence[str], *, looked: b
         done += f"; {dead} {'kernel' if dead == 1 else 'kernels'} cannot be launched with what is taken now"
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        return ServerVerdict("cannot_tell", f"cannot tell all: {count} with the model; {done}")
+        return ServerVerdict("cannot_tell", f"cannot tell all: {count}; {done}")
     if strict and not looked:
         return ServerVerdict("cannot_tell", f"cannot tell: no server was looked at; {done}")
     if strict and counts["exact"] < len(needed):

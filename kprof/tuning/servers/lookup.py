@@ -21,13 +21,17 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _MOST = 1 << 20
 
 
+class LookupMissingError(KprofError):
+    """A server's code has no lookup function where kprof looks for it: it is of another version."""
+
+
 @dataclass(frozen=True)
 class ServerCode:
     """Where a server's code is.
 
     Attributes:
         root: the folder that its package is in.
-        version: of the installed distribution, or the commit; ``unknown`` where neither is written.
+        version: of the installed or unpacked distribution, or the commit; ``unknown`` where neither is written.
     """
 
     root: Path
@@ -74,7 +78,8 @@ def ask(code: ServerCode, calls: Sequence[LookupCall], *, device: str, arch: str
         triton: the version that the server is told.
 
     Raises:
-        KprofError: this version of the server has no such file, or the process failed.
+        LookupMissingError: this version of the server has no such function.
+        KprofError: the process failed.
     """
     wanted = [{"file": _file(code, call), "function": call.function, "options": dict(call.options)} for call in calls]
     question = {"root": str(code.root), "device": device, "arch": arch, "triton": triton, "calls": wanted}
@@ -106,7 +111,7 @@ def _file(code: ServerCode, call: LookupCall) -> str:
     for name in call.files:
         if f"{call.function}" in (boundary.content_of(code.root / name, _MOST) or b"").decode("utf-8", "replace"):
             return name
-    raise KprofError(
+    raise LookupMissingError(
         f"version {code.version} has no {call.function} where kprof looks for it",
         path=str(code.root / call.files[0]),
         hint="Without --server-path the names are taken from a table.",
@@ -120,7 +125,9 @@ def _version(root: Path, server: ModelServer) -> str:
         commit = _commit(place / ".git")
         if commit is not None:
             return commit[:10]
-    return "unknown"
+    unpacked = (boundary.content_of(root / "PKG-INFO", _MOST) or b"").decode("utf-8", "replace")
+    written = re.search(rf"^Name: {server.package}$.*?^Version: (\S+)$", unpacked, re.MULTILINE | re.DOTALL)
+    return written[1] if written is not None else "unknown"
 
 
 def _commit(git: Path) -> str | None:

@@ -94,9 +94,27 @@ def test_wrong_inputs(checkout, tmp_path):
         asked(MIXTRAL, checkout, quant="q4")
     with pytest.raises(kprof.KprofError, match="experts are distributed over"):
         asked(MIXTRAL, checkout, ep=3)
+
+
+def test_another_version_s_checkout_still_has_the_table_s_names(checkout):
+    """Without the function that is asked: a problem, and what the table knows; nothing is said to be there."""
     (checkout / "vllm/model_executor/layers/fused_moe/fused_moe.py").write_text("def other(): ...\n")
-    with pytest.raises(kprof.KprofError, match=r"version 9\.9\.9 has no try_get_optimal_moe_config"):
-        asked(MIXTRAL, checkout)
+    found = asked(MIXTRAL, checkout)
+    (problem,) = found.problems
+    assert "version 9.9.9 has no try_get_optimal_moe_config where kprof looks for it" in problem
+    assert (found.verdict.status, found.looked) == ("cannot_tell", False)
+    assert [(file.name, file.status) for file in found.needed] == [
+        ("E=8,N=1792,device_name=AMD_Instinct_MI300X.json", "unknown")
+    ]
+    assert not any("--server-path" in note for note in found.notes if "no vLLM" in note)
+
+
+def test_version_of_an_unpacked_source_distribution(checkout):
+    """Where nothing is installed, the archive's own metadata says it."""
+    (checkout / "vllm-9.9.9.dist-info").rmdir()
+    (checkout / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: vllm\nVersion: 0.33.0\n\nName: other\n")
+    assert server_code(server_of("vllm"), str(checkout)).version == "0.33.0"
+    assert server_code(server_of("vllm"), str(checkout)).root == checkout
 
 
 def test_what_has_no_stand_in_is_named(checkout):
