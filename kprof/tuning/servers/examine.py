@@ -11,7 +11,7 @@ from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import NeededFile, ServerConfigs, ServerVerdict
 from kprof.tuning.servers.interface import LookupAnswer, ModelServer, NeededLookup
 from kprof.tuning.servers.judging import from_table, judged
-from kprof.tuning.servers.lookup import LookupMissingError, ServerCode, ask
+from kprof.tuning.servers.lookup import LookupMissingError, ServerCode, ask, serves
 from kprof.tuning.servers.shapes import Split, shapes_of
 from kprof.tuning.servers.step_cost import steps
 from kprof.version import __version__
@@ -115,6 +115,11 @@ def _examined(
         root = asked.code.root
         needed += asked.server.tables(shapes, asked.weights, asked.gpu, root, asked.batches)
     problems = [*asked.model.problems, *shapes.problems, *([] if problem is None else [problem])]
+    if asked.code is not None and serves(asked.server, asked.code, asked.model.architecture) is False:
+        problems.append(
+            f"{asked.server.shown} {asked.code.version} does not name the architecture {asked.model.architecture!r}: "
+            "it may not serve this model"
+        )
     return ServerConfigs(
         kprof=__version__,
         model=asked.model.path,

@@ -80,6 +80,7 @@ class ModelServer(ABC):
         package: the folder of its code.
         sign: a folder in it by which it is told from others of the name.
         nearest: the bucket with the nearest number of rows is taken.
+        models: files that name the architectures that it serves, a pattern below its root; empty where it has none.
         kernels: where the Triton kernel of a :attr:`NeededLookup.kernel` may be: file and function, newest first.
     """
 
@@ -89,6 +90,7 @@ class ModelServer(ABC):
     package: ClassVar[str]
     sign: ClassVar[str]
     nearest: ClassVar[bool] = True
+    models: ClassVar[str] = ""
     kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {}
 
     @abstractmethod

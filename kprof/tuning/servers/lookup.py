@@ -67,6 +67,15 @@ def server_code(server: ModelServer, path: str | None) -> ServerCode | None:
     )
 
 
+def serves(server: ModelServer, code: ServerCode, architecture: str) -> bool | None:
+    """Whether a server's code names a model's architecture; ``None`` where the code has no list of them."""
+    files = sorted(code.root.glob(server.models)) if server.models else []
+    if not files:
+        return None
+    name = re.compile(rf"\b{re.escape(architecture)}\b".encode())
+    return any(name.search(boundary.content_of(file, _MOST) or b"") for file in files)
+
+
 def ask(code: ServerCode, calls: Sequence[LookupCall], *, device: str, arch: str, triton: str) -> list[LookupAnswer]:
     """Call functions of the server, in a process of their own; nothing else of it is executed.
 

@@ -33,6 +33,7 @@ class SglangServer(ModelServer):
     version: ClassVar[str] = "0.5.23"
     package: ClassVar[str] = "sglang"
     sign: ClassVar[str] = "srt"
+    models: ClassVar[str] = "sglang/srt/models/*.py"
     kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
         "fused MoE": tuple((file, "fused_moe_kernel") for file in _MOE_KERNEL_FILES),
         "fused MoE, w4a16": tuple((file, "fused_moe_kernel_gptq_awq") for file in _MOE_KERNEL_FILES),

@@ -22,6 +22,7 @@ class VllmServer(ModelServer):
     version: ClassVar[str] = "0.33.0"
     package: ClassVar[str] = "vllm"
     sign: ClassVar[str] = "model_executor"
+    models: ClassVar[str] = "vllm/model_executor/models/registry.py"
     kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
         "fused MoE": ((f"{_LAYERS}/fused_moe/fused_moe.py", "fused_moe_kernel"),),
         "fused MoE, w4a16": ((f"{_LAYERS}/fused_moe/fused_moe.py", "fused_moe_kernel_gptq_awq"),),

@@ -109,6 +109,21 @@ def test_another_version_s_checkout_still_has_the_table_s_names(checkout):
     assert not any("--server-path" in note for note in found.notes if "no vLLM" in note)
 
 
+def test_a_model_that_the_server_does_not_name(checkout):
+    """Whole words of its list of models, where the checkout has one; what would be asked for stands all the same."""
+    assert asked(MIXTRAL, checkout).problems == []
+    models = checkout / "vllm/model_executor/models/registry.py"
+    models.parent.mkdir(parents=True)
+    models.write_text('MODELS = {"MixtralForCausalLMOld": 1}\n')
+    found = asked(MIXTRAL, checkout)
+    assert found.problems == [
+        "vLLM 9.9.9 does not name the architecture 'MixtralForCausalLM': it may not serve this model"
+    ]
+    assert (found.verdict.status, len(found.needed)) == ("cannot_tell", 1)
+    models.write_text('MODELS = {"MixtralForCausalLM": 1}\n')
+    assert asked(MIXTRAL, checkout).problems == []
+
+
 def test_version_of_an_unpacked_source_distribution(checkout):
     """Where nothing is installed, the archive's own metadata says it."""
     (checkout / "vllm-9.9.9.dist-info").rmdir()
