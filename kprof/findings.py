@@ -68,6 +68,9 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
         to: the value to try.
         verified: metric name to ``[before, after]``, present only when the change was recompiled.
         note: what is judgement rather than fact.
+        speedup: predicted time before all changes of the advice over that after them; absent where one is not known.
+        certainty: that the kernel is faster with them, 0 to 1, by published pairs predicted as far apart
+            (docs/validation/model.md); absent without ``speedup`` and on architectures without published times.
         edit: the line that sets the knob, where exactly one does; of knobs on one line, the same edit.
     """
 
@@ -76,6 +79,8 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
     to: Any
     verified: dict[str, tuple[Any, Any]] | UnsetType = UNSET
     note: str | UnsetType = UNSET
+    speedup: float | UnsetType = UNSET
+    certainty: float | UnsetType = UNSET
     edit: Edit | UnsetType = UNSET
 
 

@@ -1,14 +1,49 @@
 """What docs and code say about certainty, made from the page's numbers: a test finds sentences that are not these.
 
 ``python -m benchmarks.model --write`` gives the numbers (``docs/validation/model.json``), this the sentences.
+The certainty that kprof states of two predictions, ``certainty.toml``, is made of the same numbers.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from kprof_analyzers.model.certainty import ENOUGH, least_difference
+
 AIM = 0.9
 """Share of the times that a range is to hold."""
+
+
+FILE = Path(__file__).parents[2] / "analyzers/kprof_analyzers/model/certainty.toml"
+_HEAD = """\
+# Of pairs of published configurations whose predicted times differ by "least" and more, up to the next step, the share
+# that was measured in the predicted order. Neighbouring bins of the page are pooled where more of a difference was not
+# surer. Written by python -m benchmarks.model --ranges COMMIT."""
+
+
+def steps(pairs: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, int]]:
+    """Least difference, share right and pairs of each step; shares never fall with growing difference.
+
+    Args:
+        pairs: bins of the page, by growing difference.
+    """
+    found: list[tuple[float, float, int]] = []
+    for one in pairs:
+        least, share, count = one["least"], one["right"], one["pairs"]
+        while found and found[-1][1] >= share:
+            least, before, more = found.pop()
+            share, count = (share * count + before * more) / (count + more), count + more
+        found.append((least, share, count))
+    return found
+
+
+def write(pairs: Sequence[Mapping[str, Any]], commit: str) -> None:
+    """Renew ``certainty.toml`` from the bins of the page."""
+    lines = [_HEAD, f'commit = "{commit}"']
+    for least, share, count in steps(pairs):
+        lines += ["", "[[steps]]", f"least = {least:g}", f"right = {share:.3f}", f"pairs = {count}"]
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def right(pairs: Sequence[Mapping[str, Any]], least: float, most: float | None = None) -> float:
@@ -39,12 +74,13 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
     others = _percent(fmean(one["left_out"] for one in apart))
     worst = _percent(min(one["left_out"] for one in apart))
     bins = ((0.03, 0.05), (0.05, 0.08), (0.08, 0.12), (0.12, 0.2))
-    steps = ", ".join(f"{100 * a:.0f} to {100 * b:.0f} % apart in {_percent(right(pairs, a, b))}" for a, b in bins)
+    told = ", ".join(f"{100 * a:.0f} to {100 * b:.0f} % apart in {_percent(right(pairs, a, b))}" for a, b in bins)
     far = _percent(right(pairs, 0.2))
     tie = _percent(right(pairs, 0, 0.03))
     return {
         "docs/model.md": [
-            f"Of such pairs the one said to be faster was so in {tie}; of those {steps}, farther apart in {far}.",
+            f"Of pairs less than 3 % apart the one said to be faster was so in {tie};",
+            f"of those {told}, farther apart in {far}.",
             f"On average over kinds of kernels {inside} of the published times lie there;",
             f"of a kind that the ranges are not fitted on {others}, in the worst case {worst}.",
             _retunes(data["retunes"]["summary"]),
@@ -52,10 +88,6 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
         "benchmarks/model/failures.md": [_narrow(apart)],
         "docs/validation/model.md": [_narrow(apart)],
         "kprof/document.py": [f"where {inside} of published times do"],
-        "kprof/tuning/candidates.py": [
-            f"the one said to be faster was so in {tie} of the pairs",
-            f"from 5 % on in {_percent(right(pairs, 0.05))}",
-        ],
     }
 
 
@@ -74,6 +106,15 @@ def factors(sorts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
             f"(gfx1250, RDNA) {low_high['foreign']}, a note saying so;",
             f"iterations of a loop are not known {low_high['unknown']}.",
         ]
+    }
+
+
+def threshold() -> dict[str, str]:
+    """File to the sentence that tells from where on two predictions are called different."""
+    least = _percent(least_difference())
+    return {
+        "docs/model.md": f"called different from a certainty of {_percent(ENOUGH)} on, which is {least} apart",
+        "docs/tune.md": f"predicted less than {least} apart",
     }
 
 

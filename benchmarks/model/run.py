@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
-from benchmarks.model import ablations, floor, ranges, report, sureness, tritons  # noqa: E402  # the path comes first
+from benchmarks.model import ablations, certainty, floor, ranges, report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Rows, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
@@ -90,6 +90,8 @@ def main() -> None:
         )
     if options.ranges:
         ranges.write([known[name] for name in names], results, options.ranges)
+        if not options.only:
+            certainty.write(extra["sureness"]["pairs"], options.ranges)
     if options.update:
         report.update(PAGES, [known[name] for name in names], results, options.update, extra["sureness"])
     if options.write:

@@ -92,7 +92,8 @@ Times of published winners under 5 us are left out. A family that is the only on
 the RMS-norm and SwiGLU tables) is judged by the range of `far` when it is left out.
 
 Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
-those whose times differ by more than 3 %), and by how much the median. `kprof tune` calls predictions within 3 % a tie.
+those whose times differ by more than 3 %), and by how much the median. Of these shares `certainty.toml` is
+made, which `advise`, `tune`, `check` and `diff` state of a proposal; below 75 % they call two predictions a tie.
 """
 
 

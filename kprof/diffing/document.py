@@ -91,6 +91,9 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
         price: what is worse with the change than on the old side, in words, the gravest first.
         price_severity: of the gravest; a note when there is no price.
         time_us: predicted time of one launch with the change, microseconds; ``None`` where the model has none.
+        speedup: predicted time of the new side as it is over that with the change; ``None`` where one is not known.
+        certainty: that it is faster with the change, 0 to 1, by published pairs predicted as far apart
+            (docs/validation/model.md); ``None`` without ``speedup`` and on architectures without published times.
     """
 
     change: dict[str, Any]
@@ -101,6 +104,8 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
     price: list[str] = []
     price_severity: Severity = Severity.NOTE
     time_us: float | None = None
+    speedup: float | None = None
+    certainty: float | None = None
 
 
 class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -13,6 +13,9 @@ from kprof.gate.edits import edits
 from kprof.gate.limits import cannot_launch
 from kprof.gate.rules import FAILS, MARK
 from kprof.gate.subject import CheckSubject
+from kprof_analyzers.model.certainty import comparison
+
+_NO_TIMES = "which is faster is not known: no predicted time; measure both on the GPU"
 
 
 def failing(report: KernelReport) -> list[Finding]:
@@ -50,6 +53,8 @@ def cured(
     before: CheckSubject,
     after: CheckSubject,
     files: Iterable[Path] = (),
+    *,
+    start_us: float | None = None,
 ) -> KernelReport:
     """The judged kernel with the change as verified advice on everything that fails.
 
@@ -59,14 +64,27 @@ def cured(
         before: the kernel that fails, as it was compiled.
         after: the kernel with the change, as it was compiled.
         files: where the line that sets a knob may be.
+        start_us: predicted time of the kernel that fails, microseconds; ``None``: not known.
     """
     old, new = before.metrics(), after.metrics()
     verified = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
     spec = before.report.specialization
     known = {} if spec is msgspec.UNSET else {**spec.constexprs, **spec.options, **spec.environment}
     lines = edits(change, known, files)
+    model = after.report.model
+    times = comparison(None if model is UNSET else model.time_us, start_us, after.report.arch)
+    sure = UNSET if times is None or times.certainty is None else round(times.certainty, 3)
     advice = [
-        Advice(knob=k, from_=known.get(k), to=value, verified=verified, edit=lines.get(k, UNSET))
+        Advice(
+            knob=k,
+            from_=known.get(k),
+            to=value,
+            verified=verified,
+            note=_NO_TIMES if times is None else f"predicted {times.words()}",
+            speedup=UNSET if times is None else round(times.speedup, 3),
+            certainty=sure,
+            edit=lines.get(k, UNSET),
+        )
         for k, value in change.items()
     ]
     return _changed(report, advice=advice)

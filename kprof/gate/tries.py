@@ -1,7 +1,7 @@
 """Other knobs for a kernel that fails, compiled: a way for each kind of check."""
 
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,6 +34,7 @@ class Tries:
         left: how many were not.
         files: where the lines that set the knobs may be.
         how: what could be tried of a recorded kernel, in words; known once something is.
+        start_us: asks for the predicted time of the kernel as it fails, microseconds; ``None`` where there is none.
     """
 
     found: Iterable[Found] = ()
@@ -41,6 +42,7 @@ class Tries:
     left: int = 0
     files: Sequence[Path] = ()
     how: str = ""
+    start_us: Callable[[], float | None] = lambda: None
 
     def close(self) -> None:
         """Ask for no more: what compiles or runs for it ends."""
@@ -116,7 +118,7 @@ def _searched(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", s
     found = (
         (t.change, t.report) for t in reported(spec, machine, options, job.problem, trials) if t.report is not None
     )
-    return Tries(found, trials.tried, trials.left)
+    return Tries(found, trials.tried, trials.left, start_us=lambda: trials.start.time_us)
 
 
 def _changed(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", seconds: float) -> Tries:
@@ -172,6 +174,7 @@ def _launched_again(
         made.how = how
         waiting = list(changes_of(own, ready, rules)(own.knobs))
         made.left = len(waiting)
+        made.start_us = lambda: _time_of(replace(own.jobs(own.problems[0], own.knobs)[0], product=each.kernel.product))
 
         def jobs() -> "Iterator[tuple[Mapping[str, Any], TargetJob]]":
             for change in waiting:
@@ -214,7 +217,17 @@ def _in_order(
                 change, job = begun[following]
                 following += 1
                 if one.compiled is not None:
-                    yield change, analyze(loaded(job, one.compiled))
+                    yield change, analyze(loaded(job, one.compiled), model=True)
+
+
+def _time_of(job: "TargetJob") -> float | None:
+    """Predicted microseconds of a compile, out of the cache where it is there; ``None`` where there are none."""
+    from kprof.compiler.compile import compile_kernel
+    from kprof.targets.jobs import loaded
+    from kprof_analyzers.pipeline import analyze
+
+    report = analyze(loaded(job, compile_kernel(job.request)), model=True)
+    return None if report.model is UNSET else report.model.time_us
 
 
 def _is_python(name: str) -> bool:

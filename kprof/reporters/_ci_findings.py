@@ -129,7 +129,9 @@ def advice_text(finding: Finding) -> str:
     verified = finding.advice[0].verified
     if verified is UNSET or not verified:
         return f"Try {tries}."
-    return f"Try {tries} (compiled: {', '.join(f'{name} {old} -> {new}' for name, (old, new) in verified.items())})."
+    figures = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in verified.items())
+    note = finding.advice[0].note
+    return f"Try {tries} (compiled: {figures}{'' if note is UNSET else f'; {note}'})."
 
 
 def cure(finding: Finding) -> list[Edit]:

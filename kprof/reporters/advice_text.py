@@ -59,6 +59,8 @@ def show_trials(trials: "Trials", console: "Console") -> None:
             trials.ranked_by, ""
         )
         console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
+    if asked := _ask(trials):
+        console.print(asked, style="dim", markup=False)
 
 
 def verdict(trials: "Trials") -> str:
@@ -83,12 +85,21 @@ def _gain(trials: "Trials") -> str:
     """What the first one is predicted to cost beside the start."""
     from kprof.reporters._model_text import duration
 
-    start, best, gain = trials.start, trials.best[0], trials.gain
-    if gain is None:
+    start, best = trials.start, trials.best[0]
+    found = trials.beside_start(best)
+    if found is None:
         return ""
     if start.time_us is not None and best.time_us is not None:
-        return f" (predicted {duration(start.time_us)} → {duration(best.time_us)}, {gain:.2f} times as fast)"
-    return f" (predicted {start.cost:.3g} → {best.cost:.3g} {_UNIT} of {start.axis}, {gain:.2f} times as fast)"
+        return f" (predicted {duration(start.time_us)} → {duration(best.time_us)}, {found.words()})"
+    return f" (predicted {start.cost:.3g} → {best.cost:.3g} {_UNIT} of {start.axis}, {found.words()})"
+
+
+def _ask(trials: "Trials") -> str:
+    """What only the GPU can tell: trials that the model does not tell apart."""
+    asked = trials.to_measure
+    names = [knobs(trial.change) or "as it is" for trial in asked]
+    shown = "; ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return f"Not told apart: measure these {len(asked)} on the GPU: {shown}." if asked else ""
 
 
 def _table(trials: "Trials", width: int) -> "tuple[Table, str]":

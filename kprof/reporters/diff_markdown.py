@@ -85,4 +85,4 @@ def _explanation(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[str
     for role, (label, figures, price) in zip(roles, words.trial_rows(diff, kernel, found), strict=True):
         cells = " | ".join("" if value is None else words.number(value) for value in figures)
         lines.append(f"| {role}{code(label) if role else cell(label)} | {cells} | {cell(price)} |")
-    return [*lines, ""]
+    return [*lines, "", *(f"- {cell(line)}" for line in words.cure_times(found)), ""]

@@ -193,6 +193,8 @@ class DiffTextReporter:
         if found.causes or found.cures:
             self._console.print()
             self._console.print(self._trials(diff, kernel, found))
+        for line in words.cure_times(found):
+            self._print(line, "dim")
         left = f", {found.left} left out when the time was spent" if found.left else ""
         failed = f", {found.failed} did not compile" if found.failed else ""
         self._print(

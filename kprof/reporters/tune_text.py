@@ -133,9 +133,11 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
     for text, values in (("all rows", shared), ("assumed", problem.assumed)):
         if values:
             _fold(console, f"{text}: {knobs(values)}")
-    if problem.ties > 1:
-        how = "within 3 % of the first" if ranking[0].measured_ms is not None else "not distinguished from the first"
-        _fold(console, f"= {how} ({problem.ties} programs in all)")
+    if problem.ties > 1 and ranking[0].measured_ms is not None:
+        _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
+    elif problem.ties > 1:
+        _fold(console, f"= not told apart from the first: measure these {problem.ties} on the GPU")
+    _fold_certainty(console, problem)
     for line in problem.learned:
         _fold(console, f"learned: {line}")
     timed = [one for one in ranking if one.measured_ms is not None]
@@ -151,6 +153,18 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
         _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")
+
+
+def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
+    """How sure it is that the first is faster than the kernel's own, and than the next that is told apart from it."""
+    told = next((one for one in problem.ranking[1:] if not one.tie and one.certainty is not None), None)
+    named = [("the kernel's own", problem.own), ("the next one told apart from it", told)]
+    said = [f"than {name} {100 * one.certainty:.0f} %" for name, one in named if one is not None and one.certainty]
+    if said:
+        _fold(
+            console,
+            f"certainty that the first is faster: {', '.join(said)} (of published pairs predicted so far apart)",
+        )
 
 
 def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Mapping[str, Any]) -> None:

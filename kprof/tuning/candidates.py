@@ -31,6 +31,7 @@ class Scored:
         alike: further configurations that lead to the same program and launch.
         measured_ms: median time on a GPU, when it was measured.
         note: what else there is to say, such as a wrong result on the GPU.
+        given: ``time_us`` is a measurement that the user gave.
     """
 
     config: Mapping[str, Any]
@@ -47,6 +48,7 @@ class Scored:
     note: str = ""
     cycles_per_element: float | None = None
     axis: str = ""
+    given: bool = False
 
     @property
     def cost(self) -> float:
@@ -168,9 +170,7 @@ def merged(found: Sequence[Scored]) -> list[Scored]:
 
 
 TIE = 0.03
-"""Times closer than this share are never told apart: repeated measurements differ by as much, and of two published
-configurations predicted that close the one said to be faster was so in 55 % of the pairs (docs/validation/model.md:
-from 5 % on in 88 %)."""
+"""Measured times closer than this share are the same: repeated measurements differ by as much."""
 
 WIDE = 16.0
 """Bounds further apart than this factor say that the model had to guess, for each configuration by itself."""
@@ -184,12 +184,17 @@ def tied(ranked: Sequence[Scored]) -> int:
 def is_tie(best: Scored, other: Scored) -> bool:
     """Whether another configuration may be as fast as the best one; by their measured times where both have one.
 
-    What is wrong with a prediction is mostly wrong with all of a kernel's predictions alike, so that near times are
-    compared as they are. Only where the model had to guess do the bounds decide.
+    Predicted times differ from :func:`kprof_analyzers.model.certainty.least_difference` on: what is wrong with a
+    prediction is mostly wrong with all of a kernel's predictions alike, so that their ranges say nothing of the order.
+    Only where the model had to guess do the bounds decide.
     """
+    from kprof_analyzers.model.certainty import least_difference
+
     if best.measured_ms is not None and other.measured_ms is not None:
         return other.measured_ms <= best.measured_ms * (1 + TIE)
+    if best.given and other.given:
+        return other.cost <= best.cost * (1 + TIE)
     bounds = (best.low_us, best.high_us, other.low_us)
     if None not in bounds and (best.high_us or 0.0) > WIDE * (best.low_us or 0.0):
         return (other.low_us or 0.0) <= best.cost
-    return other.cost <= best.cost * (1 + TIE)
+    return other.cost < best.cost * (1 + least_difference())

@@ -64,6 +64,9 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         bound: what limits it.
         resources: registers, spills, LDS, wavefronts per SIMD.
         tie: cannot be distinguished from the first one.
+        certainty: that the first one is faster, 0 to 1, by published pairs predicted as far apart
+            (docs/validation/model.md); ``None`` for the first one, where both were measured, without a predicted time,
+            and on architectures without published times.
         parts: further launches with their times in microseconds, inside ``time_us``.
         alike: other configurations that give the same program.
         variants: of one in the short list, the configurations of the same tile that are left out of the list because
@@ -79,6 +82,7 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
     bound: str
     resources: CompiledResources
     tie: bool = False
+    certainty: float | None = None
     parts: dict[str, float] = {}
     alike: list[Config] = []
     variants: int = 0
@@ -100,7 +104,8 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
         name: as it was asked for.
         shape: every parameter.
         assumed: those that were not given.
-        ties: how many of the first cannot be distinguished from each other.
+        ties: how many of the first cannot be distinguished from each other: more than one of them have to be measured
+            on the GPU.
         own: the kernel's own configuration, for comparison.
         ranking: fastest first.
         short_list: positions in ``ranking``: of each tile the fastest, and what was measured.
@@ -241,7 +246,8 @@ def _problem(
     """One problem's part of the document, with its own short list."""
     said = dict.fromkeys(a for one in ranked[:20] for a in one.assumptions)
     short = short_list(ranked, top)
-    entries = [_ranked(one, ranked[0]) for one in ranked]
+    arch = subject.arch.name
+    entries = [_ranked(one, ranked[0], arch) for one in ranked]
     for place in short:
         entries[place] = msgspec.structs.replace(entries[place], variants=variants(ranked, place, short))
     return TunedProblem(
@@ -249,7 +255,7 @@ def _problem(
         shape=dict(problem.values),
         assumed=dict(problem.assumed),
         ties=tied(ranked),
-        own=None if own is None else _ranked(own, ranked[0] if ranked else own),
+        own=None if own is None else _ranked(own, ranked[0] if ranked else own, arch),
         ranking=entries,
         short_list=short,
         assumptions=list(said),
@@ -270,7 +276,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-def _ranked(one: Scored, best: Scored) -> Ranked:
+def _ranked(one: Scored, best: Scored, arch: str) -> Ranked:
     return Ranked(
         config=dict(one.config),
         time_us=_rounded(one.time_us),
@@ -281,8 +287,19 @@ def _ranked(one: Scored, best: Scored) -> Ranked:
         bound=one.bound,
         resources=msgspec.convert(dict(one.resources), CompiledResources),
         tie=one is not best and is_tie(best, one),
+        certainty=_certainty(one, best, arch),
         parts={name: round(time, 4) for name, time in one.parts.items()},
         alike=[dict(config) for config in one.alike],
         measured_ms=one.measured_ms,
         note=one.note,
     )
+
+
+def _certainty(one: Scored, best: Scored, arch: str) -> float | None:
+    from kprof_analyzers.model.certainty import comparison
+
+    measured = one.measured_ms is not None and best.measured_ms is not None
+    if one is best or measured or (one.given and best.given):
+        return None
+    found = comparison(best.time_us, one.time_us, arch)
+    return None if found is None or found.certainty is None else round(found.certainty, 3)

@@ -118,7 +118,7 @@ def _corrected(
 def _as_measured(one: Scored, us: float) -> Scored:
     """A configuration whose time was given; repeated measurements differ by what two that tie do."""
     parts = {name: time * us / (one.time_us or us) for name, time in one.parts.items()}
-    return replace(one, time_us=us, low_us=us * (1 - TIE), high_us=us * (1 + TIE), parts=parts)
+    return replace(one, time_us=us, low_us=us * (1 - TIE), high_us=us * (1 + TIE), parts=parts, given=True)
 
 
 def corrected(one: Scored, learned: Learned) -> Scored:

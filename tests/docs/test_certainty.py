@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.model.certainty import factors, right, sentences
+from benchmarks.model.certainty import factors, right, sentences, steps, threshold
+from kprof_analyzers.model.certainty import steps as certainty_steps
 from kprof_analyzers.model.ranges import calibration
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +31,11 @@ def test_the_ranges_told_are_those_of_the_file():
     text = plain((ROOT / "docs/model.md").read_text(encoding="utf-8"))
     for sentence in factors(calibration()["sorts"])["docs/model.md"]:
         assert sentence in text, f"docs/model.md must say: {sentence}"
+
+
+@pytest.mark.parametrize(("path", "sentence"), threshold().items())
+def test_the_threshold_told_is_the_one_used(path, sentence):
+    assert sentence in plain((ROOT / path).read_text(encoding="utf-8"))
 
 
 def test_nothing_else_says_it_in_words():
@@ -66,3 +72,16 @@ def test_other_numbers_make_other_sentences():
     worse["retunes"]["summary"]["sign_right"] /= 2
     now, then = sentences(DATA), sentences(worse)
     assert all(set(now[path]).isdisjoint(then[path]) for path in now)
+
+
+def test_the_certainty_told_is_that_of_the_page():
+    """The file that kprof reads has the page's bins, pooled."""
+    found = [(step.least, step.right, step.pairs) for step in certainty_steps()]
+    assert found == [(least, round(share, 3), count) for least, share, count in steps(DATA["sureness"]["pairs"])]
+
+
+def test_pooled_steps_do_not_fall():
+    """A farther bin that was ordered less well makes one step of both, with the share of all its pairs."""
+    shares = [(0.0, 10, 0.5), (0.1, 10, 0.9), (0.2, 30, 0.7)]
+    pairs = [{"least": least, "pairs": count, "right": share} for least, count, share in shares]
+    assert steps(pairs) == [(0.0, 0.5, 10), (0.1, pytest.approx(0.75), 40)]

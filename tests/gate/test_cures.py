@@ -2,15 +2,18 @@
 
 from types import SimpleNamespace
 
+import msgspec
 import pytest
+from msgspec import UNSET
 
-from kprof.document import KernelReport, Occupancy, Report, Resources, Specialization, Verdict
+from kprof.document import KernelReport, Occupancy, Prediction, Report, Resources, Specialization, Verdict
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate import cures
 from kprof.gate.config import KernelEntry
 from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import Tries
+from kprof.reporters._ci_findings import advice_text
 
 
 def report(spills, block=64, *, fails=True, source=None):
@@ -89,6 +92,26 @@ def test_the_first_change_that_cures_is_taken(run, tmp_path):
     ((subject, folder, seconds, jobs),) = run.asked
     assert (subject.report.name, folder, jobs) == ("add", tmp_path, 2)
     assert seconds == 99, "what is left of the time"
+
+
+@pytest.mark.parametrize(
+    ("after_us", "speedup", "sure", "said"),
+    [
+        (100.0, 1.3, 0.915, "predicted 1.30 times as fast, certainty that it is faster 92 %"),
+        (128.0, 1.016, 0.55, "not told apart, measure both on the GPU"),
+        (None, UNSET, UNSET, "which is faster is not known"),
+    ],
+)
+def test_a_cure_says_how_certain_it_is_that_it_is_faster(run, after_us, speedup, sure, said):
+    """The shares of docs/validation/model.md; without a time it says that too."""
+    model = UNSET if after_us is None else Prediction(after_us, None, None, None, "matrix", {})
+    cure = msgspec.structs.replace(plain(0, 32), model=model)
+    run.tries = Tries(found=[({"BLOCK": 32}, cure)], start_us=lambda: 130.0)
+    (advice,) = run.call(report(9))[0].findings[0].advice
+    assert advice.speedup == (speedup if speedup is UNSET else pytest.approx(speedup, abs=1e-3))
+    assert advice.certainty == sure
+    assert said in advice.note
+    assert said in advice_text(msgspec.structs.replace(report(9).findings[0], advice=[advice]))
 
 
 @pytest.mark.parametrize(

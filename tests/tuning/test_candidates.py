@@ -2,9 +2,10 @@
 
 import pytest
 
-from kprof.tuning.candidates import TIE, Candidate, Scored, failure_reason, is_tie, merged, tied
+from kprof.tuning.candidates import Candidate, Scored, failure_reason, is_tie, merged, tied
 from kprof.tuning.problems import Problem
 from kprof.tuning.work import TaskResult
+from kprof_analyzers.model.certainty import least_difference
 
 
 def scored(time: float, code: str = "", spread: float = 1.5, **config: int) -> Scored:
@@ -23,7 +24,8 @@ def test_one_row_a_program() -> None:
 
 def test_ties() -> None:
     """Near times are not told apart; where the model had to guess, the bounds decide."""
-    close, far = scored(1 + TIE / 2), scored(1 + 2 * TIE)
+    least = least_difference()
+    close, far = scored(1 + least / 2), scored(1 + 2 * least)
 
     assert tied([scored(1.0), close, far]) == 2
     assert tied([]) == 0

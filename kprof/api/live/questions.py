@@ -91,7 +91,7 @@ def advise(target: str, **options: Any) -> answers.AdviceAnswer:
     start = document["start"]
     trials = [
         answers.Suggestion(
-            trial["change"], trial["config"], _time(trial, certain=document.get("told_apart", True)),
+            trial["change"], trial["config"], _time(trial, certain=document.get("told_apart", True), suggested=True),
             must_see(start["measure"], trial["measure"]),
         )
         for trial in document["best"]
@@ -302,11 +302,14 @@ def _lever(advice: Options) -> str:
     return f"{advice.get('knob', '')}{values}{f' ({note})' if note else ''}".strip()
 
 
-def _time(entry: Options | None, *, certain: bool = True) -> answers.Time | None:
+def _time(entry: Options | None, *, certain: bool = True, suggested: bool = False) -> answers.Time | None:
     if entry is None or entry.get("time_us") is None:
         return None
     us, low, high = (round(entry.get(name) or entry["time_us"], 3) for name in ("time_us", "low_us", "high_us"))
+    sure = entry.get("certainty") if suggested else None
     certainty = answers.Time.certainty if certain else "measure this: the model cannot tell it from the start"
+    if sure is not None:
+        certainty += f"; faster than the start with a certainty of {100 * sure:.0f} %"
     return answers.Time(us, low, high, entry.get("bound", ""), certainty)
 
 

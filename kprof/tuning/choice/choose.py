@@ -10,7 +10,7 @@ The first of these that can say anything decides:
 2. **Published times** (``published``): those of the nearest case of the same product, near in the same sense. The
    fastest that can do the shape. Cases of other forms of the kernel count where the kernel itself has none near.
 3. **The model** (``predicted``): each bundled kernel that solves the problem with its own defaults, compiled, all its
-   launches together. The fastest; within :data:`kprof.tuning.candidates.TIE` the kernel that was asked for.
+   launches together. The fastest; the kernel that was asked for where the model cannot tell the two apart.
 4. **The kernel's own defaults** (``default``), or the first of its ``alternatives`` that supports the shape.
 
 Whatever decides, the answer lists every implementation that was considered, with its time and how that is known, or why
@@ -25,7 +25,6 @@ from msgspec.structs import replace
 
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
-from kprof.tuning.candidates import TIE
 from kprof.tuning.choice.distance import numbers
 from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
 from kprof.tuning.choice.predicting import bundled, predicted
@@ -172,14 +171,17 @@ def _by_publication(
 def _by_model(
     base: ImplementationChoice, timed: list[ConsideredImplementation], own: list[ConsideredImplementation]
 ) -> ImplementationChoice:
+    from kprof_analyzers.model.certainty import least_difference
+
+    least = least_difference()
     best = min(timed, key=lambda one: one.ms or 0.0)
     asked = next((one for one in timed if one.implementation == base.kernel), None)
     reason = f"fastest of {len(timed)} predicted" if len(timed) > 1 else "the only one that could be predicted"
     if len(own) == 1:
         reason = "the only bundled kernel for it, with its own defaults"
     behind = min((one.ms or 0.0 for one in timed if one is not best), default=None)
-    if asked is not None and asked is not best and (asked.ms or 0.0) <= (best.ms or 0.0) * (1 + TIE):
-        reason = f"not distinguished from {best.implementation}, which is predicted less than {TIE:.0%} faster"
+    if asked is not None and asked is not best and (asked.ms or 0.0) < (best.ms or 0.0) * (1 + least):
+        reason = f"not distinguished from {best.implementation}, which is predicted less than {least:.0%} faster"
         best = asked
     elif behind is not None and best.ms:
         reason += f", {behind / best.ms - 1:.0%} ahead of the next"

@@ -12,6 +12,10 @@ from kprof.tuning.trials.trial import Trial, Trials
 def document(trials: Trials) -> dict[str, Any]:
     """The document of a round of trials, as JSON can hold it."""
 
+    def certainty(trial: Trial) -> float | None:
+        found = trials.beside_start(trial)
+        return found.certainty if found is not None else None
+
     def entry(trial: Trial) -> dict[str, Any]:
         return {
             "change": dict(trial.change),
@@ -34,14 +38,16 @@ def document(trials: Trials) -> dict[str, Any]:
         "arch": start.arch,
         "triton": start.triton,
         "start": entry(trials.start),
-        "best": [entry(trial) for trial in trials.best],
+        "best": [entry(trial) | {"certainty": certainty(trial)} for trial in trials.best],
         "dominated": [entry(trial) for trial in trials.dominated],
         "findings": msgspec.to_builtins(advised(trials)),
         "failed": dict(trials.failed),
         "ranked_by": trials.ranked_by,
         "why": trials.why,
         "gain": trials.gain,
+        "certainty": certainty(trials.best[0]) if trials.best else None,
         "told_apart": trials.told_apart,
+        "to_measure": [dict(trial.change) for trial in trials.to_measure],
         "all": [
             {
                 "change": dict(t.change),

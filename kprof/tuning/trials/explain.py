@@ -21,6 +21,7 @@ from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.hardware.machine import architectures, load
 from kprof.tuning.trials.words import knobs_text, price_of, summary_of
+from kprof_analyzers.model.certainty import comparison
 from kprof_analyzers.rules import launch_rules
 
 Tried = tuple[Mapping[str, Any], KernelReport | None, str | None]
@@ -96,6 +97,8 @@ class Case:
         price = [found for found in left if found.metric not in self.grave]
         worst = {*_WORSE_THAN_ANY, *(f"finding:{rule}" for rule in launch_rules())}
         remains = any(found.metric in self.grave for found in left)
+        time_us, now_us = (None if report.model is UNSET else report.model.time_us for report in (kernel, self.new))
+        beside = comparison(time_us, now_us, self.new.arch)
         return TriedChange(
             change=dict(change),
             before={name: self.config.get(name) for name in change},
@@ -104,7 +107,9 @@ class Case:
             cured=not remains and not any(found.metric in worst for found in price),
             price=[price_of(found) for found in price],
             price_severity=max((found.severity for found in price), key=lambda s: s.rank, default=Severity.NOTE),
-            time_us=None if kernel.model is UNSET else kernel.model.time_us,
+            time_us=time_us,
+            speedup=None if beside is None else beside.speedup,
+            certainty=None if beside is None else beside.certainty,
         )
 
 

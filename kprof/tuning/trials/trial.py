@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kprof.document import KernelReport
 from kprof.tuning.trials.measure import Measure
+
+if TYPE_CHECKING:
+    from kprof_analyzers.model.certainty import Comparison
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,32 @@ class Trials:
 
     @property
     def told_apart(self) -> bool:
-        """Whether the model can tell the best trial from the start (:data:`kprof.tuning.candidates.TIE`)."""
-        from kprof.tuning.candidates import TIE
+        """Whether the model can tell the best trial from the start."""
+        found = self.beside_start(self.best[0]) if self.best else None
+        return found is not None and found.told_apart and found.speedup > 1
 
-        return self.gain is not None and self.gain > 1 + TIE
+    def beside_start(self, trial: Trial) -> "Comparison | None":
+        """A trial's predicted cost beside the start's; ``None`` where one is not known."""
+        from kprof_analyzers.model.certainty import comparison
+
+        report = self.start.report
+        return comparison(trial.cost, self.start.cost, "" if report is None else report.arch)
+
+    @property
+    def to_measure(self) -> tuple[Trial, ...]:
+        """The best trial and those of the best that the model cannot tell from it; with the start where it is one.
+
+        Empty where nothing is left to ask the GPU: one trial stands out, or there are no predicted times.
+        """
+        from kprof_analyzers.model.certainty import comparison
+
+        if self.gain is None:
+            return ()
+        arch = "" if self.start.report is None else self.start.report.arch
+        first, *others = [*self.best, self.start]
+        near = [
+            one
+            for one in others
+            if (found := comparison(first.cost, one.cost, arch)) is not None and not found.told_apart
+        ]
+        return (first, *near) if near else ()

@@ -1,0 +1,120 @@
+"""How sure it is that of two launches of a kernel the one predicted to be faster is faster.
+
+What is wrong with a prediction is mostly wrong with all of a kernel's configurations alike, so that their order is
+surer than the times themselves and does not follow from the ranges of :mod:`kprof_analyzers.model.ranges`. It is what
+pairs of published times say: of those predicted as far apart, the share that was ordered as measured. The shares are in
+``certainty.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+ENOUGH = 0.75
+"""Two launches are called different from this certainty on; below it, the GPU has to be asked."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Pairs of configurations whose predicted times differ by as much.
+
+    Attributes:
+        least: share of the shorter time by which they differ at least.
+        right: share of them that was measured in the predicted order.
+        pairs: how many there were.
+    """
+
+    least: float
+    right: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two predicted times of a kernel beside each other: a proposal and what there is.
+
+    Attributes:
+        speedup: time of what there is over the proposal's; above 1 the proposal is predicted to be faster.
+        certainty: that the proposal is faster, 0 to 1: the share of published pairs predicted as far apart in which
+            the one said to be faster was. ``None`` where no times of the architecture are published.
+    """
+
+    speedup: float
+    certainty: float | None
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the model can say which one is faster: sure to :data:`ENOUGH`, one way or the other.
+
+        Without published times of the architecture the same difference has to do.
+        """
+        return max(self.speedup, 1 / self.speedup) - 1 >= least_difference()
+
+    def words(self) -> str:
+        """``1.21 times as fast, certainty 88 %``; where it cannot tell, that both have to be measured."""
+        faster = f"{self.speedup:.2f} times as fast"
+        if self.certainty is None:
+            sure = "certainty not known: no published times of this architecture"
+        else:
+            sure = f"certainty that it is faster {100 * self.certainty:.0f} %"
+        return f"{faster}, {sure}" if self.told_apart else f"{faster}, {sure}: not told apart, measure both on the GPU"
+
+
+@cache
+def steps() -> tuple[Step, ...]:
+    """The shares of ``certainty.toml``, by growing difference."""
+    return tuple(Step(one["least"], one["right"], one["pairs"]) for one in _file()["steps"])
+
+
+@cache
+def least_difference() -> float:
+    """Share by which predicted times have to differ to be sure to :data:`ENOUGH`."""
+    return next(step.least for step in steps() if step.right >= ENOUGH)
+
+
+def certainty(speedup: float, arch: str) -> float | None:
+    """That a launch is faster which is predicted to be.
+
+    Args:
+        speedup: time of the other one over its own, above 0.
+        arch: the architecture's name.
+
+    Returns:
+        0 to 1, below a half where it is predicted to be slower; ``None`` for an architecture without published times.
+    """
+    from kprof_analyzers.model.ranges import calibration
+
+    if arch not in calibration()["architectures"]:
+        return None
+    if speedup == 1:
+        return 0.5
+    apart = max(speedup, 1 / speedup) - 1
+    right = next(step.right for step in reversed(steps()) if apart >= step.least)
+    return right if speedup > 1 else 1 - right
+
+
+def comparison(time_us: float | None, other_us: float | None, arch: str) -> Comparison | None:
+    """A proposal beside what there is.
+
+    Args:
+        time_us: the proposal's predicted time, microseconds.
+        other_us: that of what there is.
+        arch: the architecture's name.
+
+    Returns:
+        ``None`` where one of the times is not known.
+    """
+    if not time_us or not other_us:
+        return None
+    return Comparison(other_us / time_us, certainty(other_us / time_us, arch))
+
+
+def _file() -> Mapping[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(resources.files(__package__).joinpath("certainty.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,57 @@
+"""How sure it is that one launch is faster: the shares of the page, for both directions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof_analyzers.model.certainty import ENOUGH, certainty, comparison, least_difference, steps
+
+
+def test_a_difference_has_the_share_of_its_step():
+    """At a step's edge and before the next one."""
+    for step, following in zip(steps(), [*steps()[1:], None], strict=True):
+        most = following.least if following is not None else 10.0
+        inside = 1 + (step.least + most) / 2
+        assert certainty(inside, "gfx942") == step.right
+        assert certainty(1 / inside, "gfx942") == pytest.approx(1 - step.right)
+
+
+@given(st.floats(0.05, 20), st.floats(0.05, 20))
+def test_more_of_a_difference_is_never_less_sure(one, other):
+    """Over the whole range, slower proposals included."""
+    low, high = sorted((one, other))
+    assert certainty(low, "gfx942") <= certainty(high, "gfx942")
+
+
+def test_equal_times_say_nothing():
+    assert certainty(1.0, "gfx942") == 0.5
+
+
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1201", "gfx1250"])
+def test_without_published_times_it_is_not_known(arch):
+    """What is not known is no number, and is said."""
+    found = comparison(10.0, 12.0, arch)
+    assert found.certainty is None
+    assert found.told_apart
+    assert "certainty not known" in found.words()
+
+
+def test_near_times_ask_for_the_gpu():
+    """Below the threshold both have to be measured; above it the words have the share."""
+    near, far = comparison(10.0, 10.2, "gfx942"), comparison(10.0, 13.0, "gfx942")
+    assert not near.told_apart
+    assert near.certainty < ENOUGH
+    assert near.words().endswith("measure both on the GPU")
+    assert far.told_apart
+    assert far.words() == "1.30 times as fast, certainty that it is faster 92 %"
+    assert comparison(13.0, 10.0, "gfx942").told_apart
+
+
+def test_the_threshold_is_met_from_the_least_difference_on():
+    assert certainty(1.0001 + least_difference(), "gfx942") >= ENOUGH
+    assert certainty(0.9999 + least_difference(), "gfx942") < ENOUGH
+
+
+@pytest.mark.parametrize("times", [(None, 1.0), (1.0, None), (0.0, 1.0)])
+def test_an_unknown_time_is_compared_with_nothing(times):
+    assert comparison(*times, "gfx942") is None
