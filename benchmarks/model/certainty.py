@@ -9,6 +9,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from benchmarks.model.orders import left_out, steps
+from benchmarks.model.ranges import FEW
 from kprof_analyzers.model.certainty import ENOUGH, least_difference
 
 AIM = 0.9
@@ -18,48 +20,16 @@ AIM = 0.9
 FILE = Path(__file__).parents[2] / "analyzers/kprof_analyzers/model/certainty.toml"
 _HEAD = """\
 # Of pairs of published configurations whose predicted times differ by "least" and more, up to the next step, the share
-# that was measured in the predicted order. Neighbouring bins of the page are pooled where more of a difference was not
-# surer. Written by python -m benchmarks.model --ranges COMMIT."""
+# that was measured in the predicted order; every family of kernels weighs alike. Neighbouring bins of the page are one
+# step where more of a difference was not surer. Written by python -m benchmarks.model --ranges COMMIT."""
 
 
-def steps(pairs: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, int]]:
-    """Least difference, share right and pairs of each step; shares never fall with growing difference.
-
-    Args:
-        pairs: bins of the page, by growing difference.
-    """
-    found: list[tuple[float, float, int]] = []
-    for one in pairs:
-        least, share, count = one["least"], one["right"], one["pairs"]
-        while found and found[-1][1] >= share:
-            least, before, more = found.pop()
-            share, count = (share * count + before * more) / (count + more), count + more
-        found.append((least, share, count))
-    return found
-
-
-def write(pairs: Sequence[Mapping[str, Any]], commit: str) -> None:
-    """Renew ``certainty.toml`` from the bins of the page."""
+def write(bins: Sequence[Mapping[str, Any]], commit: str) -> None:
+    """Renew ``certainty.toml`` from the families' bins of the page."""
     lines = [_HEAD, f'commit = "{commit}"']
-    for least, share, count in steps(pairs):
+    for least, share, count in steps(bins):
         lines += ["", "[[steps]]", f"least = {least:g}", f"right = {share:.3f}", f"pairs = {count}"]
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def right(pairs: Sequence[Mapping[str, Any]], least: float, most: float | None = None) -> float:
-    """Share of pairs predicted so far apart that were ordered as measured.
-
-    Args:
-        pairs: bins of the page.
-        least: share from which predictions differ, an edge of a bin.
-        most: up to which; ``None``: without end.
-    """
-    chosen = [
-        one
-        for one in pairs
-        if one["least"] >= least and (most is None or (one["most"] is not None and one["most"] <= most))
-    ]
-    return float(sum(one["right"] * one["pairs"] for one in chosen) / sum(one["pairs"] for one in chosen))
 
 
 def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -68,19 +38,19 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
     Args:
         data: ``model.json``.
     """
-    pairs, coverage = data["sureness"]["pairs"], data["sureness"]["coverage"]
+    coverage, orders = data["sureness"]["coverage"], data["sureness"]["orders"]
     inside = _percent(fmean(one["covered"] for one in coverage))
     apart = [one for one in coverage if one["left_out"] is not None]
     others = _percent(fmean(one["left_out"] for one in apart))
     worst = _percent(min(one["left_out"] for one in apart))
-    bins = ((0.03, 0.05), (0.05, 0.08), (0.08, 0.12), (0.12, 0.2))
-    told = ", ".join(f"{100 * a:.0f} to {100 * b:.0f} % apart in {_percent(right(pairs, a, b))}" for a, b in bins)
-    far = _percent(right(pairs, 0.2))
-    tie = _percent(right(pairs, 0, 0.03))
+    (_, near, _), *farther = steps(orders)
+    shares = ", ".join(f"{_percent(share)} from {_percent(least)}" for least, share, _ in farther)
+    alone = [one for one in left_out(orders, ENOUGH) if one["told"] >= FEW]
+    judged = ", ".join(f"{one['family']} {_percent(one['right'])}" for one in alone)
     return {
         "docs/model.md": [
-            f"Of pairs less than 3 % apart the one said to be faster was so in {tie};",
-            f"of those {told}, farther apart in {far}.",
+            f"of the nearest {_percent(near)} are ordered as measured; {shares} apart on.",
+            f"Of the pairs that the other families' shares call different, as measured: {judged}.",
             f"On average over kinds of kernels {inside} of the published times lie there;",
             f"of a kind that the ranges are not fitted on {others}, in the worst case {worst}.",
             _retunes(data["retunes"]["summary"]),

@@ -91,7 +91,7 @@ def main() -> None:
     if options.ranges:
         ranges.write([known[name] for name in names], results, options.ranges)
         if not options.only:
-            certainty.write(extra["sureness"]["pairs"], options.ranges)
+            certainty.write(extra["sureness"]["orders"], options.ranges)
     if options.update:
         report.update(PAGES, [known[name] for name in names], results, options.update, extra["sureness"])
     if options.write:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.model import ranges
+from benchmarks.model import orders, ranges
 from benchmarks.model.evaluate import Judged
 from benchmarks.model.layout import aligned, markdown
 from benchmarks.model.problem import Family
+from kprof_analyzers.model.certainty import ENOUGH
 
 
 def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
@@ -15,6 +16,7 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
         "coverage": ranges.coverage(chosen, results),
         "sorts": ranges.sorts(chosen, results),
         "pairs": ranges.pairs(chosen, results),
+        "orders": orders.by_family(chosen, results),
     }
 
 
@@ -46,12 +48,26 @@ def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
     ]  # fmt: skip
     yield "Pairs of configurations", header, lines
 
+    yield from _certainty(found["orders"])
     header = ["left to the GPU: closer than", "pairs that the model answers", "of these ordered as measured"]
     answered = [
         [f"{least:.0%}" if least else "none", _share(kept), _share(right)]
         for least, kept, right in risk(found["pairs"])
     ]
     yield "What the model answers, and what it leaves to the GPU", header, answered
+
+
+def _certainty(bins: orders.Bins) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """What ``certainty.toml`` has, and how each family fares with what the others say."""
+    found = orders.steps(bins)
+    lines = [[f"{least:.0%}", str(pairs), _share(right)] for least, right, pairs in found]
+    yield "Certainty that the one said to be faster is", ["predictions differ by at least", "pairs", "certainty"], lines
+    header = ["family", "pairs", "told apart from, by the others", "pairs told apart", "of these as measured"]
+    lines = [
+        [one["family"], str(one["pairs"]), _share(one["from"]), str(one["told"]), _share(one["right"])]
+        for one in orders.left_out(bins, ENOUGH)
+    ]
+    yield f"Pairs called different at a certainty of {ENOUGH:.0%}, each family left out", header, lines
 
 
 def risk(pairs: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, float]]:
@@ -92,8 +108,10 @@ Times of published winners under 5 us are left out. A family that is the only on
 the RMS-norm and SwiGLU tables) is judged by the range of `far` when it is left out.
 
 Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
-those whose times differ by more than 3 %), and by how much the median. Of these shares `certainty.toml` is
-made, which `advise`, `tune`, `check` and `diff` state of a proposal; below 75 % they call two predictions a tie.
+those whose times differ by more than 3 %), and by how much the median. *certainty* is the same share with every family
+weighing alike, retunes among them, which `advise`, `tune`, `check` and `diff` state of a proposal
+(`certainty.toml`); below 75 % they call two predictions a tie. Families are ordered unequally well: the tables of the
+MI210 have the ten best configurations only.
 """
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.model.certainty import factors, right, sentences, steps, threshold
+from benchmarks.model.certainty import factors, sentences, threshold
+from benchmarks.model.orders import left_out, steps
+from kprof_analyzers.model.certainty import ENOUGH
 from kprof_analyzers.model.certainty import steps as certainty_steps
 from kprof_analyzers.model.ranges import calibration
 
@@ -50,21 +52,10 @@ def test_nothing_else_says_it_in_words():
     assert not found
 
 
-def test_pairs_are_pooled_over_bins():
-    pairs = [
-        {"least": 0.0, "most": 0.1, "pairs": 10, "right": 0.5},
-        {"least": 0.1, "most": 0.2, "pairs": 30, "right": 0.9},
-        {"least": 0.2, "most": None, "pairs": 10, "right": 1.0},
-    ]
-    assert right(pairs, 0.0, 0.2) == pytest.approx((5 + 27) / 40)
-    assert right(pairs, 0.1) == pytest.approx(37 / 40)
-    assert right(pairs, 0.2) == 1
-
-
 def test_other_numbers_make_other_sentences():
     """A run that finds less makes the sentences of today wrong."""
     worse = json.loads(json.dumps(DATA))
-    for one in worse["sureness"]["pairs"]:
+    for one in worse["sureness"]["orders"]:
         one["right"] /= 2
     for one in worse["sureness"]["coverage"]:
         one["covered"] /= 2
@@ -76,12 +67,34 @@ def test_other_numbers_make_other_sentences():
 
 def test_the_certainty_told_is_that_of_the_page():
     """The file that kprof reads has the page's bins, pooled."""
-    found = [(step.least, step.right, step.pairs) for step in certainty_steps()]
-    assert found == [(least, round(share, 3), count) for least, share, count in steps(DATA["sureness"]["pairs"])]
+    assert [(step.least, step.right, step.pairs) for step in certainty_steps()] == steps(DATA["sureness"]["orders"])
 
 
-def test_pooled_steps_do_not_fall():
-    """A farther bin that was ordered less well makes one step of both, with the share of all its pairs."""
-    shares = [(0.0, 10, 0.5), (0.1, 10, 0.9), (0.2, 30, 0.7)]
-    pairs = [{"least": least, "pairs": count, "right": share} for least, count, share in shares]
-    assert steps(pairs) == [(0.0, 0.5, 10), (0.1, pytest.approx(0.75), 40)]
+def test_what_is_told_apart_holds_in_families_left_out():
+    """Where the others' shares call enough of a family's pairs different, that certainty is met there."""
+    judged = [one for one in left_out(DATA["sureness"]["orders"], ENOUGH) if one["told"] >= 10]
+    assert len(judged) >= 4
+    assert all(one["right"] >= ENOUGH for one in judged)
+
+
+def test_families_weigh_alike_and_steps_do_not_fall():
+    """A large family does not outvote another; a farther bin that is ordered less well makes one step of both."""
+    bins = [
+        {"family": "a", "least": 0.0, "pairs": 990, "right": 0.9},
+        {"family": "b", "least": 0.0, "pairs": 10, "right": 0.5},
+        {"family": "a", "least": 0.1, "pairs": 10, "right": 0.9},
+        {"family": "a", "least": 0.2, "pairs": 5, "right": 0.6},
+    ]
+    assert steps(bins) == [(0.0, 0.7, 1000), (0.1, 0.8, 15)]
+
+
+def test_a_family_is_left_out_of_its_own_judgement():
+    """What the other families are sure of from 0.1 on, and how much of that is right here."""
+    bins = [
+        {"family": "a", "least": 0.0, "pairs": 10, "right": 0.5},
+        {"family": "a", "least": 0.1, "pairs": 10, "right": 0.9},
+        {"family": "b", "least": 0.0, "pairs": 20, "right": 0.9},
+        {"family": "b", "least": 0.1, "pairs": 4, "right": 0.25},
+    ]
+    found = left_out(bins, 0.75)[1]
+    assert found == {"family": "b", "pairs": 24, "from": 0.1, "told": 4, "right": 0.25}
