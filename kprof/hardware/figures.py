@@ -34,7 +34,7 @@ _UNITS = (
     ("*_gbs", "GB/s"),
     ("*_per_cycle", "bytes per cycle"),
     ("*.channels", "channels"),
-    ("model.l2_unit_bytes", "bytes per cycle and CU"),
+    ("model.l?_unit_bytes", "bytes per cycle and CU"),
     ("*_bytes", "bytes"),
     ("latencies.*", "cycles"),
     ("hazards.*", "wait states"),

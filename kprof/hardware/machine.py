@@ -8,7 +8,6 @@
 
 import re
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 from kprof.errors import LONGEST_NAME, HardwareError
@@ -117,9 +116,14 @@ def find_product(name: str) -> Product | None:
 
 
 def product_in(text: str) -> str | None:
-    """The product in a device's name: ``MI300X`` of ``AMD Instinct MI300X VF`` and ``MI300X_A1``, ``None`` without."""
+    """The product in a device's name, ``None`` without one.
+
+    >>> product_in("AMD Instinct MI300X VF"), product_in("MI300X_A1"), product_in("AMD Radeon RX 7900 XTX")
+    ('MI300X', 'MI300X', 'RX7900XTX')
+    """
     words = re.split(r"[^A-Za-z0-9]+", text)
-    candidates = [*words, *("".join(pair) for pair in pairwise(words))]
+    # The longest first: an RX 7600 XT is no RX 7600.
+    candidates = ["".join(words[i : i + count]) for count in (3, 2, 1) for i in range(len(words) - count + 1)]
     return next((word for word in candidates if word and find_product(word) is not None), None)
 
 

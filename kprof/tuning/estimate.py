@@ -17,7 +17,6 @@ from kprof.knobs import number, role_names
 _BYTES_PER_CYCLE = 20.0
 _MATRIX_RATES = {1: "matrix_fp8", 2: "matrix_fp16", 4: "matrix_fp32", 8: "matrix_fp64"}
 _FLOPS_PER_CYCLE = 1024.0
-_COMPUTE_UNITS = 256
 _OVER = 4.0
 _STEP = 0.15
 
@@ -42,7 +41,9 @@ class Estimate:
     ) -> None:
         self._own = own or {}
         known = product or next(iter(arch.products.values()), None)
-        self._units = (known.compute_units if known is not None else None) or _COMPUTE_UNITS
+        sizes = [one.compute_units for one in (known, *arch.products.values()) if one is not None]
+        # A product of which nobody has published it has as many as the architecture's first.
+        self._units = next(filter(None, sizes), None) or 1
         self._lanes = arch.wavefront_size
         self._lds = arch.lds.bytes_per_workgroup
         self._element = element_bytes or 2

@@ -12,17 +12,18 @@ from kprof_analyzers.memory.spare_lanes import requested_and_distinct_bytes
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.source_lines import location_of
 
-# The least that is fetched from L2: half a line.
-_REQUEST = 64
 
-
-def fetched_shares(facts: KernelFacts) -> dict[int, float]:
+def fetched_shares(facts: KernelFacts, request: float) -> dict[int, float]:
     """Position of a load or store to bytes that go to or from L2 for each byte of its lanes.
 
     Lanes that ask for the same element get it with one access: a scale of a row is loaded by every lane of the row. A
     column of single elements, rows apart, costs a request each. Lanes that the mask turns off move nothing. The
     compiler's instructions are distinguished by source line only: all of one line get their mean. Accesses that are not
     here move what their lanes hold.
+
+    Args:
+        facts: the kernel.
+        request: bytes that a CU asks L2 for at least.
     """
     if facts.ttgir is None:
         return {}
@@ -35,7 +36,7 @@ def fetched_shares(facts: KernelFacts) -> dict[int, float]:
         place = location_of(op)[0]
         if place is None:
             continue
-        needed, asked = _bytes(op, facts.arguments)
+        needed, asked = _bytes(op, facts.arguments, request)
         entry = sums[store, place.file, place.line]
         # What several lanes hold of a stored tile is written by one of them: not told apart here.
         entry[0] += live.get(op.index, 1.0) * (asked if store else needed)
@@ -51,7 +52,7 @@ def fetched_shares(facts: KernelFacts) -> dict[int, float]:
     return found
 
 
-def _bytes(op: Operation, arguments: Mapping[str, int | float]) -> tuple[float, float]:
+def _bytes(op: Operation, arguments: Mapping[str, int | float], request: float) -> tuple[float, float]:
     """Bytes fetched from L2 for a tile, and bytes that all lanes of a workgroup ask for."""
     moved, held, size = requested_and_distinct_bytes(op), tile(op), element_bytes(op)
     if moved is None or held is None or size is None:
@@ -62,5 +63,5 @@ def _bytes(op: Operation, arguments: Mapping[str, int | float]) -> tuple[float, 
     step = first.value(arguments) if first is not None and len(held.shape) == 1 else None
     if step is not None and abs(step) > 1:
         # In tiles of two axes the rest of a request is another row's.
-        needed *= max(1.0, min(_REQUEST, abs(step) * size) / size)
+        needed *= max(1.0, min(request, abs(step) * size) / size)
     return needed, asked

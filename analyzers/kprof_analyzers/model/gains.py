@@ -139,7 +139,13 @@ def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
     """Accesses of another width, and LDS accesses without conflicts."""
     if not change.wide and not change.conflict_free:
         return {}
-    translator = Translator(model.machine, model.effects, model.simds, {}, fetched_shares(model.facts))
+    translator = Translator(
+        model.machine,
+        model.effects,
+        model.simds,
+        {},
+        fetched_shares(model.facts, model.machine.figures["request_bytes"]),
+    )
     translator.counters = list(model.code.counters)
     found = {}
     for position, width in change.wide.items():
@@ -168,7 +174,13 @@ def _relaunched(model: KernelModel, change: ModelChange) -> KernelModel:
     simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
     code = model.code
     if simds != model.simds:
-        translator = Translator(machine, model.effects, simds, conflict_shares(facts), fetched_shares(facts))
+        translator = Translator(
+            machine,
+            model.effects,
+            simds,
+            conflict_shares(facts),
+            fetched_shares(facts, machine.figures["request_bytes"]),
+        )
         code = translator.translate(facts.program.instructions)
     ways = ways_of(facts, machine, model.effects, where, model.sharing)
     return replace(

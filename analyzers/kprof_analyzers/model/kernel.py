@@ -107,7 +107,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     apart = warps < machine.simds
     simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
     conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
-    translator = Translator(machine, effects, simds, conflicts, fetched_shares(facts))
+    translator = Translator(machine, effects, simds, conflicts, fetched_shares(facts, machine.figures["request_bytes"]))
     code = translator.translate(facts.program.instructions)
     ways = ways_of(facts, machine, effects, where, shared)
     links = ways_of(facts, machine, effects, where, shared, near_only=True)

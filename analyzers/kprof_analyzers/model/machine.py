@@ -158,7 +158,7 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         lds_bytes=arch.rates.get("lds_read_bytes", 128) * pair,
         lds_access=figures["lds_access"],
         lds_latency=figures["lds_latency"],
-        l1_bytes=min(64, arch.rates.get("l1_bytes", 64)) * pair,
+        l1_bytes=figures["l1_unit_bytes"] * pair,
         vector_bytes=figures["vector_memory_share"] * l2,
         level_bytes=shares,
         latency={name: _latency(name, levels, clock, figures, assumptions) for name in _NAMES if name in levels},

@@ -154,6 +154,7 @@ class TraceInfo(msgspec.Struct):
         path: the file.
         vendor: ``amd``, ``nvidia`` or ``None`` when the trace does not tell.
         devices: product names as written; may be empty strings.
+        wavefront_sizes: lanes of a wavefront of each device, as far as written.
         versions: ``hip_runtime_version``, ``cuda_driver_version``, ``roctracer_version``, ... as written.
         ranks: ranks found in it.
         base_time_ns: what to add to times for the wall clock; 0 when they are wall-clock times already.
@@ -165,6 +166,7 @@ class TraceInfo(msgspec.Struct):
     path: str
     vendor: Literal["amd", "nvidia"] | None = None
     devices: list[str] = []
+    wavefront_sizes: list[int] = []
     versions: dict[str, str] = {}
     ranks: list[int] = []
     world_size: int | None = None
@@ -249,7 +251,9 @@ class LinkedTrace(msgspec.Struct):
 def info_from(metadata: dict[str, Any], path: str) -> TraceInfo:
     """What the metadata around the events says."""
     devices = metadata.get("deviceProperties")
-    names = [str(d.get("name", "")) for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
+    properties = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
+    names = [str(d.get("name", "")) for d in properties]
+    sizes = [d["warpSize"] for d in properties if isinstance(d.get("warpSize"), int)]
     versions = {
         key: str(value) for key, value in metadata.items() if key.endswith("_version") or key == "schemaVersion"
     }
@@ -260,6 +264,7 @@ def info_from(metadata: dict[str, Any], path: str) -> TraceInfo:
         path=path,
         vendor=_vendor(metadata, names),
         devices=names,
+        wavefront_sizes=sizes,
         versions=versions,
         world_size=world if isinstance(world, int) else None,
         base_time_ns=base if isinstance(base, int) else 0,

@@ -17,12 +17,14 @@ MODEL = Path(__file__).parents[3] / "analyzers" / "kprof_analyzers" / "model"
 PLAIN = {0, 1, 2, 100, 1000}
 """Counting, halves and doubles, percent and thousands."""
 ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
+    "certainty.ENOUGH": ((0.75,), "how sure two launches have to be to be called different: a choice, in no time"),
+    "certainty.certainty": ((0.5,), "equal times: as likely as not"),
+    "certainty._file": ((3, 11), "a version of Python"),
     "entries._MOST_ENTRIES": ((64,), "bound on work"),
     "executions._WORTH": ((0.125,), "which code is told of: in no time"),
     "explain._speed_of_light": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "explain._spilled": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "explain._notes": ((1.05,), "from where the power limit is told of: in no time"),
-    "fetched._REQUEST": ((64,), "bytes of a request"),
     "gains._MOST": ((12,), "bound on work"),
     "gains._relaunched": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "kernel._STEPS": ((9000,), "bound on work"),
@@ -36,7 +38,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "masks._DEPTH": ((40,), "bound on work"),
     "masks._ITERATIONS": ((64,), "bound on work"),
     "machine._ISSUE": ((32,), "lanes of a SIMD of RDNA; its use is told as an assumption"),
-    "machine.machine_of": ((128, 64), "data sheets' bytes a cycle, where the architecture has no rate"),
+    "machine.machine_of": ((128,), "data sheets' bytes a cycle, where the architecture has no rate"),
     "memory.spilled_bytes": ((4,), "bytes of a register"),
     "outline._LOOP_WEIGHT": ((16,), "which path is the longest: in no time by itself"),
     "roofline.roofline": ((4,), "Triton's own number of wavefronts, where the code does not tell"),

@@ -197,7 +197,7 @@ module attributes {{"ttg.num-warps" = {warps} : i32, "ttg.threads-per-warp" = 64
 def test_lanes_that_repeat_each_other_fetch_once(warps, row, bytes_a_lane):
     module = mlir.parse(MODULE.format(vector=1, warps=warps))
     (load,) = [op for op in module.operations if op.name == "tt.load"]
-    needed, asked = fetched._bytes(load, {"row": row})
+    needed, asked = fetched._bytes(load, {"row": row}, 64)
     assert asked == 64 * warps * 4
     assert needed / (64 * warps) == bytes_a_lane
 

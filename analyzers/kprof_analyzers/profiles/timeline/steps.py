@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from kprof.errors import InputError
+from kprof.hardware import machine
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import TraceInfo
 from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
@@ -105,10 +106,24 @@ def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
             TraceInfo(file.path, events=len(profile.rows)), _proton_kernels(profile, rules), [], [], profile.issues
         )
     trace = open_trace(file)
-    wavefront = 64 if trace.info.vendor == "amd" else None
     return Kernels(
-        trace.info, top_kernels(trace, rules), top_operators(trace), triton_kernels(trace, wavefront), trace.issues
+        trace.info,
+        top_kernels(trace, rules),
+        top_operators(trace),
+        triton_kernels(trace, _wavefront_size(trace.info)),
+        trace.issues,
     )
+
+
+def _wavefront_size(info: TraceInfo) -> int | None:
+    """Lanes of a wavefront as the trace writes them, else of the products that it names; ``None``: not known."""
+    sizes = set(info.wavefront_sizes)
+    if not sizes:
+        gpus = [machine.product_in(name) for name in info.devices]
+        if None in gpus:
+            return None
+        sizes = {machine.load(gpu).wavefront_size for gpu in gpus if gpu is not None}
+    return sizes.pop() if len(sizes) == 1 else None
 
 
 def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: By | None = None) -> SteppedKernels:

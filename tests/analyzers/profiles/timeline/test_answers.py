@@ -2,12 +2,16 @@
 
 import json
 
+import pytest
+
 from kprof.inputs.torch_profiler import load
 from kprof_analyzers.profiles.timeline.categories import load_categories
 from kprof_analyzers.profiles.timeline.compare import TraceSide, compare
+from kprof_analyzers.profiles.timeline.files import TraceFile
 from kprof_analyzers.profiles.timeline.gaps import find_gaps
 from kprof_analyzers.profiles.timeline.launch_bound import launch_bound_stretches
 from kprof_analyzers.profiles.timeline.ranks import compare_ranks, rank_part
+from kprof_analyzers.profiles.timeline.steps import kernels_step
 from kprof_analyzers.profiles.timeline.top import top_kernels, top_operators
 from kprof_analyzers.profiles.timeline.triton_kernels import triton_kernels
 
@@ -194,3 +198,26 @@ def test_triton_kernels_and_how_they_are_known(tmp_path, kineto):
         ("my_kernel", "launch", 2, None),
     ]
     assert found[0].workgroups == (8, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("devices", "wavefronts"),
+    [
+        ([{"name": "AMD Radeon RX 7900 XTX", "warpSize": 32}], 8),
+        ([{"name": "", "warpSize": 64}], 4),
+        ([{"name": "AMD Radeon RX 7900 XTX"}], 8),
+        ([{"name": "AMD Instinct MI300X"}], 4),
+        ([{"name": "AMD Instinct MI300X"}, {"name": "AMD Radeon RX 7900 XTX"}], None),
+        ([{"name": "AMD something new"}], None),
+        ([], None),
+    ],
+)
+def test_wavefronts_are_counted_in_the_lanes_of_the_gpu(tmp_path, kineto, devices, wavefronts):
+    """PyTorch writes the device's warpSize; else the product tells, which is 32 for RDNA; else it is not known."""
+    builder = kineto.Builder()
+    builder.run("triton_red_fused_1", 120.0, 4.0, api="hipLaunchKernel", grid=[8, 1, 1], block=[256, 1, 1])
+    path = builder.write(tmp_path / "t.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**document, "deviceProperties": devices}), encoding="utf-8")
+    (found,) = kernels_step(TraceFile(str(path), "torch")).triton
+    assert found.num_warps == wavefronts
