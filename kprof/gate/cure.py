@@ -54,7 +54,7 @@ def cured(
     after: CheckSubject,
     files: Iterable[Path] = (),
     *,
-    start_us: float | None = None,
+    times: tuple[float | None, float | None] = (None, None),
 ) -> KernelReport:
     """The judged kernel with the change as verified advice on everything that fails.
 
@@ -64,24 +64,23 @@ def cured(
         before: the kernel that fails, as it was compiled.
         after: the kernel with the change, as it was compiled.
         files: where the line that sets a knob may be.
-        start_us: predicted time of the kernel that fails, microseconds; ``None``: not known.
+        times: predicted times with the change and of the kernel that fails, microseconds; ``None``: not known.
     """
     old, new = before.metrics(), after.metrics()
     verified = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
     spec = before.report.specialization
     known = {} if spec is msgspec.UNSET else {**spec.constexprs, **spec.options, **spec.environment}
     lines = edits(change, known, files)
-    model = after.report.model
-    times = comparison(None if model is UNSET else model.time_us, start_us, after.report.arch)
-    sure = UNSET if times is None or times.certainty is None else round(times.certainty, 3)
+    beside = comparison(*times, after.report.arch)
+    sure = UNSET if beside is None or beside.certainty is None else round(beside.certainty, 3)
     advice = [
         Advice(
             knob=k,
             from_=known.get(k),
             to=value,
             verified=verified,
-            note=_NO_TIMES if times is None else f"predicted {times.words()}",
-            speedup=UNSET if times is None else round(times.speedup, 3),
+            note=_NO_TIMES if beside is None else f"predicted {beside.words()}",
+            speedup=UNSET if beside is None else round(beside.speedup, 3),
             certainty=sure,
             edit=lines.get(k, UNSET),
         )

@@ -48,7 +48,9 @@ def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline
             for change, report in made.found:
                 after = replace(subject, report=report)
                 if cures(harm, subject, after):
-                    return _cured(kernel, change, subject, after, [*made.files, config], start_us=made.start_us())
+                    return _cured(
+                        kernel, change, subject, after, [*made.files, config], times=(made.last_us, made.start_us())
+                    )
     except KprofError as error:
         return incurable(kernel, f"other knobs were not tried: {error.message}")
     unfinished = f", {made.left} were not tried for lack of time" if made.left else ""
@@ -63,14 +65,12 @@ def _cured(
     after: CheckSubject,
     files: Sequence[Path],
     *,
-    start_us: float | None,
+    times: tuple[float | None, float | None],
 ) -> KernelReport:
     *_, config = files
     source = before.report.source
     # One file under two names would set each knob twice.
     named = [*([] if source is UNSET else [source.file]), *files]
     places = [Path(os.path.abspath(str(path))) for path in named]  # noqa: PTH100 - links stay links
-    found: KernelReport = relocated(
-        cured(kernel, change, before, after, places, start_us=start_us), root_of(config.parent)
-    )
+    found: KernelReport = relocated(cured(kernel, change, before, after, places, times=times), root_of(config.parent))
     return found

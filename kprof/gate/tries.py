@@ -34,6 +34,7 @@ class Tries:
         left: how many were not.
         files: where the lines that set the knobs may be.
         how: what could be tried of a recorded kernel, in words; known once something is.
+        last_us: predicted time of the latest of ``found``, microseconds; ``None`` where there is none.
         start_us: asks for the predicted time of the kernel as it fails, microseconds; ``None`` where there is none.
     """
 
@@ -42,6 +43,7 @@ class Tries:
     left: int = 0
     files: Sequence[Path] = ()
     how: str = ""
+    last_us: float | None = None
     start_us: Callable[[], float | None] = lambda: None
 
     def close(self) -> None:
@@ -115,10 +117,16 @@ def _searched(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", s
     machine, product = load_gpu(_gpu(subject))
     trials = advise(spec, machine, options, product=product, budget=seconds)
     (job,) = jobs_of(spec, machine, options)
-    found = (
-        (t.change, t.report) for t in reported(spec, machine, options, job.problem, trials) if t.report is not None
-    )
-    return Tries(found, trials.tried, trials.left, start_us=lambda: trials.start.time_us)
+    made = Tries((), trials.tried, trials.left, start_us=lambda: trials.start.time_us)
+
+    def found() -> Iterator[Found]:
+        for trial in reported(spec, machine, options, job.problem, trials):
+            if trial.report is not None:
+                made.last_us = trial.time_us
+                yield trial.change, trial.report
+
+    made.found = found()
+    return made
 
 
 def _changed(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", seconds: float) -> Tries:
@@ -217,7 +225,9 @@ def _in_order(
                 change, job = begun[following]
                 following += 1
                 if one.compiled is not None:
-                    yield change, analyze(loaded(job, one.compiled), model=True)
+                    report = analyze(loaded(job, one.compiled), model=True)
+                    made.last_us = None if report.model is UNSET else report.model.time_us
+                    yield change, report
 
 
 def _time_of(job: "TargetJob") -> float | None:

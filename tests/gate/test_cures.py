@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from kprof.document import KernelReport, Occupancy, Prediction, Report, Resources, Specialization, Verdict
+from kprof.document import KernelReport, Occupancy, Report, Resources, Specialization, Verdict
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate import cures
@@ -104,9 +104,7 @@ def test_the_first_change_that_cures_is_taken(run, tmp_path):
 )
 def test_a_cure_says_how_certain_it_is_that_it_is_faster(run, after_us, speedup, sure, said):
     """The shares of docs/validation/model.md; without a time it says that too."""
-    model = UNSET if after_us is None else Prediction(after_us, None, None, None, "matrix", {})
-    cure = msgspec.structs.replace(plain(0, 32), model=model)
-    run.tries = Tries(found=[({"BLOCK": 32}, cure)], start_us=lambda: 130.0)
+    run.tries = Tries(found=[({"BLOCK": 32}, plain(0, 32))], last_us=after_us, start_us=lambda: 130.0)
     (advice,) = run.call(report(9))[0].findings[0].advice
     assert advice.speedup == (speedup if speedup is UNSET else pytest.approx(speedup, abs=1e-3))
     assert advice.certainty == sure
