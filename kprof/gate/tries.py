@@ -182,7 +182,6 @@ def _launched_again(
         made.how = how
         waiting = list(changes_of(own, ready, rules)(own.knobs))
         made.left = len(waiting)
-        made.start_us = lambda: _time_of(replace(own.jobs(own.problems[0], own.knobs)[0], product=each.kernel.product))
 
         def jobs() -> "Iterator[tuple[Mapping[str, Any], TargetJob]]":
             for change in waiting:
@@ -225,19 +224,7 @@ def _in_order(
                 change, job = begun[following]
                 following += 1
                 if one.compiled is not None:
-                    report = analyze(loaded(job, one.compiled), model=True)
-                    made.last_us = None if report.model is UNSET else report.model.time_us
-                    yield change, report
-
-
-def _time_of(job: "TargetJob") -> float | None:
-    """Predicted microseconds of a compile, out of the cache where it is there; ``None`` where there are none."""
-    from kprof.compiler.compile import compile_kernel
-    from kprof.targets.jobs import loaded
-    from kprof_analyzers.pipeline import analyze
-
-    report = analyze(loaded(job, compile_kernel(job.request)), model=True)
-    return None if report.model is UNSET else report.model.time_us
+                    yield change, analyze(loaded(job, one.compiled))
 
 
 def _is_python(name: str) -> bool:

@@ -161,13 +161,13 @@ def search(monkeypatch):
 
     def advise(spec, machine, options, *, product, budget):
         made.asked.append((machine.name, None if product is None else product.name, options, budget))
-        return SimpleNamespace(tried=7, left=2)
+        return SimpleNamespace(tried=7, left=2, start=SimpleNamespace(time_us=130.0))
 
     def reported(spec, machine, options, problem, found):
         assert found.tried == 7
-        yield SimpleNamespace(change={"BLOCK": 32}, report=KernelReport(name="one", arch="gfx942"))
-        yield SimpleNamespace(change={"BLOCK": 16}, report=None)
-        yield SimpleNamespace(change={"BLOCK": 8}, report=KernelReport(name="two", arch="gfx942"))
+        yield SimpleNamespace(change={"BLOCK": 32}, report=KernelReport(name="one", arch="gfx942"), time_us=100.0)
+        yield SimpleNamespace(change={"BLOCK": 16}, report=None, time_us=None)
+        yield SimpleNamespace(change={"BLOCK": 8}, report=KernelReport(name="two", arch="gfx942"), time_us=90.0)
 
     monkeypatch.setattr(trials, "advise", advise)
     monkeypatch.setattr(trials, "reported", reported)
@@ -183,6 +183,7 @@ def test_a_kernel_with_cases_is_searched(compiler, search, tmp_path):
     made = tries(CheckSubject(entry, checked.report, case="large"), tmp_path, 9.0, 2)
     assert [(change, report.name) for change, report in made.found] == [({"BLOCK": 32}, "one"), ({"BLOCK": 8}, "two")]
     assert (made.tried, made.left, list(made.files)) == (7, 2, [])
+    assert (made.last_us, made.start_us()) == (90.0, 130.0)
     ((arch, product, options, budget),) = search.asked
     assert (arch, product, budget) == ("gfx942", "MI325X", 9.0)
     assert (options.config, options.shape, options.case) == ({"BLOCK": 64}, {"N": 5}, "large")
