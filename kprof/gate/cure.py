@@ -13,7 +13,7 @@ from kprof.gate.edits import edits
 from kprof.gate.limits import cannot_launch
 from kprof.gate.rules import FAILS, MARK
 from kprof.gate.subject import CheckSubject
-from kprof_analyzers.model.certainty import comparison
+from kprof_analyzers.model.certainty import predicted_gain
 
 _NO_TIMES = "which is faster is not known: no predicted time; measure both on the GPU"
 
@@ -71,7 +71,7 @@ def cured(
     spec = before.report.specialization
     known = {} if spec is msgspec.UNSET else {**spec.constexprs, **spec.options, **spec.environment}
     lines = edits(change, known, files)
-    beside = comparison(*times, after.report.arch)
+    beside = predicted_gain(*times, after.report.arch)
     sure = UNSET if beside is None or beside.certainty is None else round(beside.certainty, 3)
     advice = [
         Advice(

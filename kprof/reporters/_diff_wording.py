@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
-from kprof_analyzers.model.certainty import Comparison
+from kprof_analyzers.model.certainty import PredictedGain
 from kprof_analyzers.rules import known_rules
 
 FIGURES = {
@@ -152,7 +152,7 @@ def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple
 def cure_times(found: Explanation) -> list[str]:
     """``num_stages=1: predicted 1.21 times as fast, certainty ...``: each cure beside the new side as it is."""
     return [
-        f"{changed(cure)}: predicted {Comparison(cure.speedup, cure.certainty).words()}"
+        f"{changed(cure)}: predicted {PredictedGain(cure.speedup, cure.certainty).words()}"
         for cure in found.cures
         if cure.speedup is not None
     ]

@@ -296,10 +296,10 @@ def _ranked(one: Scored, best: Scored, arch: str) -> Ranked:
 
 
 def _certainty(one: Scored, best: Scored, arch: str) -> float | None:
-    from kprof_analyzers.model.certainty import comparison
+    from kprof_analyzers.model.certainty import predicted_gain
 
     measured = one.measured_ms is not None and best.measured_ms is not None
     if one is best or measured or (one.given and best.given):
         return None
-    found = comparison(best.time_us, one.time_us, arch)
+    found = predicted_gain(best.time_us, one.time_us, arch)
     return None if found is None or found.certainty is None else round(found.certainty, 3)

@@ -18,7 +18,7 @@ ENOUGH = 0.75
 
 
 @dataclass(frozen=True)
-class Step:
+class PairsApart:
     """Pairs of configurations whose predicted times differ by as much.
 
     Attributes:
@@ -33,7 +33,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PredictedGain:
     """Two predicted times of a kernel beside each other: a proposal and what there is.
 
     Attributes:
@@ -64,9 +64,9 @@ class Comparison:
 
 
 @cache
-def steps() -> tuple[Step, ...]:
+def steps() -> tuple[PairsApart, ...]:
     """The shares of ``certainty.toml``, by growing difference."""
-    return tuple(Step(one["least"], one["right"], one["pairs"]) for one in _file()["steps"])
+    return tuple(PairsApart(one["least"], one["right"], one["pairs"]) for one in _file()["steps"])
 
 
 @cache
@@ -96,7 +96,7 @@ def certainty(speedup: float, arch: str) -> float | None:
     return right if speedup > 1 else 1 - right
 
 
-def comparison(time_us: float | None, other_us: float | None, arch: str) -> Comparison | None:
+def predicted_gain(time_us: float | None, other_us: float | None, arch: str) -> PredictedGain | None:
     """A proposal beside what there is.
 
     Args:
@@ -109,7 +109,7 @@ def comparison(time_us: float | None, other_us: float | None, arch: str) -> Comp
     """
     if not time_us or not other_us:
         return None
-    return Comparison(other_us / time_us, certainty(other_us / time_us, arch))
+    return PredictedGain(other_us / time_us, certainty(other_us / time_us, arch))
 
 
 def _file() -> Mapping[str, Any]:

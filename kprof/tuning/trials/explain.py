@@ -21,7 +21,7 @@ from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.hardware.machine import architectures, load
 from kprof.tuning.trials.words import knobs_text, price_of, summary_of
-from kprof_analyzers.model.certainty import comparison
+from kprof_analyzers.model.certainty import predicted_gain
 from kprof_analyzers.rules import launch_rules
 
 Tried = tuple[Mapping[str, Any], KernelReport | None, str | None]
@@ -98,7 +98,7 @@ class Case:
         worst = {*_WORSE_THAN_ANY, *(f"finding:{rule}" for rule in launch_rules())}
         remains = any(found.metric in self.grave for found in left)
         time_us, now_us = (None if report.model is UNSET else report.model.time_us for report in (kernel, self.new))
-        beside = comparison(time_us, now_us, self.new.arch)
+        beside = predicted_gain(time_us, now_us, self.new.arch)
         return TriedChange(
             change=dict(change),
             before={name: self.config.get(name) for name in change},

@@ -8,7 +8,7 @@ from kprof.document import KernelReport
 from kprof.tuning.trials.measure import Measure
 
 if TYPE_CHECKING:
-    from kprof_analyzers.model.certainty import Comparison
+    from kprof_analyzers.model.certainty import PredictedGain
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,12 @@ class Trials:
         found = self.beside_start(self.best[0]) if self.best else None
         return found is not None and found.told_apart and found.speedup > 1
 
-    def beside_start(self, trial: Trial) -> "Comparison | None":
+    def beside_start(self, trial: Trial) -> "PredictedGain | None":
         """A trial's predicted cost beside the start's; ``None`` where one is not known."""
-        from kprof_analyzers.model.certainty import comparison
+        from kprof_analyzers.model.certainty import predicted_gain
 
         report = self.start.report
-        return comparison(trial.cost, self.start.cost, "" if report is None else report.arch)
+        return predicted_gain(trial.cost, self.start.cost, "" if report is None else report.arch)
 
     @property
     def to_measure(self) -> tuple[Trial, ...]:
@@ -107,7 +107,7 @@ class Trials:
 
         Empty where nothing is left to ask the GPU: one trial stands out, or there are no predicted times.
         """
-        from kprof_analyzers.model.certainty import comparison
+        from kprof_analyzers.model.certainty import predicted_gain
 
         if self.gain is None:
             return ()
@@ -116,6 +116,6 @@ class Trials:
         near = [
             one
             for one in others
-            if (found := comparison(first.cost, one.cost, arch)) is not None and not found.told_apart
+            if (found := predicted_gain(first.cost, one.cost, arch)) is not None and not found.told_apart
         ]
         return (first, *near) if near else ()

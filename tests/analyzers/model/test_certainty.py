@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof_analyzers.model.certainty import ENOUGH, certainty, comparison, least_difference, steps
+from kprof_analyzers.model.certainty import ENOUGH, certainty, least_difference, predicted_gain, steps
 
 
 def test_a_difference_has_the_share_of_its_step():
@@ -30,7 +30,7 @@ def test_equal_times_say_nothing():
 @pytest.mark.parametrize("arch", ["gfx1100", "gfx1201", "gfx1250"])
 def test_without_published_times_it_is_not_known(arch):
     """What is not known is no number, and is said."""
-    found = comparison(10.0, 12.0, arch)
+    found = predicted_gain(10.0, 12.0, arch)
     assert found.certainty is None
     assert found.told_apart
     assert "certainty not known" in found.words()
@@ -38,13 +38,13 @@ def test_without_published_times_it_is_not_known(arch):
 
 def test_near_times_ask_for_the_gpu():
     """Below the threshold both have to be measured; above it the words have the share."""
-    near, far = comparison(10.0, 10.2, "gfx942"), comparison(10.0, 13.0, "gfx942")
+    near, far = predicted_gain(10.0, 10.2, "gfx942"), predicted_gain(10.0, 13.0, "gfx942")
     assert not near.told_apart
     assert near.certainty < ENOUGH
     assert near.words().endswith("measure both on the GPU")
     assert far.told_apart
     assert far.words() == "1.30 times as fast, certainty that it is faster 90 %"
-    assert comparison(13.0, 10.0, "gfx942").told_apart
+    assert predicted_gain(13.0, 10.0, "gfx942").told_apart
 
 
 def test_the_threshold_is_met_from_the_least_difference_on():
@@ -54,4 +54,4 @@ def test_the_threshold_is_met_from_the_least_difference_on():
 
 @pytest.mark.parametrize("times", [(None, 1.0), (1.0, None), (0.0, 1.0)])
 def test_an_unknown_time_is_compared_with_nothing(times):
-    assert comparison(*times, "gfx942") is None
+    assert predicted_gain(*times, "gfx942") is None
