@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kprof.recording import torch_streams
+from kprof.recording import torch_random, torch_streams
 from kprof.simulation.gpu import HIP_VERSION, torch_properties
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def install(device: "StandInDevice") -> None:
     patches.update(torch.cuda, {name: _constant(True) for name in _TRUE if hasattr(torch.cuda, name)})
     patches.update(torch.cuda, _device(device))
     patches.update(torch.cuda, _memory(device))
-    patches.update(torch.cuda, _random())
+    torch_random.install(device)
     patches.update(torch.cuda, torch_streams.answers(device))
     if getattr(torch.cuda, "_initialized", None) is False:
         patches.set(torch.cuda, "_initialized", True)
@@ -154,36 +154,6 @@ def _memory(device: "StandInDevice") -> dict[str, Any]:
         "memory_summary": _constant(""),
         "memory_snapshot": lambda *_args: [],
         "list_gpu_processes": _constant(""),
-    }
-
-
-def _random() -> dict[str, Any]:
-    """Random numbers of the GPU come from the CPU's generator."""
-    import torch
-
-    state, restore = torch.get_rng_state, torch.set_rng_state
-
-    def manual_seed(seed: int) -> None:
-        torch.default_generator.manual_seed(int(seed))
-
-    def set_state(new: Any, *_args: Any, **_kwargs: Any) -> None:
-        restore(new)
-
-    def set_all(states: Any) -> None:
-        for new in states:
-            restore(new)
-
-    return {
-        "manual_seed": manual_seed,
-        "manual_seed_all": manual_seed,
-        "seed": lambda: torch.default_generator.seed(),  # noqa: PLW0108  # looked up when it is called
-        "seed_all": lambda: torch.default_generator.seed(),  # noqa: PLW0108
-        "initial_seed": torch.initial_seed,
-        "get_rng_state": lambda *_args: state(),
-        "get_rng_state_all": lambda: [state()],
-        "set_rng_state": set_state,
-        "set_rng_state_all": set_all,
-        "default_generators": (torch.default_generator,),
     }
 
 

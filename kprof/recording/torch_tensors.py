@@ -20,7 +20,6 @@ def install(device: "StandInDevice") -> None:
     _makers(device)
     _storages(device)
     _default_device(device)
-    _generator(device)
     _autocast(device)
 
 
@@ -189,27 +188,6 @@ def _default_device(device: "StandInDevice") -> None:
         return original(context, func, types, args, kwargs)
 
     device.patches.set(DeviceContext, "__torch_function__", torch_function)
-
-
-def _generator(device: "StandInDevice") -> None:
-    import torch
-
-    plain: Any = torch.Generator
-
-    class Generator(plain):  # type: ignore[misc]
-        """A generator that says it is on the GPU, and draws on the CPU."""
-
-        def __new__(cls, device: Any = "cpu") -> Any:  # noqa: ARG004  # the signature is torch's
-            return super().__new__(cls, "cpu")
-
-        def __init__(self, device: Any = "cpu") -> None:
-            self._kprof_device = torch.device(device)
-
-        @property
-        def device(self) -> Any:
-            return self._kprof_device
-
-    device.patches.set(torch, "Generator", Generator)
 
 
 def _autocast(device: "StandInDevice") -> None:

@@ -26,6 +26,10 @@ calls = {
     "cat": lambda: torch.cat([x, y]),
     "cross_entropy": lambda: functional.cross_entropy(x, index),
     "vector_norm": lambda: torch.linalg.vector_norm(x),
+    "randn": lambda: torch.randn(1024, 1024, device="cuda"),
+    "rand_like": lambda: torch.rand_like(x),
+    "dropout": lambda: functional.dropout(x, 0.1),
+    "exponential": lambda: torch.empty_like(x).exponential_(),
 }
 with flag_gems.use_gems():
     for name, call in calls.items():

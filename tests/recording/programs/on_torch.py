@@ -85,6 +85,46 @@ def tensors():
     assert torch.randn(2, device="cuda", generator=generator).is_cuda
 
 
+def random_numbers():
+    """A state is a seed and an offset; going back to one gives the same numbers again."""
+    torch.cuda.init()
+    generator = torch.cuda.default_generators[torch.cuda.current_device()]
+    torch.cuda.manual_seed(7)
+    assert generator.initial_seed() == torch.cuda.initial_seed() == 7
+    before = torch.cuda.get_rng_state()
+    assert (before.dtype, before.shape, before.is_cuda) == (torch.uint8, (16,), False)
+    assert before.view(torch.int64).tolist() == [7, 0]
+    first = torch.rand(5, device="cuda")
+    after = generator.get_state()
+    assert after.view(torch.int64)[0] == 7
+    assert after.view(torch.int64)[1] == generator.get_offset() > 0
+    torch.cuda.set_rng_state(before)
+    assert torch.equal(torch.rand(5, device="cuda"), first)
+    assert torch.equal(generator.get_state(), after)
+    # As kernels do that draw for themselves: numbers are taken from the state by moving its offset.
+    seed, offset = after.view(torch.int64).tolist()
+    after.view(torch.int64)[1] += 8
+    generator.set_state(after)
+    assert (generator.initial_seed(), generator.get_offset()) == (seed, offset + 8)
+    moved = torch.rand(5, device="cuda")
+    generator.set_offset(offset + 8)
+    assert torch.equal(torch.rand(5, device="cuda"), moved)
+    assert not torch.equal(moved, first)
+    own = torch.Generator(device="cuda").manual_seed(3)
+    assert own.get_state().view(torch.int64).tolist() == [3, 0]
+    torch.randn(2, device="cuda", generator=own)
+    assert own.get_offset() > 0
+    for wrong, error in ((torch.zeros(15, dtype=torch.uint8), RuntimeError), (torch.zeros(16), TypeError)):
+        try:
+            generator.set_state(wrong)
+        except error:
+            continue
+        raise AssertionError(wrong)
+    assert torch.Generator().get_state().numel() > 16
+    torch.manual_seed(11)
+    assert torch.cuda.get_rng_state().view(torch.int64).tolist() == [11, 0]
+
+
 def streams():
     side = torch.cuda.Stream()
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -119,6 +159,6 @@ def in_a_thread():
 
 
 if __name__ == "__main__":
-    for step in (device_answers, tensors, streams, training, in_a_thread):
+    for step in (device_answers, tensors, random_numbers, streams, training, in_a_thread):
         step()
     print("all fine")

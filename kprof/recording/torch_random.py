@@ -1,0 +1,232 @@
+"""Random numbers of the simulated GPU: drawn by the CPU's generator, with the 16 bytes of state that a GPU's has.
+
+A GPU draws with Philox, whose state is a seed and an offset, 8 bytes each; programs take them apart to draw in kernels
+of their own. The CPU's generator has a state of 5,056 bytes. A state that was seen gets an offset of its own, by which
+it is found again; one that a program made up seeds the CPU's generator.
+"""
+
+import struct
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.recording.torch_device import StandInDevice
+
+_FORM = struct.Struct("<Qq")
+_STEP = 4
+"""Philox gives four numbers at a time: offsets are multiples of that."""
+_MOST_STATES = 4096
+"""So many can be gone back to; beyond that the oldest is forgotten, and seeds anew. 20 MB."""
+_MASK = (1 << 64) - 1
+
+
+class PhiloxState:
+    """The state of a CPU generator as that of a GPU's.
+
+    Args:
+        source: the generator that draws.
+    """
+
+    def __init__(self, source: Any) -> None:
+        import torch
+
+        # The source's class may have other methods of these names, which come here.
+        self._plain: Any = torch._C.Generator  # noqa: SLF001
+        self._source = source
+        self._seeded = self._seed = self._source_seed()
+        self._next = 0
+        self._states: OrderedDict[tuple[int, int], bytes] = OrderedDict()
+        self._offsets: dict[bytes, int] = {}
+
+    def seed(self) -> int:
+        """Of the numbers that are drawn."""
+        seeded = self._source_seed()
+        if seeded != self._seeded:
+            # Somebody seeded the CPU's generator.
+            self._restart(seeded)
+        return self._seed
+
+    def manual_seed(self, seed: int) -> None:
+        """Draw from the beginning of a seed."""
+        self._plain.manual_seed(self._source, seed)
+        self._restart(self._source_seed())
+
+    def random_seed(self) -> int:
+        """Draw from the beginning of a seed that nobody chose; returns it."""
+        self._plain.seed(self._source)
+        self._restart(self._source_seed())
+        return self._seed
+
+    def _restart(self, seed: int) -> None:
+        self._seeded = self._seed = seed
+        self._next = 0
+        self._offsets.clear()
+
+    def offset(self) -> int:
+        """Another one for each state that was seen since the seed was set, 0 for the first."""
+        seed, state = self.seed(), self._own_state()
+        found = self._offsets.get(state)
+        if found is None:
+            found = self._offsets[state] = self._next
+            self._next += _STEP
+            self._states[seed, found] = state
+            if len(self._states) > _MOST_STATES:
+                self._offsets.pop(self._states.popitem(last=False)[1], None)
+        return found
+
+    def get(self) -> Any:
+        """16 bytes, as a tensor of the CPU."""
+        import torch
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        offset = self.offset()
+        with _disable_current_modes():
+            return torch.frombuffer(bytearray(_FORM.pack(self._seed, offset)), dtype=torch.uint8)
+
+    def set(self, state: Any) -> None:
+        """Go on from a state.
+
+        Raises:
+            TypeError: it is no tensor of bytes.
+            RuntimeError: it has not 16 bytes.
+        """
+        import torch
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        if state.dtype is not torch.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        with _disable_current_modes():
+            given = bytes(state.cpu().flatten().tolist())
+        if len(given) != _FORM.size:
+            raise RuntimeError("RNG state is wrong size")
+        self.go_to(*_FORM.unpack(given))
+
+    def go_to(self, seed: int, offset: int) -> None:
+        """Go on from an offset of a seed.
+
+        Raises:
+            RuntimeError: the offset is not a multiple of four.
+        """
+        if offset % _STEP:
+            raise RuntimeError("offset must be a multiple of 4")
+        known = self._states.get((seed, offset))
+        if known is not None:
+            self._put_back(known)
+        else:
+            # Numbers of its own for each offset, and the same ones each time.
+            self._plain.manual_seed(self._source, (seed + 0x9E3779B97F4A7C15 * (offset // _STEP)) & _MASK)
+        self._seeded, self._seed = self._source_seed(), seed
+        state = self._own_state()
+        self._states[seed, offset] = state
+        self._offsets[state] = offset
+        self._next = max(self._next, offset + _STEP)
+
+    def _source_seed(self) -> int:
+        return int(self._plain.initial_seed(self._source)) & _MASK
+
+    def _own_state(self) -> bytes:
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        with _disable_current_modes():
+            return bytes(self._plain.get_state(self._source).numpy())
+
+    def _put_back(self, state: bytes) -> None:
+        import torch
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        with _disable_current_modes():
+            self._plain.set_state(self._source, torch.frombuffer(bytearray(state), dtype=torch.uint8))
+
+
+def install(device: "StandInDevice") -> None:
+    """Change ``torch.Generator`` and what ``torch.cuda`` says of random numbers."""
+    import torch
+
+    kind = _generator_class()
+    device.patches.set(torch, "Generator", kind)
+    state = PhiloxState(torch.default_generator)
+    count = torch.cuda.device_count()
+    # All GPUs draw from the one generator of the CPU.
+    generators = tuple(kind(f"cuda:{index}", state) for index in range(count))
+    device.patches.update(torch.cuda, _answers(state, generators))
+
+
+def _answers(state: PhiloxState, generators: tuple[Any, ...]) -> dict[str, Any]:
+    def set_all(states: Any) -> None:
+        for new in states:
+            state.set(new)
+
+    def manual_seed(seed: Any) -> None:
+        state.manual_seed(int(seed))
+
+    def seed() -> None:
+        state.random_seed()
+
+    return {
+        "manual_seed": manual_seed,
+        "manual_seed_all": manual_seed,
+        "seed": seed,
+        "seed_all": seed,
+        "initial_seed": state.seed,
+        "get_rng_state": lambda *_args, **_kwargs: state.get(),
+        "get_rng_state_all": lambda: [state.get() for _ in generators],
+        "set_rng_state": lambda new_state, *_args, **_kwargs: state.set(new_state),
+        "set_rng_state_all": set_all,
+        "default_generators": generators,
+    }
+
+
+def _generator_class() -> Any:
+    import torch
+
+    plain: Any = torch.Generator
+
+    class Generator(plain):  # type: ignore[misc]
+        """A generator that says it is on the GPU, and draws on the CPU."""
+
+        def __new__(cls, device: Any = "cpu", state: PhiloxState | None = None) -> Any:  # noqa: ARG004  # as __init__
+            return super().__new__(cls, "cpu")
+
+        def __init__(self, device: Any = "cpu", state: PhiloxState | None = None) -> None:
+            self._kprof_device = torch.device(device)
+            on_gpu = self._kprof_device.type != "cpu"
+            self._kprof_state = state or (PhiloxState(self) if on_gpu else None)
+
+        @property
+        def device(self) -> Any:
+            return self._kprof_device
+
+        def get_state(self) -> Any:
+            return super().get_state() if self._kprof_state is None else self._kprof_state.get()
+
+        def set_state(self, new_state: Any) -> Any:
+            if self._kprof_state is None:
+                return super().set_state(new_state)
+            self._kprof_state.set(new_state)
+            return self
+
+        def get_offset(self) -> int:
+            found: int = super().get_offset() if self._kprof_state is None else self._kprof_state.offset()
+            return found
+
+        def set_offset(self, offset: int) -> Any:
+            if self._kprof_state is None:
+                return super().set_offset(offset)
+            self._kprof_state.go_to(self._kprof_state.seed(), offset)
+            return self
+
+        def initial_seed(self) -> int:
+            found: int = super().initial_seed() if self._kprof_state is None else self._kprof_state.seed()
+            return found
+
+        def manual_seed(self, seed: int) -> Any:
+            if self._kprof_state is None:
+                return super().manual_seed(seed)
+            self._kprof_state.manual_seed(seed)
+            return self
+
+        def seed(self) -> int:
+            found: int = super().seed() if self._kprof_state is None else self._kprof_state.random_seed()
+            return found
+
+    return Generator
