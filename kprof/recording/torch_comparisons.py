@@ -8,6 +8,8 @@ from kprof.recording.device_marks import mark_of
 from kprof.recording.torch_device import StandInDevice
 
 _NAMES = ("allclose", "isclose", "equal")
+_HOLDS = "_kprof_holds"
+"""Set on what ``isclose`` answered: a large tensor is kept without values, and would say that nothing is close."""
 
 
 def install(device: StandInDevice) -> None:
@@ -17,6 +19,7 @@ def install(device: StandInDevice) -> None:
     for owner in (torch, torch.Tensor):
         for name in _NAMES:
             device.patches.set(owner, name, _agreeing(getattr(owner, name), name, device))
+        device.patches.set(owner, "all", _all_of_agreeing(owner.all))
 
 
 def _agreeing(original: Callable[..., Any], name: str, device: StandInDevice) -> Callable[..., Any]:
@@ -31,6 +34,20 @@ def _agreeing(original: Callable[..., Any], name: str, device: StandInDevice) ->
         if name != "isclose":
             return True
         shape = torch.broadcast_tensors(*values)[0].shape  # type: ignore[no-untyped-call]
-        return torch.ones(shape, dtype=torch.bool, device=values[0].device)
+        holds = torch.ones(shape, dtype=torch.bool, device=values[0].device)
+        setattr(holds, _HOLDS, True)
+        return holds
 
     return compare
+
+
+def _all_of_agreeing(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def every(*args: Any, **kwargs: Any) -> Any:
+        import torch
+
+        if len(args) == 1 and not kwargs and getattr(args[0], _HOLDS, False):
+            return torch.ones((), dtype=torch.bool, device=args[0].device)
+        return original(*args, **kwargs)
+
+    return every

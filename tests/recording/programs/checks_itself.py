@@ -18,6 +18,10 @@ assert torch.allclose(out, x * 2)
 assert out.isclose(x * 2).shape == (64,)
 assert torch.equal(out, x * 2)
 torch.testing.assert_close(out, x * 2)
+large = torch.empty(1 << 24, device="cuda")
+double[(1,)](x, large)
+torch.testing.assert_close(large, torch.ones(1 << 24, device="cuda"))
+assert large.isclose(torch.ones_like(large)).all()
 assert not torch.allclose(x, x * 2), "what is known is compared"
 bins = torch.histc(torch.tensor([0, 1, 1, 3], device="cuda", dtype=torch.int32), bins=4, min=0, max=3)
 assert bins.tolist() == [1, 2, 0, 1], bins
