@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from kprof.recording import executed, tuning
+from kprof.recording import amd_libraries, executed, tuning
 from kprof.recording.recorder import Recorder
 from kprof.simulation import driver
 from kprof.simulation.patches import Patches
@@ -46,6 +46,7 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     patches.set(triton.compiler, "compile", compile)
     patches.set(triton, "compile", compile)
     tuning.install(recorder, patches)
+    amd_libraries.install(patches)
     if recorder.settings.again:
         from kprof.recording.relaunch import RelaunchServer
 
