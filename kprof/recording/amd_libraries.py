@@ -4,6 +4,8 @@ from typing import Any
 
 from kprof.simulation.patches import Patches
 
+_SESSIONS = ("activate", "activate_all", "deactivate", "deactivate_all", "finalize", "finalize_all")
+
 
 class HipblasLt:
     """Triton's binding of hipBLASLt; its products are calls of torch's operators, and are listed as these.
@@ -31,9 +33,22 @@ def install(patches: Patches) -> None:
     hipblas = getattr(getattr(libtriton, "amd", None), "hipblas", None)
     if hasattr(hipblas, "HipblasLt"):
         patches.set(hipblas, "HipblasLt", HipblasLt)
+    _proton(patches)
+
+
+def _proton(patches: Patches) -> None:
+    """Start no session, and let programs switch on and off what there is not."""
     try:
         from triton import knobs
+        from triton._C.libproton import proton
     except ImportError:
         return
     if hasattr(knobs, "proton") and hasattr(knobs.proton, "disable"):
         patches.set_value(knobs.proton, "disable", True)
+        for name in _SESSIONS:
+            if hasattr(proton, name):
+                patches.set(proton, name, _nothing)
+
+
+def _nothing(*_args: Any, **_kwargs: Any) -> None:
+    """Do what a session that was not started does."""

@@ -161,10 +161,13 @@ class CaptureTextReporter:
         if capture.executed:
             return []
         lines = []
-        tuned = sum(len(tuning.candidates) for tuning in capture.tunings)
+        tuned = [kernel for tuning in capture.tunings for kernel in tuning.candidates.values()]
         if tuned:
+            failed = {kernel.id for kernel in capture.kernels if kernel.error is not None}
+            compiled = sum(kernel is not None and kernel not in failed for kernel in tuned)
+            which = f"all {compiled:,}" if compiled == len(tuned) else f"{compiled:,} of {len(tuned):,}"
             lines.append(
-                f"autotuners: {_count(len(capture.tunings), 'choice')} not known; all {tuned:,} configurations were "
+                f"autotuners: {_count(len(capture.tunings), 'choice')} not known; {which} configurations were "
                 "compiled, and the first that can be launched stands for the choice"
             )
         if capture.reads_count:

@@ -62,7 +62,7 @@ def test_call_sites_lead_to_the_program(capture):
     assert first.arguments["x"].shape == (4096,)
 
 
-def test_every_configuration_is_compiled_and_the_choice_is_unknown(capture):
+def test_every_configuration_is_compiled_and_the_choice_is_unknown(capture, recorded):
     """The first configuration that can be launched stands for the choice; one that is refused does not."""
     tuned = [kernel for kernel in capture.kernels if kernel.name == "tuned"]
     assert [kernel.ok for kernel in tuned] == [False, True, True]
@@ -72,6 +72,8 @@ def test_every_configuration_is_compiled_and_the_choice_is_unknown(capture):
     assert chosen.choice_unknown
     assert chosen.request.constexprs == {"BLOCK": 256, "EVEN": True}
     assert all(len(tuning.candidates) == 3 for tuning in capture.tunings)
+    count = len(capture.tunings)
+    assert f"{2 * count} of {3 * count} configurations were compiled" in " ".join(recorded[1].stdout.split())
 
 
 def test_an_abort_is_one_kernels_failure(capture, recorded):

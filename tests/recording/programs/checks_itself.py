@@ -38,6 +38,8 @@ if hasattr(getattr(triton, "knobs", None), "proton"):
     import triton.profiler as proton
 
     proton.start("nothing is measured")
+    proton.deactivate()
+    proton.activate(0)
     with proton.scope("a scope"):
         double[(1,)](x, out)
     proton.finalize()
