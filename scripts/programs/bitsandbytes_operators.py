@@ -8,18 +8,18 @@ x = torch.randn(1024, 1024, device="cuda", dtype=torch.bfloat16)
 code = create_dynamic_map().to("cuda")
 
 
-def four_bits():
+def four_bits() -> None:
     packed, scale = ops.quantize_4bit(x, 64, "nf4", torch.uint8)
     ops.dequantize_4bit(packed, scale, 64, "nf4", x.shape, x.dtype)
     ops.gemv_4bit(x[:1], packed, x.shape, scale, code, 64)
 
 
-def blocks():
+def blocks() -> None:
     out, scale = ops.quantize_blockwise(x, code, 256)
     ops.dequantize_blockwise(out, scale, code, 256, x.dtype)
 
 
-def adam():
+def adam() -> None:
     p, g = (torch.randn(4096, device="cuda") for _ in range(2))
     m, v = (torch.zeros(4096, device="cuda", dtype=torch.uint8) for _ in range(2))
     scales = [torch.ones(16, device="cuda") for _ in range(2)]

@@ -1,4 +1,4 @@
-"""cut-cross-entropy: linear cross entropy without its logits, forward and backward, vocabularies of 4,096 and 128,256."""
+"""cut-cross-entropy: linear cross entropy without logits, forward and backward, vocabularies of 4,096 and 128,256."""
 
 import torch
 from cut_cross_entropy import linear_cross_entropy

@@ -13,14 +13,14 @@ x = torch.randn(512, 2048, device="cuda", dtype=torch.bfloat16)
 w = torch.randn(1024, 2048, device="cuda", dtype=torch.bfloat16)
 
 
-def blockwise():
+def blockwise() -> None:
     kind = torch.float8_e4m3fn
     a, a_scale = fp8_blockwise_act_quant(x, dtype=kind)
     b, b_scale = fp8_blockwise_weight_quant(w, dtype=kind)
     blockwise_fp8_gemm(a, a_scale, b, b_scale)
 
 
-def integers():
+def integers() -> None:
     import triton
 
     a = torch.ones(512, 2048, device="cuda", dtype=torch.int8)
@@ -31,7 +31,7 @@ def integers():
     int_scaled_matmul_kernel(a, b, scale, torch.empty(512, 1024, device="cuda"), config)
 
 
-def block_sparse():
+def block_sparse() -> None:
     dense = torch.zeros(1024, 2048, device="cuda", dtype=torch.bfloat16)
     dense[:64, :64] = 1
     bsr_dense_addmm(torch.zeros(1024, 512, device="cuda", dtype=torch.bfloat16), dense.to_sparse_bsr(64), x.t())
