@@ -6,7 +6,7 @@ it is found again; one that a program made up seeds the CPU's generator.
 """
 
 import struct
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,45 +33,59 @@ class PhiloxState:
         # The source's class may have other methods of these names, which come here.
         self._plain: Any = torch._C.Generator  # noqa: SLF001
         self._source = source
-        self._seeded = self._seed = self._source_seed()
-        self._next = 0
+        # By seed and offset, and the other way round; an offset is not used again for another state of its seed.
         self._states: OrderedDict[tuple[int, int], bytes] = OrderedDict()
-        self._offsets: dict[bytes, int] = {}
+        self._offsets: dict[tuple[int, bytes], int] = {}
+        self._next: Counter[int] = Counter()
+        # What the source was seeded with, and the seed that its user is told: `go_to` sets them apart.
+        self._seeded: int
+        self._seed: int
+        self._begin()
 
     def seed(self) -> int:
         """Of the numbers that are drawn."""
         seeded = self._source_seed()
         if seeded != self._seeded:
-            # Somebody seeded the CPU's generator.
-            self._restart(seeded)
+            # Somebody seeded the CPU's generator, and may have drawn since: this is no beginning.
+            self._seeded = self._seed = seeded
+            self._next[seeded] = max(self._next[seeded], _STEP)
         return self._seed
 
     def manual_seed(self, seed: int) -> None:
         """Draw from the beginning of a seed."""
         self._plain.manual_seed(self._source, seed)
-        self._restart(self._source_seed())
+        self._begin()
 
     def random_seed(self) -> int:
         """Draw from the beginning of a seed that nobody chose; returns it."""
         self._plain.seed(self._source)
-        self._restart(self._source_seed())
+        self._begin()
         return self._seed
 
-    def _restart(self, seed: int) -> None:
-        self._seeded = self._seed = seed
-        self._next = 0
-        self._offsets.clear()
+    def _begin(self) -> None:
+        """The source was seeded just now."""
+        self._seeded = self._seed = self._source_seed()
+        self._keep(0, self._own_state())
+
+    def _keep(self, offset: int, state: bytes) -> None:
+        """Go back to this state when its offset is asked for; the oldest of too many is forgotten."""
+        before = self._states.pop((self._seed, offset), state)
+        if before != state:
+            del self._offsets[self._seed, before]
+        self._states[self._seed, offset] = state
+        self._offsets[self._seed, state] = offset
+        self._next[self._seed] = max(self._next[self._seed], offset + _STEP)
+        if len(self._states) > _MOST_STATES:
+            (seed, _), oldest = self._states.popitem(last=False)
+            del self._offsets[seed, oldest]
 
     def offset(self) -> int:
-        """Another one for each state that was seen since the seed was set, 0 for the first."""
+        """Another one for each state of a seed that was seen, 0 for its beginning."""
         seed, state = self.seed(), self._own_state()
-        found = self._offsets.get(state)
+        found = self._offsets.get((seed, state))
         if found is None:
-            found = self._offsets[state] = self._next
-            self._next += _STEP
-            self._states[seed, found] = state
-            if len(self._states) > _MOST_STATES:
-                self._offsets.pop(self._states.popitem(last=False)[1], None)
+            found = self._next[seed]
+            self._keep(found, state)
         return found
 
     def get(self) -> Any:
@@ -116,10 +130,7 @@ class PhiloxState:
             # Numbers of its own for each offset, and the same ones each time.
             self._plain.manual_seed(self._source, (seed + 0x9E3779B97F4A7C15 * (offset // _STEP)) & _MASK)
         self._seeded, self._seed = self._source_seed(), seed
-        state = self._own_state()
-        self._states[seed, offset] = state
-        self._offsets[state] = offset
-        self._next = max(self._next, offset + _STEP)
+        self._keep(offset, self._own_state())
 
     def _source_seed(self) -> int:
         return int(self._plain.initial_seed(self._source)) & _MASK

@@ -161,7 +161,7 @@ def best_of(one: "TargetLaunch", report: "TuneReport", *, as_is: bool) -> "Targe
     """
     import msgspec
 
-    from kprof.tuning.candidates import TIE
+    from kprof_analyzers.model.certainty import least_difference
     from kprof_analyzers.profiles.measured.launches import TunedLaunch
 
     (problem,) = report.problems
@@ -169,7 +169,10 @@ def best_of(one: "TargetLaunch", report: "TuneReport", *, as_is: bool) -> "Targe
     if best is None or best.time_us is None or one.modelled_us is None:
         return msgspec.structs.replace(one, not_tuned=report.verdict.summary)
     now = one.modelled_us if own is None or own.time_us is None else own.time_us
-    as_good = own.tie or own.config == best.config if own is not None else now <= best.time_us * (1 + TIE)
+    if own is not None:
+        as_good = own.tie or own.config == best.config
+    else:
+        as_good = now <= best.time_us * (1 + least_difference())
     found = TunedLaunch(
         dict(best.config),
         best.time_us,

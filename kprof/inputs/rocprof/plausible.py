@@ -16,12 +16,16 @@ _GRID_AXIS = (1 << 32) - 1
 """A dispatch packet has 32 bits for each dimension of the grid."""
 _SHOWN = 60
 _USUAL = "gfx942"
-"""Looked at first: one of those with the largest workgroups, register files and LDS."""
+"""Its limits are tried first; only a value beyond them is held against those of every architecture."""
 
 
 @cache
 def ranges(*names: str) -> dict[str, tuple[int, int]]:
-    """Least and greatest value that a column of dispatches can have on one of these architectures, else on any."""
+    """Least and greatest value of each column of dispatches, by name, that any of these architectures can have.
+
+    Args:
+        names: architectures; without one, all that there are.
+    """
     from kprof.hardware.machine import architectures, load
 
     machines = [load(name) for name in names or architectures()]

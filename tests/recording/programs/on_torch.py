@@ -110,6 +110,15 @@ def random_numbers():
     generator.set_offset(offset + 8)
     assert torch.equal(torch.rand(5, device="cuda"), moved)
     assert not torch.equal(moved, first)
+    # A seed set again begins again, and what was kept of it before stays what it was.
+    kept, wanted = generator.get_state(), torch.rand(5, device="cuda")
+    torch.cuda.manual_seed(7)
+    torch.rand(3, device="cuda")
+    assert generator.get_offset() > 0
+    torch.rand(9, device="cuda")
+    generator.get_state()
+    generator.set_state(kept)
+    assert torch.equal(torch.rand(5, device="cuda"), wanted)
     own = torch.Generator(device="cuda").manual_seed(3)
     assert own.get_state().view(torch.int64).tolist() == [3, 0]
     torch.randn(2, device="cuda", generator=own)
