@@ -31,12 +31,14 @@ def floor_us(facts: "KernelFacts") -> float:
     """Microseconds that the launch's instructions take at least."""
     from kprof_analyzers.model import Effects
     from kprof_analyzers.model.kernel import build, predict_model
-    from kprof_analyzers.model.simulate import Way
+    from kprof_analyzers.model.simulate import MemoryPath
 
     model = build(facts, Effects(vector_memory=False, matrix_power=False, launch_overhead=False))
     known = model.machine.latency
     near, hit = known.get("l1", 0.0), known.get("l2", 0.0)
-    return predict_model(replace(model, ways=(Way(0.0, hit), Way(0.0, 0.0), Way(0.0, near)))).time_us
+    return predict_model(
+        replace(model, paths=(MemoryPath(0.0, hit), MemoryPath(0.0, 0.0), MemoryPath(0.0, near)))
+    ).time_us
 
 
 def group(facts: "KernelFacts", floor: float, measured: float) -> str:

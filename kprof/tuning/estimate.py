@@ -1,10 +1,10 @@
 """A rough cost of a configuration before it is compiled. It only orders the queue and is never shown as a time.
 
 For a matrix product with knobs for M, N and K it is the larger of two bounds, in cycles of one CU: matrix work, and
-bytes of tiles at 20 bytes a cycle and CU (sustained from L2 on MI300X; fitted on tritonBLAS' published sweeps), for
-the rounds in which the grid runs. Tiles that need more than the registers there are, or more LDS, cost more.
+bytes of tiles at the rate that the model's loads reach from L2, for the rounds in which the grid runs. Tiles that need
+more registers or LDS than there are cost more.
 Of other kernels nothing is known but that their own configuration was somebody's choice: what is near to it comes
-first. Without one it is the number of elements that a lane holds, seen from 8.
+first. A kernel without one gets what is near to 8 elements a lane.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from typing import Any
 
 from kprof.hardware.machine import Architecture, Product
 from kprof.knobs import number, role_names
+from kprof_analyzers.model.machine import machine_of
 
-_BYTES_PER_CYCLE = 20.0
 _MATRIX_RATES = {1: "matrix_fp8", 2: "matrix_fp16", 4: "matrix_fp32", 8: "matrix_fp64"}
 _FLOPS_PER_CYCLE = 1024.0
 _OVER = 4.0
@@ -45,6 +45,7 @@ class Estimate:
         # A product of which nobody has published it has as many as the architecture's first.
         self._units = next(filter(None, sizes), None) or 1
         self._lanes = arch.wavefront_size
+        self._bytes_per_cycle = machine_of(arch, known, self._lanes).vector_bytes
         self._lds = arch.lds.bytes_per_workgroup
         self._element = element_bytes or 2
         self._registers = arch.occupancy.max_vgprs_total
@@ -82,10 +83,10 @@ class Estimate:
         rounds = max(1.0, tiles * split / self._units)
         rounds = ceil(rounds) if rounds < 8 else rounds
         matrix = 2 * m * n * k / self._rate
-        memory = (m + n) * k * self._element / _BYTES_PER_CYCLE
+        memory = (m + n) * k * self._element / self._bytes_per_cycle
         cost = rounds * (steps * (max(matrix, memory) + 0.3 * min(matrix, memory)) + 2000 + 0.5 * m * n / warps)
         if split > 1:
-            cost += 4000 + sizes[0] * sizes[1] * 4 * (split + 1) / (_BYTES_PER_CYCLE * self._units)
+            cost += 4000 + sizes[0] * sizes[1] * 4 * (split + 1) / (self._bytes_per_cycle * self._units)
         held = m * n / (warps * self._lanes)
         if held > 256:
             cost *= _OVER

@@ -15,10 +15,10 @@ from kprof_analyzers.model.kernel import cache_bytes, launch_cycles, simulate
 from kprof_analyzers.model.launch import spread, together
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine
-from kprof_analyzers.model.memory import ways_of
+from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.program import IDLE, KIND, LDS, Code, Op, Translator
 from kprof_analyzers.model.runs import KernelModel
-from kprof_analyzers.model.simulate import Way
+from kprof_analyzers.model.simulate import MemoryPath
 from kprof_analyzers.model.traffic import sharing, within_caches
 from kprof_analyzers.occupancy import from_kernel
 
@@ -103,7 +103,9 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
         ops[position] = op
     model = replace(model, code=Code(ops, model.code.counters, model.code.results))
     if "memory_latency" in change.leave_out:
-        model = replace(model, ways=_at_once(model.ways), links=None if model.links is None else _at_once(model.links))
+        model = replace(
+            model, paths=_at_once(model.paths), l2_paths=None if model.l2_paths is None else _at_once(model.l2_paths)
+        )
     if "lds_latency" in change.leave_out:
         ops = [(*op[:3], 0.0, *op[4:]) if op[KIND] == LDS else op for op in model.code.ops]
         model = replace(model, code=Code(ops, model.code.counters, model.code.results))
@@ -119,8 +121,8 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
     return model
 
 
-def _at_once(ways: Iterable[Way]) -> tuple[Way, ...]:
-    return tuple(replace(way, latency=0.0) for way in ways)
+def _at_once(paths: Iterable[MemoryPath]) -> tuple[MemoryPath, ...]:
+    return tuple(replace(path, latency=0.0) for path in paths)
 
 
 def _in_blocks(model: KernelModel) -> KernelModel:
@@ -130,9 +132,11 @@ def _in_blocks(model: KernelModel) -> KernelModel:
     l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
     shared = sharing(model.accesses, machine.xcds, running, machine.channels, mall, in_blocks=True)
     shared = within_caches(shared, model.sharing.footprint, where.total, (l2, mall or l2), machine.xcds)
-    ways = ways_of(facts, machine, model.effects, where, shared)
-    links = None if model.links is None else ways_of(facts, machine, model.effects, where, shared, near_only=True)
-    return replace(model, sharing=shared, ways=ways, links=links)
+    paths = memory_paths(facts, machine, model.effects, where, shared)
+    l2_paths = (
+        None if model.l2_paths is None else memory_paths(facts, machine, model.effects, where, shared, near_only=True)
+    )
+    return replace(model, sharing=shared, paths=paths, l2_paths=l2_paths)
 
 
 def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
@@ -182,7 +186,7 @@ def _relaunched(model: KernelModel, change: ModelChange) -> KernelModel:
             fetched_shares(facts, machine.figures["request_bytes"]),
         )
         code = translator.translate(facts.program.instructions)
-    ways = ways_of(facts, machine, model.effects, where, model.sharing)
+    paths = memory_paths(facts, machine, model.effects, where, model.sharing)
     return replace(
-        model, facts=facts, where=where, apart=apart, simds=simds, waves=waves, code=code, ways=ways, links=None
+        model, facts=facts, where=where, apart=apart, simds=simds, waves=waves, code=code, paths=paths, l2_paths=None
     )

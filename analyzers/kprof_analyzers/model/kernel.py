@@ -12,12 +12,12 @@ from kprof_analyzers.model.fetched import fetched_shares
 from kprof_analyzers.model.launch import Spread, samples, spread, together
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine, machine_of
-from kprof_analyzers.model.memory import ways_of
+from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles_of
 from kprof_analyzers.model.scalars import Evaluator
-from kprof_analyzers.model.simulate import SimulationInput, SimulationResult, Simulator, Way
+from kprof_analyzers.model.simulate import MemoryPath, SimulationInput, SimulationResult, Simulator
 from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches
 from kprof_analyzers.model.trips import Trips, loop_trips
@@ -57,18 +57,18 @@ def launch_cycles(model: KernelModel, run: Run) -> float:
     rounds = where.rounds + (1 if where.last else 0)
     if rounds <= 1:
         return run.longest if where.resident == 1 else (run.cycles + run.longest) / 2
-    ways: Sequence[Way] = ()
+    paths: Sequence[MemoryPath] = ()
     if where.last and where.rounds:
-        ways = ways_of(model.facts, model.machine, model.effects, where, model.sharing, last=True)
+        paths = memory_paths(model.facts, model.machine, model.effects, where, model.sharing, last=True)
     # A last round of one workgroup a CU is one that runs alone; beside it only that one's single iterations count.
-    alike = where.last == 1 and tuple(ways) == tuple(model.ways)
+    alike = where.last == 1 and tuple(paths) == tuple(model.paths)
     alone = run
     if where.resident > 1:
-        alone = simulate(model if alike else replace(model, links=None), 1)
+        alone = simulate(model if alike else replace(model, l2_paths=None), 1)
     steady = _steady_round(model, run, alone)
     cycles = run.cycles + max(0.0, where.rounds - 1) * steady
-    if ways:
-        end = alone if alike else simulate(replace(model, ways=ways), where.last)
+    if paths:
+        end = alone if alike else simulate(replace(model, paths=paths), where.last)
         cycles += min(steady, end.cycles)
     return cycles + (run.longest - run.cycles) / 2
 
@@ -109,11 +109,11 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
     translator = Translator(machine, effects, simds, conflicts, fetched_shares(facts, machine.figures["request_bytes"]))
     code = translator.translate(facts.program.instructions)
-    ways = ways_of(facts, machine, effects, where, shared)
-    links = ways_of(facts, machine, effects, where, shared, near_only=True)
-    free = links if effects.out_of_step and links[LOAD].cycles_per_byte < ways[LOAD].cycles_per_byte else None
+    paths = memory_paths(facts, machine, effects, where, shared)
+    l2_paths = memory_paths(facts, machine, effects, where, shared, near_only=True)
+    free = l2_paths if effects.out_of_step and l2_paths[LOAD].cycles_per_byte < paths[LOAD].cycles_per_byte else None
     return KernelModel(
-        facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart, free
+        facts, machine, effects, where, nodes, trips, shared, found, code, paths, simds, waves, apart, free
     )
 
 
@@ -161,7 +161,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     on_simd = groups * waves / machine.simds if model.apart else groups * waves
     steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), iterations, model.effects)
     setting = SimulationInput(
-        ways=model.ways,
+        paths=model.paths,
         issue=machine.issue,
         branch=machine.branch,
         counters=len(model.code.counters),
@@ -178,8 +178,8 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     length, steady = _lengths(result, iterations)
 
     def alone() -> Mapping[int, float]:
-        assert model.links is not None
-        return _lengths(Simulator(steps, groups, waves, replace(setting, ways=model.links)).run(), iterations)[0]
+        assert model.l2_paths is not None
+        return _lengths(Simulator(steps, groups, waves, replace(setting, paths=model.l2_paths)).run(), iterations)[0]
 
     powered = length | _pooled(model, length, groups * waves, alone)
     if model.effects.matrix_power:
@@ -220,16 +220,16 @@ def _pooled(
         model: the kernel.
         length: cycles of an iteration of each loop with the CU's share at every moment.
         wavefronts: simulated wavefronts.
-        alone: cycles of an iteration of each loop with nothing but the way from L2 to the CU in the way.
+        alone: cycles of an iteration of each loop where only the path from L2 to the CU limits loads.
     """
-    if model.links is None:
+    if model.l2_paths is None:
         return {}
     bounds: dict[int, float] = {}
     for node in loops_of(model.nodes):
         if all(isinstance(part, range) for part in node.body):
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
             loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] == LOAD)
-            bound = loaded * model.ways[LOAD].cycles_per_byte
+            bound = loaded * model.paths[LOAD].cycles_per_byte
             # One that takes no longer than its loads has nothing to gain.
             if length.get(node.loop.index, 0.0) > model.machine.figures["saturated"] * bound > 0:
                 bounds[node.loop.index] = bound

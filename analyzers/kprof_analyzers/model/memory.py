@@ -7,12 +7,12 @@ from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
-from kprof_analyzers.model.simulate import Way
+from kprof_analyzers.model.simulate import MemoryPath
 from kprof_analyzers.model.traffic import Sharing
 from kprof_analyzers.scheduling.loops import hot_loop
 
 
-def ways_of(
+def memory_paths(
     facts: KernelFacts,
     machine: Machine,
     effects: Effects,
@@ -21,8 +21,8 @@ def ways_of(
     *,
     last: bool = False,
     near_only: bool = False,
-) -> tuple[Way, Way, Way]:
-    """The ways of loads, stores and scratch accesses.
+) -> tuple[MemoryPath, MemoryPath, MemoryPath]:
+    """Paths of loads, stores and scratch accesses.
 
     Bandwidth is shared by workgroup: the busiest CU, which has one more than the others, gets so much more of it.
 
@@ -42,7 +42,7 @@ def ways_of(
         rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
-    # Short runs fill less than a channel's interleave on the way from L2, and on the ways behind it as well.
+    # Short runs fill less than a channel's interleave on the path from L2, and on those behind it.
     effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
     load = effort / rate
     if "mall" in machine.level_bytes and not near_only:
@@ -57,7 +57,7 @@ def ways_of(
         load = store = 0.0
     scratch = _scratch(facts, machine, where, rate)
     answer = machine.latency_of("l2") if effects.memory_latency else 0.0
-    return Way(load, latency), Way(store, answer), scratch
+    return MemoryPath(load, latency), MemoryPath(store, answer), scratch
 
 
 def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:
@@ -83,7 +83,7 @@ def _streams(facts: KernelFacts) -> bool:
     return bool(loads) and 2 * marked > len(loads)
 
 
-def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> Way:
+def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> MemoryPath:
     """Spilled registers lie in the first level that is large enough for those of all wavefronts together."""
     spilled = spilled_bytes(facts)
     lanes = machine.lanes
@@ -92,12 +92,12 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
     if not on_unit or (l1 is not None and on_unit <= l1):
-        return Way(1 / machine.l1_bytes, machine.latency_of("l1"))
+        return MemoryPath(1 / machine.l1_bytes, machine.latency_of("l1"))
     units = max(1, (machine.units or 1) // machine.xcds)
     l2 = levels["l2"].size_bytes if "l2" in levels else None
     missing = 0.0 if not l2 else max(0.0, 1 - l2 / (on_unit * units))
     if not missing:
-        return Way(1 / rate, machine.latency_of("l2"))
+        return MemoryPath(1 / rate, machine.latency_of("l2"))
     mall = levels["mall"].size_bytes if "mall" in levels else None
     beyond = 1.0 if not mall else max(0.0, 1 - mall / (on_unit * (machine.units or 1)))
     cycles = 1 / rate
@@ -105,7 +105,7 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
         cycles = max(cycles, missing / machine.level_bytes["mall"])
     if "hbm" in machine.level_bytes:
         cycles = max(cycles, missing * beyond / machine.level_bytes["hbm"])
-    return Way(cycles, _latency(machine, missing, missing * beyond))
+    return MemoryPath(cycles, _latency(machine, missing, missing * beyond))
 
 
 def spilled_bytes(facts: KernelFacts) -> int:

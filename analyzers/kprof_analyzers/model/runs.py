@@ -9,7 +9,7 @@ from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import MATRIX, Code
-from kprof_analyzers.model.simulate import SimulationResult, Way
+from kprof_analyzers.model.simulate import MemoryPath, SimulationResult
 from kprof_analyzers.model.traffic import Access, Sharing
 from kprof_analyzers.model.trips import Trips
 
@@ -21,10 +21,10 @@ class KernelModel:
     Attributes:
         facts, machine, effects: as given.
         where: the launch's workgroups on the GPU.
-        nodes, trips: the way through the program, and iterations of its loops.
+        nodes, trips: what the program runs, in order, and its loops' iterations.
         sharing, accesses: what is loaded from where.
-        code, ways: the program and its memory accesses as the simulator takes them.
-        links: the same without a CU's share of what lies beyond L2; ``None`` where that limits nothing.
+        code, paths: the program and its memory accesses, as the simulator takes them.
+        l2_paths: ``paths`` without the CU's share of what lies beyond L2; ``None`` where that limits nothing.
         simds: SIMDs that do the same as the simulated one.
         waves: wavefronts of a workgroup that are simulated.
         apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
@@ -39,11 +39,11 @@ class KernelModel:
     sharing: Sharing
     accesses: Sequence[Access]
     code: Code
-    ways: Sequence[Way]
+    paths: Sequence[MemoryPath]
     simds: int
     waves: int
     apart: bool
-    links: Sequence[Way] | None = None
+    l2_paths: Sequence[MemoryPath] | None = None
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ _BARRIERS = frozenset({BARRIER, SPLIT})
 
 
 @dataclass(frozen=True)
-class Way:
+class MemoryPath:
     """How a kind of memory access (load, store, scratch) travels.
 
     Attributes:
@@ -96,7 +96,7 @@ class SimulationInput:
     """What a simulation needs to know of machine and program.
 
     Attributes:
-        ways: ways of load, store and scratch.
+        paths: of loads, stores and scratch accesses.
         issue: cycles between two operations of a wavefront.
         branch: further cycles of a taken branch.
         counters: wait counters that the program uses.
@@ -110,7 +110,7 @@ class SimulationInput:
         simds: SIMDs that are simulated; wavefronts are assigned to them round-robin.
     """
 
-    ways: Sequence[Way]
+    paths: Sequence[MemoryPath]
     issue: int
     branch: int
     counters: int
@@ -139,7 +139,7 @@ class Simulator:
         self.ops = [op for op, _ in steps]
         self.where = [CAUSE_COUNT * at for _, at in steps]
         self.loops = 1 + max((int(op[BUSY]) for op in self.ops if op[KIND] == BEGIN), default=-1)
-        self.waves, self.ways = waves, setting.ways
+        self.waves, self.paths = waves, setting.paths
         self.issue, self.branch = float(setting.issue), float(setting.branch)
         self.skew, self.blocking = setting.skew, setting.blocking_matrix
         self.lds_queue, self.l1_queue = setting.queues
@@ -156,7 +156,7 @@ class Simulator:
         self.vector_free = self.matrix_free = self.scalar_free = self.port_free = self.lds_free = self.l1_free = 0.0
         self.simds, self.simd = setting.simds, 0
         self.pipes = [(0.0, 0.0, 0.0, 0.0)] * setting.simds
-        self.memory_free = [0.0] * (1 + max(way.queue for way in setting.ways))
+        self.memory_free = [0.0] * (1 + max(path.queue for path in setting.paths))
         self.matrix_busy = self.vector_busy = 0.0
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
@@ -291,21 +291,21 @@ class Simulator:
         return start + self.issue
 
     def _vmem(self, wave: int, op: Op, now: float, where: int) -> float:
-        _, busy, counters, moved, way_number, _ = op
-        way = self.ways[way_number]
+        _, busy, counters, moved, path_number, _ = op
+        path = self.paths[path_number]
         idle = self.l1_free + busy < now
         # Of wavefronts that all come at once, the average one waits for half of the others.
         start = now + self.skew * busy if idle else max(now, self.l1_free - self.l1_queue)
         self.l1_free = passed = (now if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
-        served = max(start, free[way.queue]) + moved * way.cycles_per_byte
-        free[way.queue] = served
-        done = max(passed, served) + way.latency
-        scratch = way_number == SCRATCH
+        served = max(start, free[path.queue]) + moved * path.cycles_per_byte
+        free[path.queue] = served
+        done = max(passed, served) + path.latency
+        scratch = path_number == SCRATCH
         for counter in counters:
             queue = self.queues[wave][counter]
             arrival = max(done, queue[-1][0]) if queue else done
-            queue.append((arrival, start + way.latency, _SCRATCH if scratch else _BANDWIDTH))
+            queue.append((arrival, start + path.latency, _SCRATCH if scratch else _BANDWIDTH))
         if start > now:
             self.spent[where + (_SCRATCH if scratch else _BANDWIDTH)] += start - now
         self.spent[where + _ISSUE] += self.issue

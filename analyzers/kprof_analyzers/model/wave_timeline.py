@@ -123,9 +123,9 @@ class TimelineRecorder(Simulator):
         if op[BUSY]:
             self.busy.append(Busy(pipe, position, end - op[BUSY], end))
         if kind == VMEM:
-            way = self.ways[op[WHICH]]
-            served = self.memory_free[way.queue]
-            length = op[DELAY] * way.cycles_per_byte
+            path = self.paths[op[WHICH]]
+            served = self.memory_free[path.queue]
+            length = op[DELAY] * path.cycles_per_byte
             if length:
                 self.busy.append(Busy(_MEMORY_PIPE, position, served - length, served))
 

@@ -11,7 +11,7 @@ from kprof_analyzers.model.explain import assumptions
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.launch import Spread, together
 from kprof_analyzers.model.machine import Channels
-from kprof_analyzers.model.memory import ways_of
+from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.traffic import Access, Sharing, footprint, kept, sharing
 
@@ -70,8 +70,8 @@ def test_wavefronts_of_small_workgroups_are_counted_over_all_simds(kernel):
 def test_bandwidth_goes_to_the_cus_that_have_more_workgroups(kernel):
     """300 and 308 workgroups take about as long: the few CUs with two get what the others leave."""
     model = build(kernel(STREAM, grid=(308,)))
-    load = model.ways[0]
-    full = build(kernel(STREAM, grid=(608,))).ways[0]
+    load = model.paths[0]
+    full = build(kernel(STREAM, grid=(608,))).paths[0]
     assert model.where.resident == 2
     assert full.cycles_per_byte / load.cycles_per_byte == pytest.approx(608 / 308)
 
@@ -87,8 +87,8 @@ def test_workgroups_at_the_same_time(total, rounds, last):
 def test_the_last_round_has_its_own_share(kernel):
     model = build(kernel(STREAM, lds=20480, grid=(304 * 3 + 1,)))
     assert model.where.last == 1
-    last = ways_of(model.facts, model.machine, model.effects, model.where, model.sharing, last=True)
-    assert last[0].cycles_per_byte < model.ways[0].cycles_per_byte
+    last = memory_paths(model.facts, model.machine, model.effects, model.where, model.sharing, last=True)
+    assert last[0].cycles_per_byte < model.paths[0].cycles_per_byte
 
 
 def test_the_infinity_cache_keeps_what_earlier_workgroups_loaded():
@@ -112,11 +112,11 @@ def test_a_launch_after_its_like_finds_its_data_in_the_infinity_cache():
 def test_cus_out_of_step_share_the_memory(kernel, loads, products):
     """An iteration takes no less than its bytes at the CU's share of the bandwidth, nor than with the memory idle."""
     model = build(kernel(one_after_the_other(loads, products), lds=65536, grid=(304,)))
-    run, private = (simulate(m, 1) for m in (model, replace(model, links=None)))
+    run, private = (simulate(m, 1) for m in (model, replace(model, l2_paths=None)))
     (loop,) = run.length
-    idle = simulate(replace(model, ways=model.links, links=None), 1).length[loop]
-    share = 4 * 64 * 16 * loads * model.ways[0].cycles_per_byte
-    assert model.links[0].cycles_per_byte < model.ways[0].cycles_per_byte
+    idle = simulate(replace(model, paths=model.l2_paths, l2_paths=None), 1).length[loop]
+    share = 4 * 64 * 16 * loads * model.paths[0].cycles_per_byte
+    assert model.l2_paths[0].cycles_per_byte < model.paths[0].cycles_per_byte
     assert run.length == private.length
     assert max(idle, share) <= run.powered[loop] <= private.powered[loop]
     if max(idle, share) < 0.9 * private.length[loop]:
@@ -125,7 +125,7 @@ def test_cus_out_of_step_share_the_memory(kernel, loads, products):
 
 def test_a_loop_of_loads_alone_gains_nothing_from_others_out_of_step(kernel):
     model = build(kernel(STREAM, grid=(304 * 2,)))
-    assert simulate(model, 2).powered == pytest.approx(simulate(replace(model, links=None), 2).powered, rel=0.05)
+    assert simulate(model, 2).powered == pytest.approx(simulate(replace(model, l2_paths=None), 2).powered, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_short_runs_of_what_comes_from_memory_take_longer(kernel):
     model = build(kernel(STREAM, grid=(608,)))
     short = replace(model.sharing, effort_beyond=1.5)
     long, slow = (
-        ways_of(model.facts, model.machine, Effects(), model.where, shared)[0] for shared in (model.sharing, short)
+        memory_paths(model.facts, model.machine, Effects(), model.where, shared)[0] for shared in (model.sharing, short)
     )
     assert slow.cycles_per_byte == pytest.approx(1.5 * long.cycles_per_byte)
     assert slow.latency == long.latency

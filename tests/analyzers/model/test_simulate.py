@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kprof_analyzers.model import Effects
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.program import SMEM, VALU, VMEM, WAIT
-from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES, SimulationInput, Simulator, Way
+from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES, MemoryPath, SimulationInput, Simulator
 
 ISSUE = 4
 PASSES = 16
@@ -82,13 +82,13 @@ def test_a_nop_waits_as_long_as_it_says(kernel):
 
 
 def test_a_wait_ends_when_the_load_is_there(kernel):
-    """Way through the vector cache for all four SIMDs, then the latency; the wait itself is issued meanwhile."""
+    """Through the vector cache for all four SIMDs, then the latency; the wait itself is issued meanwhile."""
     facts = kernel(["buffer_load_dword v0, v1, s[4:7], 0 offen", "s_waitcnt vmcnt(0)"])
     model = build(facts)
-    way = model.ways[0]
-    served = 4 * 64 * 4 * way.cycles_per_byte
+    path = model.paths[0]
+    served = 4 * 64 * 4 * path.cycles_per_byte
 
-    assert cycles(facts) == pytest.approx(max(served, 4 * 16) + way.latency + ISSUE)
+    assert cycles(facts) == pytest.approx(max(served, 4 * 16) + path.latency + ISSUE)
 
 
 def test_waits_count_loads_and_stores_in_order(kernel):
@@ -186,9 +186,9 @@ def test_more_latency_never_makes_a_wavefront_faster(steps, latency, more, rate)
     """For one wavefront alone, whatever its program: with others (skew) the average wait depends on who comes when."""
 
     def time(cycles_of_load):
-        ways = (Way(rate, cycles_of_load), Way(rate, 100.0), Way(rate, 100.0))
+        paths = (MemoryPath(rate, cycles_of_load), MemoryPath(rate, 100.0), MemoryPath(rate, 100.0))
         setting = SimulationInput(
-            ways, 4, 16, 2, 0, len(steps), 0.0, blocking_matrix=False, queues=(16.0, 16.0), skew=0.0
+            paths, 4, 16, 2, 0, len(steps), 0.0, blocking_matrix=False, queues=(16.0, 16.0), skew=0.0
         )
         return Simulator([(op, n) for n, op in enumerate(steps)], 1, 1, setting).run().cycles
 
