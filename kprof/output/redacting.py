@@ -13,7 +13,12 @@ _ASSIGNMENT = re.compile(r"([-+]{0,2}[\w.-]+)=(.+)", re.DOTALL)
 # The part between the scheme and the host: user:password@ or token@.
 _URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.IGNORECASE)
 _PARAMETER = re.compile(rf"([?&][\w.-]*{_WORDS}[\w.-]*=)[^&\s]+", re.IGNORECASE)
-_HEADER = re.compile(r"(\b(?:authorization|bearer|x-api-key)\b\s*:?\s*(?:bearer\s+|basic\s+)?)\S+", re.IGNORECASE)
+# Authorization: Bearer x, X-Api-Key: x, PRIVATE-TOKEN: x, "Cookie": "x", Bearer x.
+_HEADER = re.compile(
+    r"""((?:\b(?:authorization|cookie|(?:\w+-)+(?:token|key|secret))['"]?\s*:\s*['"]?|\b(?=bearer\s))(?:(?:bearer|basic)\s+)?)"""
+    r"""(?!(?:bearer|basic)\b)[^\s'",;]+""",
+    re.IGNORECASE,
+)
 # Words of a command line as Python writes them: '--token=x' and '--token', 'x'.
 _QUOTED = re.compile(r"""(['"])([-+]{0,2}[\w.-]+)=((?:(?!\1)[^\n])+)""")
 _QUOTED_PAIR = re.compile(r"""((['"])(-{1,2}[\w.-]+)\2,\s*(['"]))((?:(?!\4)[^\n])+)""")

@@ -50,9 +50,10 @@ _PLAIN = str.maketrans(
         "■": "#",
         "✓": "ok",
         "✗": "x",
-        **dict.fromkeys("─━═╌┄", "-"),
-        **dict.fromkeys("│┃║╎┆", "|"),
-        **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯╴╵╶╷┏┓┗┛┡┩╇", "+"),
+        # Box drawing: corners and crossings, then the horizontal and the vertical lines.
+        **dict.fromkeys(map(chr, range(0x2500, 0x2580)), "+"),
+        **dict.fromkeys("─━═╌╍┄┅┈┉╴╶╸╺╼╾", "-"),
+        **dict.fromkeys("│┃║╎╏┆┇┊┋╵╷╹╻╽╿", "|"),
         **dict.fromkeys("▁▂▃▄▅▆▇", "#"),
         **dict.fromkeys("▊▋▌▍▎", "="),
     }

@@ -51,6 +51,37 @@ def test_a_folder_and_nothing(tmp_path):
         mapped(tmp_path / "none")
 
 
+def test_what_is_said(tmp_path, pipe):
+    """The operating system's words, and the place."""
+    for path, message in (
+        (tmp_path / "none", "cannot be read: No such file or directory"),
+        (tmp_path, "cannot be read: Is a directory"),
+        (pipe, "is not a file"),
+    ):
+        with pytest.raises(InputError) as error:
+            mapped(path)
+        assert (error.value.message, error.value.path) == (message, str(path))
+    (tmp_path / "empty").touch()
+    with pytest.raises(InputError) as error:
+        mapped(tmp_path / "empty")
+    assert error.value.message == "cannot be read: cannot mmap an empty file"
+    with pytest.raises(IsADirectoryError) as folder:
+        opened(tmp_path)
+    assert folder.value.filename == str(tmp_path)
+
+
+def test_files_that_are_open_are_not_handed_on(tmp_path):
+    """To a program that is started, and none stays open that was refused."""
+    (tmp_path / "f").write_bytes(b"x")
+    with opened(tmp_path / "f") as file:
+        assert not os.get_inheritable(file.fileno())
+        number = file.fileno()
+    with pytest.raises(IsADirectoryError):
+        opened(tmp_path)
+    with opened(tmp_path / "f") as file:
+        assert file.fileno() == number
+
+
 def test_a_link(tmp_path):
     """Followed only where that is asked for."""
     (tmp_path / "f").write_bytes(b"x")

@@ -53,6 +53,53 @@ def test_what_is_no_secret_is_kept(command):
     assert redacted(command) == command
 
 
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        (["--token", "a", "b", "--secret=c"], ["--token", "<redacted>", "b", "--secret=<redacted>"]),
+        (["--token", "--verbose", "a"], ["--token", "--verbose", "a"]),
+        (["--token", "-v", "a", "--auth"], ["--token", "-v", "a", "--auth"]),
+        (["--max-tokens", "a", "-max-token", "b"], ["--max-tokens", "a", "-max-token", "b"]),
+        (["+token=a", "++trainer.api_key=b"], ["+token=<redacted>", "++trainer.api_key=<redacted>"]),
+        (["MY_PAT=a", "PAT=b", "PATH=c", "KEY=d"], ["MY_PAT=<redacted>", "PAT=<redacted>", "PATH=c", "KEY=<redacted>"]),
+        (["s3://a:b@c/d?x=1"], ["s3://<redacted>@c/d?x=1"]),
+        (["http://h/?u=1&token=a&v=2"], ["http://h/?u=1&token=<redacted>&v=2"]),
+        (["--header=X-Api-Key: a"], ["--header=X-Api-Key: <redacted>"]),
+        (["say sk-abcdefgh now"], ["say <redacted> now"]),
+        (["sk-short", "task-12345678"], ["sk-short", "task-12345678"]),
+    ],
+    ids=" ".join,
+)
+def test_what_becomes_of_a_command_line(command, kept):
+    """The value goes; its name, and what comes before and behind it, stay."""
+    assert redacted(command) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("run  --token a\t--lr 3\n", "run  --token <redacted>\t--lr 3\n"),
+        ("Authorization: Bearer abc, next", "Authorization: Bearer <redacted>, next"),
+        ("authorization:Basic abc", "authorization:Basic <redacted>"),
+        ("with bearer abc", "with bearer <redacted>"),
+        ("x-api-key: abc", "x-api-key: <redacted>"),
+        ("curl -H PRIVATE-TOKEN: abc x", "curl -H PRIVATE-TOKEN: <redacted> x"),
+        ("{'X-Auth-Token': 'abc', 'b': 1}", "{'X-Auth-Token': '<redacted>', 'b': 1}"),
+        ('{"Cookie": "abc"}', '{"Cookie": "<redacted>"}'),
+        (
+            "unexpected token: (, authorization failed, the key: 3",
+            "unexpected token: (, authorization failed, the key: 3",
+        ),
+        ("['--token', 'a b', '--lr', '3']", "['--token', '<redacted>', '--lr', '3']"),
+        ("['-token=a b', 'c']", "['-token=<redacted>', 'c']"),
+        ('["--lr", "3", "--hf-token", "a"]', '["--lr", "3", "--hf-token", "<redacted>"]'),
+    ],
+)
+def test_what_becomes_of_a_text(text, kept):
+    """Blanks and quotation marks stay where they are."""
+    assert redacted_text(text) == kept
+
+
 @given(st.lists(st.text(max_size=30), max_size=6))
 def test_any_command_line(command):
     """As many arguments as before, and twice is once."""

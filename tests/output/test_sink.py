@@ -58,6 +58,36 @@ def test_escapes():
     assert clean("\U000e0041") == r"\U000e0041"
 
 
+@pytest.mark.parametrize(
+    ("character", "escape"),
+    [
+        ("\t", r"\t"),
+        ("\xad", r"\xad"),
+        ("\u061c", r"\u061c"),
+        ("\ufeff", r"\ufeff"),
+        ("\udc7f", r"\udc7f"),
+        ("\udc80", r"\x80"),
+        ("\udcff", r"\xff"),
+        ("\udd00", r"\udd00"),
+        ("\U000110bd", r"\U000110bd"),
+    ],
+    ids=ascii,
+)
+def test_the_escape_of_a_character(character, escape):
+    """As long as the code point needs; Python reads it back, but for bytes of file names."""
+    assert one_line(character) == escape
+    if not escape.startswith(r"\x8") and escape != r"\xff":
+        assert escape.encode().decode("unicode_escape") == character
+
+
+@pytest.mark.parametrize("code", [0x7F, 0xAD, 0x61C, 0xFEFF, 0x110BD, 0x13430, 0x1D173, 0xE0041, 0xE01EF])
+def test_json_s_escape_of_a_character(code):
+    """Beyond 16 bits it is a pair of surrogates."""
+    shown = document(json.dumps(chr(code), ensure_ascii=False))
+    assert shown.isascii()
+    assert json.loads(shown) == chr(code)
+
+
 @given(st.dictionaries(st.text(), st.text()))
 def test_json_on_standard_output_says_the_same(found):
     """Whatever is escaped, a reader of JSON gets it back."""
@@ -95,6 +125,26 @@ def test_every_encoding_takes_every_text(encoding):
         assert shown == "512 -> 168  ##..  +-+ <= 3 us ... \\u6f22 - x"
     if encoding == "utf-8":
         assert shown == text
+
+
+def test_what_rich_draws_with_is_one_character_in_ascii():
+    """Tables stay aligned: boxes, rules and bars have an ASCII character of the same width; checks are words."""
+    from rich import box
+
+    names = ("ROUNDED", "HEAVY_HEAD", "SIMPLE", "MINIMAL", "SQUARE", "HEAVY")
+    drawn = {character for name in names for character in str(getattr(box, name))} - set(" \n")
+    assert {encodable(character, "ascii") for character in drawn} == {"-", "|", "+"}
+    assert encodable("─│┼▁▊✓✗", "ascii") == "-|+#=okx"
+
+
+def test_encodings_that_are_not_known_and_streams_without_one():
+    """ASCII is written to the first; a stream in memory takes all; any other what its encoding has."""
+    assert encodable("µ → 漢", "no-such-encoding") == "u -> \\u6f22"
+    assert encodable("µ → 漢", None) == "µ → 漢"
+    behind = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    StyledStream(behind).write("\u00b5 → 3")
+    behind.flush()
+    assert behind.buffer.getvalue() == b"\xb5 -> 3"
 
 
 def test_streams_clean_what_they_are_given(monkeypatch):
