@@ -22,7 +22,7 @@ LIMIT = 10_000
 _LISTED = ("os.listdir", "os.scandir")
 # They look through every folder of the path, at what they find by name, or at what they take away.
 _LISTERS = (
-    "importlib", "_frozen_importlib", "importlib_metadata", "importlib_resources", "pkgutil", "pkg_resources",
+    "importlib", "_frozen_importlib_external", "importlib_metadata", "importlib_resources", "pkgutil", "pkg_resources",
     "setuptools", "site", "shutil", "tempfile", "kprof",
 )  # fmt: skip
 # The standard library's are asked for by hundreds, and a file that takes the place of one is soon noticed.

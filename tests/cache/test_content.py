@@ -1,5 +1,7 @@
 """What stands for many files: their content and names, whatever their times say."""
 
+import errno
+import hashlib
 import os
 import shutil
 import time
@@ -196,3 +198,17 @@ def test_byte_code_and_hidden_files_do_not_count(folder, name):
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text("x")
     assert of_folders([folder]) == first
+
+
+def test_files_larger_than_a_chunk_and_files_that_cannot_be_read(folder, monkeypatch):
+    """The digest is hashlib's; of a file that cannot be read the reason counts, and not what it was before."""
+    large = os.urandom(content._CHUNK + 17)
+    (folder / "large").write_bytes(large)
+    assert content._sha256(str(folder / "large")) == hashlib.sha256(large).hexdigest()
+    assert content._sha256(str(folder / "none")) == f"unreadable: {errno.ENOENT}"
+    assert content._sha256(str(folder)) == f"unreadable: {errno.EISDIR}"
+
+
+def test_nothing_at_all_is_never_the_same(tmp_path):
+    """As with a package in an archive: no answer is found again."""
+    assert of_folders([tmp_path / "none"]) != of_folders([tmp_path / "none"])

@@ -1,6 +1,7 @@
 """Folders that hold more than entries."""
 
 import os
+import re
 
 import pytest
 
@@ -10,10 +11,11 @@ from kprof.cache import folders, location
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch, tmp_path):
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "cache"))
-    location.trouble.cache_clear()
+    clear = location.trouble.cache_clear
+    clear()
     folders._temporary.cache_clear()
     yield
-    location.trouble.cache_clear()
+    clear()
 
 
 def test_it_is_below_the_cache_and_its_user_s_alone(tmp_path):
@@ -47,6 +49,28 @@ def test_without_a_cache_there_is_a_temporary_one(monkeypatch):
         assert found.is_dir()
         assert found.name.startswith("kprof-programs-")
     folders.private_folder("programs").rmdir()
+
+
+def test_a_temporary_one_goes_with_the_process(monkeypatch):
+    """Whatever is in it, and whether or not it is still there; its name says which it is."""
+    kept = []
+    monkeypatch.setattr(folders.atexit, "register", lambda *call, **options: kept.append((call, options)))
+    monkeypatch.setattr(location, "root", lambda: None)
+    found = folders.private_folder("functions")
+    assert re.fullmatch(r"kprof-functions-\w+", found.name)
+    (found / "left.py").write_text("")
+    (((remove, *arguments), options),) = kept
+    for _ in range(2):
+        remove(*arguments, **options)
+        assert not found.exists()
+
+
+def test_a_cache_that_is_in_trouble_is_not_taken(tmp_path, monkeypatch):
+    """Though its folder could be made."""
+    monkeypatch.setattr(location, "trouble", lambda _base: "its disk is full")
+    found = folders.private_folder("functions")
+    assert not found.is_relative_to(tmp_path / "cache")
+    found.rmdir()
 
 
 def test_one_that_cannot_be_written_to_is_not_taken(tmp_path, monkeypatch):

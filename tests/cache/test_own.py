@@ -65,6 +65,22 @@ def test_what_others_share_is_not_all_theirs(monkeypatch, tmp_path):
     assert _digest(monkeypatch, "kprof_shared.mine") == before
 
 
+def test_a_package_below_a_shared_one_counts_whole(monkeypatch, tmp_path):
+    """``shared.package.rules:provide`` is the package that has a file of its own, and no more than that."""
+    package = tmp_path / "site" / "kprof_several" / "package"
+    (package / "rules").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "rules" / "__init__.py").write_text("")
+    (package / "helper.py").write_text("A = 1\n")
+    module = "kprof_several.package.rules:provide"
+    assert own._places(module) == [package]
+    before = _digest(monkeypatch, module)
+    (package / "helper.py").write_text("A = 2\n")
+    assert _digest(monkeypatch, module) != before
+    (package.parent / "single.py").write_text("A = 1\n")
+    assert own._places("kprof_several.single:provide") == [package.parent / "single.py"]
+
+
 @pytest.mark.parametrize("module", ["kprof_is_not_there", "not a module", "", "kprof_shared..x"])
 def test_a_plug_in_that_is_not_there_is_no_error(monkeypatch, module):
     """Whoever loads it says so."""

@@ -2,16 +2,19 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec import UNSET
 
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.config import KernelEntry
-from kprof.gate.cure import cured, cures, incurable
+from kprof.gate.cure import cured, cures, failing, incurable
 from kprof.gate.subject import CheckSubject
+from kprof_analyzers.model.certainty import certainty
 
 KERNEL = """
 import triton
@@ -55,11 +58,11 @@ def state(spills=0, waves=8.0, findings=(), block=64, lds=0, unseen=UNSET):
     return CheckSubject(KernelEntry(target="k.py"), report)
 
 
-def failure(rule="KP011", severity=Severity.ERROR, **evidence):
+def failure(rule="KP011", severity=Severity.ERROR, gate="fails", **evidence):
     """What the gate fails for."""
     place = Location(file="k.py", line=1)
     return Finding(
-        rule=rule, name="n", severity=severity, message="m", location=place, evidence={"gate": "fails", **evidence}
+        rule=rule, name="n", severity=severity, message="m", location=place, evidence={"gate": gate, **evidence}
     )
 
 
@@ -100,6 +103,51 @@ def test_advice_has_old_and_new_values():
     assert (advice.knob, advice.from_, advice.to) == ("BLOCK", 64, 32)
     assert advice.verified == {"vgpr_spills": (9, 0)}
     assert incurable(report, "nothing helps").findings[0].message == "m; nothing helps"
+
+
+@pytest.mark.parametrize(("times", "speedup"), [((50.0, 100.0), 2.0), ((30.0, 100.0), 3.333)])
+def test_advice_says_how_sure_it_is_that_it_is_faster(times, speedup):
+    """From predicted times: the gain and the published pairs' share, both as three digits."""
+    before, after = state(spills=9), state(spills=0, block=32)
+    (finding,) = cured(state(findings=[SPILLS]).report, {"BLOCK": 32}, before, after, times=times).findings
+    (advice,) = finding.advice
+    share = certainty(speedup, "gfx942")
+    assert (advice.speedup, advice.certainty) == (speedup, round(share, 3))
+    assert advice.note == (f"predicted {speedup:.2f} times as fast, certainty that it is faster {100 * share:.0f} %")
+
+
+def test_without_a_predicted_time_there_is_no_number():
+    """Which is faster has to be measured."""
+    before, after = state(spills=9), state(spills=0, block=32)
+    (finding,) = cured(state(findings=[SPILLS]).report, {"BLOCK": 32}, before, after, times=(None, 9.0)).findings
+    (advice,) = finding.advice
+    assert (advice.speedup, advice.certainty) == (UNSET, UNSET)
+    assert advice.note == "which is faster is not known: no predicted time; measure both on the GPU"
+
+
+def test_advice_for_an_architecture_without_published_times():
+    """The gain is predicted, and how sure that is stays open; a kernel without a specialization has no old values."""
+    before, after = (
+        replace(one, report=msgspec.structs.replace(one.report, arch="gfx1100", specialization=UNSET))
+        for one in (state(spills=9), state())
+    )
+    report = msgspec.structs.replace(state(findings=[SPILLS]).report, arch="gfx1100")
+    (finding,) = cured(report, {"BLOCK": 32}, before, after, times=(50.0, 60.0)).findings
+    (advice,) = finding.advice
+    assert (advice.speedup, advice.certainty, advice.from_) == (1.2, UNSET, None)
+    assert advice.note == ("predicted 1.20 times as fast, certainty not known: no published times of this architecture")
+
+
+def test_only_what_fails_is_cured():
+    """Findings that do not fail keep their message and get no advice."""
+    passing = failure("KP101", gate="passes")
+    report = state(findings=[passing, SPILLS]).report
+    assert failing(report) == [SPILLS]
+    kept, changed = incurable(report, "nothing helps").findings
+    assert kept == passing
+    assert changed.message == "m; nothing helps"
+    kept, changed = cured(report, {"BLOCK": 32}, state(), state()).findings
+    assert (kept, [advice.knob for advice in changed.advice]) == (passing, ["BLOCK"])
 
 
 def _settings(repository):

@@ -94,6 +94,13 @@ def test_what_lies_beside_for_other_architectures(folder):
         shutil.copy(ARTIFACTS / "gfx950" / MATMUL.name, folder / "compiled" / f"{name}.amdgcn")
     got = found(folder, KernelEntry(target="compiled"))
     assert [one.left_out for one in got] == ["", "compiled has 2 for gfx950 beside"]
+    shutil.copy(ARTIFACTS / "gfx90a" / MATMUL.name, folder / "compiled" / "e.amdgcn")
+    (folder / "compiled" / "link").symlink_to(folder)
+    (folder / "compiled" / "other").symlink_to(folder / "compiled")
+    got = found(folder, KernelEntry(target="compiled"))
+    assert got[-1].left_out == (
+        "compiled has 1 for gfx90a, 2 for gfx950 beside; links in compiled not followed: link, other"
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,8 +133,10 @@ def test_products(folder):
     for archs in (["gfx942", "MI300X"], ["MI300X", "gfx942"], ["MI300X", "MI300X"]):
         (one,) = found(folder, KernelEntry(target="compiled/a.amdgcn"), arch=archs)
         assert one.report.product == "MI300X"
-    with pytest.raises(HardwareError, match="arch names MI300X and MI325X, which run the same code"):
+    with pytest.raises(HardwareError) as error:
         found(folder, KernelEntry(target="compiled/a.amdgcn"), arch=["MI300X", "MI325X"])
+    assert error.value.message == "arch names MI300X and MI325X, which run the same code (gfx942)"
+    assert error.value.hint == "Name one of them."
 
 
 @pytest.mark.parametrize(
@@ -259,6 +268,7 @@ def test_a_compile_that_nobody_answers_is_not_left_out(folder, compiled):
     assert (good.problem, good.report.name) == (None, "add0")
     assert (lost.problem, lost.report.name, lost.case) == ("its compile has no answer", "add1", "s")
     assert not lost.refused
+    assert lost.optional
 
 
 def usable(entry, *, lds=0, optional=True, refused=False, arch="gfx942", case=None):

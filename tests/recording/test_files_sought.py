@@ -12,6 +12,7 @@ import pytest
 
 from kprof.captures.staleness import listing
 from kprof.recording.files_read import Reads
+from kprof.recording.files_sought import SoughtFiles, places_before
 
 
 @pytest.fixture
@@ -23,13 +24,13 @@ def watched(tmp_path, monkeypatch):
 
     def watch(function):
         reads = Reads()
-        before = os.stat, os.access
+        before = os.stat, os.access, list(sys.meta_path)
         reads.watch()
         try:
             function()
         finally:
             reads.end()
-        assert (os.stat, os.access) == before
+        assert (os.stat, os.access, sys.meta_path) == before
         return reads
 
     return watch
@@ -176,3 +177,104 @@ def test_a_module_that_is_not_there_and_one_that_could_be_shadowed(watched, monk
     assert {"first/tile_of_two.py", "first/tile_of_two/__init__.py", "first/pkg_of_two.py"} <= found
     assert {"first/tuned_of_none.py", "second/tuned_of_none.py", "second/pkg_of_two/tuned.py"} <= found
     assert {"second/tile_of_two.py", "second/tile_of_two/__init__.py", "first/json.py"} & found == set()
+
+
+def test_the_working_folder_is_listed_without_a_name(watched):
+    """``os.listdir()`` says nothing; by number a folder is not known."""
+    root = Path.cwd()
+    (root / "configs").mkdir()
+
+    def by_number():
+        number = os.open("configs", os.O_RDONLY)
+        os.listdir(number)  # noqa: PTH208
+        os.close(number)
+
+    known = listing(root)
+    assert dict(watched(os.listdir).folders(root)) == {root: known}
+    assert dict(watched(by_number).folders(root)) == {}
+
+
+def _calls_from(module):
+    """A function of a module of that name that lists a folder."""
+    space = {"__name__": module, "os": os}
+    exec("def look():\n    os.listdir('configs')", space)
+    return space["look"]
+
+
+@pytest.mark.parametrize("module", ["program", "my.shutil", "sites", "__main__", "json"])
+def test_any_module_s_listing_is_noted(watched, module):
+    """Whatever it is named, below the few that look through every folder."""
+    root = Path.cwd()
+    (root / "configs").mkdir()
+    assert list(dict(watched(_calls_from(module)).folders(root))) == [root / "configs"]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "importlib.metadata", "_frozen_importlib_external", "importlib_metadata._x",
+        "importlib_resources", "pkgutil", "pkg_resources.x", "setuptools", "site", "shutil", "tempfile", "kprof.cache",
+    ],
+)  # fmt: skip
+def test_what_looks_through_every_folder_lists_for_itself(watched, module):
+    """The import system and those that find packages or clear folders, and kprof."""
+    (Path.cwd() / "configs").mkdir()
+    assert dict(watched(_calls_from(module)).folders(Path.cwd())) == {}
+
+
+def test_a_file_that_is_asked_for_below_an_open_folder_is_not_known(watched):
+    """Only the number of the folder is there."""
+    (Path.cwd() / "configs").mkdir()
+
+    def run():
+        number = os.open("configs", os.O_RDONLY)
+        with pytest.raises(FileNotFoundError):
+            os.stat("tiles.json", dir_fd=number)
+        os.close(number)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.stat(number)  # noqa: PTH116
+
+    assert list(watched(run).absent(Path.cwd())) == []
+
+
+@pytest.mark.parametrize("kind", ["missing", "folders", "modules"])
+def test_ten_thousand_names_of_each_kind_are_kept(kind, tmp_path):
+    """The last one makes it full, and no further one is kept."""
+    sought = SoughtFiles()
+    names = getattr(sought, kind)
+    names.update((str(i), None) for i in range(9_999))
+    add = {
+        "missing": lambda name: sought._miss(name, {}),
+        "folders": lambda name: sought.listed("os.listdir", (name,)),
+        "modules": sought._finder.find_spec,
+    }[kind]
+    assert not sought.full
+    add(str(tmp_path / "last"))
+    assert (len(names), sought.full) == (10_000, True)
+    add(str(tmp_path / "beyond"))
+    assert len(names) == 10_000
+    assert str(tmp_path / "last") in names
+
+
+def test_modules_that_nobody_would_put_in_the_place_of_another(tmp_path, monkeypatch):
+    """The standard library's, kprof's, Jython's and the interpreter's own, and names that no file can have."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.setattr(sys, "modules", dict.fromkeys(["a.b"], sys) | {"no_spec": type(sys)("no_spec")})
+    names = ["json", "sitecustomize", "usercustomize", "kprof", "kprof_analyzers", "__main__", "org", "org.python"]
+    assert list(places_before([*names, "kprof.none", "json.none", "no-name", "org.none"], lambda _: True)) == []
+    assert list(places_before(["tuned"], lambda _: False)) == []
+    places = [tmp_path / "tuned.py", tmp_path / "tuned/__init__.py"]
+    assert [Path(p) for p in places_before(["json", "tuned", "a_package.tuned"], lambda _: True)] == places
+
+
+def test_the_working_folder_on_the_path_has_no_name(tmp_path, monkeypatch):
+    """``python -c`` and ``-m`` put an empty text there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [""])
+    monkeypatch.setattr(sys, "modules", {})
+    assert [Path(p) for p in places_before(["tuned"], lambda _: True)] == [
+        tmp_path / "tuned.py",
+        tmp_path / "tuned/__init__.py",
+    ]
+    (tmp_path / "tuned.py").write_text("")
+    assert list(places_before(["tuned"], lambda _: True)) == []
