@@ -16,6 +16,7 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
         + ". **Nothing here was measured.** Each configuration was compiled for "
         f"{found.arch} from the server's own kernel by kprof {found.kprof}; times are predictions of its model.",
         "",
+        *_doubtful(files),
         *(f"- {note}" for note in found.notes),
         "",
         "| file | rest on | rows | runs today, predicted | proposed, predicted | spills |",
@@ -27,11 +28,22 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
             if best is None:
                 continue
             runs = "does not compile" if batch.runs is None else _time(batch.runs)
-            said = " (cannot be distinguished)" if batch.tie else ""
+            said = " (cannot be distinguished)" if batch.tie else " (slower: measure both)" if batch.slower else ""
             cells = (file.name, file.basis, f"{batch.rows:,}", runs, _time(best) + said, str(best.vgpr_spills))
             lines.append("| " + " | ".join(cell(each) for each in cells) + " |")
     lines += ["", "`runners_up.json` has the next configurations of each batch size, for whoever can measure them.", ""]
     return "\n".join(lines)
+
+
+def _doubtful(files: Sequence[NeededFile]) -> list[str]:
+    """What to measure before anything is merged."""
+    batches = [batch for file in files for batch in file.ranked]
+    slower = sum(batch.slower for batch in batches)
+    if not slower:
+        return []
+    said = f"**{slower} of {len(batches)} proposals are predicted to be slower than what runs today.**"
+    why = "They are what tuned files for other shapes have, which is right more often than the model alone."
+    return [f"{said} {why} Here the two disagree: measure these first.", ""]
 
 
 def _time(one: PredictedConfig) -> str:

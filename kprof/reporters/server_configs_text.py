@@ -144,7 +144,6 @@ def _gain(batch: RankedBatch, *, has_file: bool) -> str:
     spills = f", {batch.runs.vgpr_spills} VGPRs spilled now" if batch.runs.vgpr_spills else ""
     if batch.tie:
         return f"as fast, as far as the model can tell{spills}"
-    ratio = batch.runs.time_us / batch.best.time_us
-    if ratio < 1:
-        return f"predicted slower{': keep what runs' if has_file else ''}{spills}"
-    return f"{ratio:.2f}x{spills}"
+    if batch.slower:
+        return f"predicted slower: {'keep what runs' if has_file else 'measure both'}{spills}"
+    return f"{batch.runs.time_us / batch.best.time_us:.2f}x{spills}"

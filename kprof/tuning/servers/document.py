@@ -66,6 +66,12 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     unlaunchable: bool = False
 
+    @property
+    def slower(self) -> bool:
+        """The proposal, which tuned files of other shapes vote for, is predicted to be slower than what runs."""
+        pair = self.best, self.runs
+        return not self.tie and None not in pair and self.best.time_us > self.runs.time_us  # type: ignore[union-attr]
+
 
 class StepCost(msgspec.Struct, frozen=True):
     """What the kernels of all files take in one step of the model, of those layers whose number is known.

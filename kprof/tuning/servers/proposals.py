@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from kprof.tuning.servers.document import NeededFile, PredictedConfig, ServerConfigs
+from kprof.tuning.servers.document import NeededFile, PredictedConfig, RankedBatch, ServerConfigs
 
 _ORDER = (
     "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "num_warps", "num_stages", "waves_per_eu",
@@ -25,14 +25,26 @@ def contents(files: Sequence[NeededFile]) -> Iterator[tuple[str, str]]:
     others = {
         f"{file.folder}/{file.name}": {
             str(batch.rows): [
-                {"predicted_us": one.time_us, "config": _written(one)}
-                for one in ([] if batch.best is None else [batch.best, *batch.runners_up])
+                {
+                    "predicted_us": one.time_us,
+                    "config": _written(one),
+                    **({"runs_today": True} if one is batch.runs else {}),
+                }
+                for one in _to_measure(batch)
             ]
             for batch in file.ranked
         }
         for file in files
     }
     yield "runners_up.json", json.dumps(others, indent=2) + "\n"
+
+
+def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
+    """The proposal and the next ones; what runs today first, where it is predicted to be faster than the proposal."""
+    if batch.best is None:
+        return []
+    today = [batch.runs] if batch.slower and batch.runs is not None else []
+    return [*today, batch.best, *batch.runners_up]
 
 
 def _has_all(file: NeededFile) -> bool:
