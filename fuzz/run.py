@@ -7,7 +7,7 @@ input that failed belongs into ``tests/fuzz/failures`` once it is mended, where 
 
 Run: ``python -m fuzz.run [--seconds 60 | --hours 8 | --fixed] [--jobs 2] [READER ...]``, or ``make fuzz HOURS=8``.
 ``--fixed`` is for CI: every seed, then a fixed number of inputs from a fixed start, the same ones each time for the
-same code. It finds what a change broke; what nobody broke is for ``make fuzz`` to find.
+same code. It finds what a change broke; older faults are for ``make fuzz`` to find.
 
 Without Atheris (``pip install kprof[fuzz]``; Linux and macOS) it says so and ends with 3.
 """
@@ -107,7 +107,7 @@ def inside(name: str, seconds: float, own: Path, *, fixed: bool) -> None:
         os.chdir(scratch)
         folder = Path("in")
         folder.mkdir()
-        # What is imported by a function, when it first runs, is to be seen, too.
+        # What is imported by a function, when it first runs, has to be seen, too.
         with atheris.instrument_imports(include=["kprof", "kprof_analyzers"], enable_loader_override=False):
             target = readers.target(name)
 

@@ -1,6 +1,6 @@
 """Which tuned files vLLM, SGLang and AITER have for public models, and write docs/validation/server_configs.md.
 
-Each lookup is held against the server's own: its whole file is executed, all that it imports from elsewhere being a
+Each lookup is compared with the server's own: its whole file is executed, all that it imports from elsewhere being a
 stand-in, and must ask for the same paths and read the same file as kprof's extracted function does. A difference ends
 the script with 1.
 

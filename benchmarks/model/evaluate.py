@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 COMMON = (1, 5)
-"""So many of the most common configurations are held against the model's first choices."""
+"""So many of the most common configurations are compared with the model's first choices."""
 
 
 WITHIN = 1.25

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntermediateCode(Result):
-    """What can be told from MLIR alone.
+    """What MLIR alone says.
 
     Attributes:
         path: the file.

@@ -11,7 +11,7 @@ from kprof.output.status_line import StatusLine
 AFTER = 1.0
 """Seconds of waiting before anything is shown."""
 _ENOUGH = 0.02
-"""Of a step: what must be done before the time that is left can be told from it."""
+"""Of a step: what must be done before the time left can be estimated."""
 
 
 class Waiting:

@@ -42,7 +42,7 @@ class Estimate:
         self._own = own or {}
         known = product or next(iter(arch.products.values()), None)
         sizes = [one.compute_units for one in (known, *arch.products.values()) if one is not None]
-        # A product of which nobody has published it has as many as the architecture's first.
+        # Where a product's number of CUs is not published, that of the architecture's first product is taken.
         self._units = next(filter(None, sizes), None) or 1
         self._lanes = arch.wavefront_size
         self._bytes_per_cycle = machine_of(arch, known, self._lanes).vector_bytes

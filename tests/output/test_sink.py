@@ -135,6 +135,13 @@ def test_what_rich_draws_with_is_one_character_in_ascii():
     drawn = {character for name in names for character in str(getattr(box, name))} - set(" \n")
     assert {encodable(character, "ascii") for character in drawn} == {"-", "|", "+"}
     assert encodable("─│┼▁▊✓✗", "ascii") == "-|+#=okx"
+    signs = {
+        "→": "->", "←": "<-", "…": "...", "·": "-", "\u00d7": "x", "◄": "<", "≤": "<=", "≥": ">=", "±": "+-", "µ": "u",
+        "μ": "u", "\u2013": "-", "█": "#", "▉": "#", "▓": "#", "▒": "=", "░": ".", "▏": "|", "●": "*", "○": "o",
+        "■": "#",
+    }  # fmt: skip
+    assert {sign: encodable(sign, "ascii") for sign in signs} == signs
+    assert encodable("~", "cp037") == "~"
 
 
 def test_encodings_that_are_not_known_and_streams_without_one():

@@ -219,7 +219,7 @@ def _gpu(traces: "Sequence[LaunchShapes]", arch: str | None) -> str:
     for trace in traces:
         limits = limits_of(trace.info, arch)
         if limits is None:
-            hint = "--arch MI300X, say, names it; several GPUs in one trace cannot be told apart"
+            hint = "--arch MI300X, say, names it; kprof cannot say which of several GPUs in a trace it was"
             raise InputError("the trace does not name one GPU that kprof knows", path=trace.info.path, hint=hint)
         found.setdefault(limits.gpu, trace.info.path)
     if len(found) > 1:

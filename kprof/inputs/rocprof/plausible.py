@@ -16,7 +16,7 @@ _GRID_AXIS = (1 << 32) - 1
 """A dispatch packet has 32 bits for each dimension of the grid."""
 _SHOWN = 60
 _USUAL = "gfx942"
-"""Its limits are tried first; only a value beyond them is held against those of every architecture."""
+"""Its limits are tried first; only a value beyond them is looked up in those of every architecture."""
 
 
 @cache

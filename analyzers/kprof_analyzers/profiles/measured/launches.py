@@ -24,7 +24,7 @@ class TunedLaunch(msgspec.Struct, frozen=True):
         config: of the configuration that is predicted to be the fastest.
         time_us: of a launch with it, predicted.
         own_us: of a launch as it is, predicted.
-        as_good: the two cannot be told apart by the model.
+        as_good: the model cannot distinguish the two.
         gain_ns: of all calls: the predicted share that is saved, of the measured time.
         configurations: how many were predicted.
         complete: whether those are all that the search had to look at.
