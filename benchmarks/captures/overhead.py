@@ -94,9 +94,11 @@ def main() -> None:
         for mode, command in runs.items():
             cost[mode] = measured(command)
             print(f"{mode:<8} {cost[mode][0]:7.1f} s CPU  {cost[mode][1]:7.1f} s wall", flush=True)
-        plain, bare, recorded = (cost[mode][0] for mode in ("plain", "bare", "capture"))
-        print(f"bare compiles {bare - plain:.1f} s CPU, captured {recorded - plain:.1f} s CPU:", end=" ")
-        print(f"{(recorded - plain) / (bare - plain) - 1:+.1%}")
+        plain, bare, recorded, again = (cost[mode][0] for mode in ("plain", "bare", "capture", "again"))
+        compiles = bare - plain
+        print(f"bare compiles {compiles:.1f} s CPU, captured {recorded - plain:.1f} s CPU:", end=" ")
+        print(f"{(recorded - plain) / compiles - 1:+.1%}")
+        print(f"again, all in the cache: {again - plain:.1f} s CPU, {(again - plain) / compiles:.1%} of bare compiles")
 
 
 if __name__ == "__main__":

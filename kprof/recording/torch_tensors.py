@@ -64,32 +64,36 @@ def _moves(device: "StandInDevice") -> dict[str, Any]:
 
     plain = torch._C.TensorBase.to  # noqa: SLF001
 
-    def split(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        """The device that a call of ``to`` names, and the call without it."""
-        if kwargs.get("device") is not None:
-            return kwargs["device"], args, {k: v for k, v in kwargs.items() if k != "device"}
+    def split(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The device that a call of ``to`` names, and the rest of the call by names."""
         other = kwargs.get("other", args[0] if args else None)
-        if isinstance(other, torch.Tensor):
-            rest = {k: v for k, v in kwargs.items() if k != "other"}
-            return other.device, (), {**rest, "dtype": other.dtype}
-        if args and isinstance(args[0], str | torch.device | int) and not isinstance(args[0], bool):
-            return args[0], args[1:], kwargs
-        return None, args, kwargs
+        if kwargs.get("device") is not None:
+            target, rest = kwargs["device"], args
+        elif isinstance(other, torch.Tensor):
+            target, rest = other.device, (other.dtype, *args[1:])
+        elif args and isinstance(args[0], str | torch.device | int) and not isinstance(args[0], bool):
+            target, rest = args[0], args[1:]
+        else:
+            return None, {}
+        named = {name: value for name, value in kwargs.items() if name not in {"device", "other"}}
+        # Modules give None for the type that stays.
+        named |= dict(zip(("dtype", "non_blocking", "copy"), rest, strict=False))
+        return target, {name: value for name, value in named.items() if value is not None}
 
     def to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        target, rest, named = split(args, kwargs)
+        target, named = split(args, kwargs)
         if target is None or tensor.device.type not in {"cpu", "cuda"}:
             return plain(tensor, *args, **kwargs)
         index = device.index_of(target)
         if index is None and torch.device(target).type != "cpu":
             return plain(tensor, *args, **kwargs)
         if (index is None) == (tensor.device.type == "cpu"):
-            return plain(tensor, *rest, **named) if rest or named else tensor
+            return plain(tensor, **named) if named else tensor
         if index is None:
             known = mark_of(tensor)
             if known is not None and known.unknown:
                 device.recorder.read("to cpu")
-        copied = _copied(tensor, index, rest, named)
+        copied = _copied(tensor, index, named)
         if index is None:
             unmark(copied)
         return copied
@@ -103,13 +107,12 @@ def _moves(device: "StandInDevice") -> dict[str, Any]:
     return {"to": to, "cuda": cuda, "cpu": cpu}
 
 
-def _copied(tensor: Any, index: int | None, rest: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def _copied(tensor: Any, index: int | None, named: dict[str, Any]) -> Any:
     import torch
 
-    dtype = named.get("dtype") or next((item for item in rest if isinstance(item, torch.dtype)), None)
-    options = {"memory_format": named["memory_format"]} if named.get("memory_format") is not None else {}
+    options = {name: named[name] for name in ("dtype", "memory_format") if name in named}
     target = torch.device("cpu") if index is None else torch.device("cuda", index)
-    return torch.ops.aten._to_copy(tensor, dtype=dtype, device=target, **options)  # noqa: SLF001
+    return torch.ops.aten._to_copy(tensor, device=target, **options)  # noqa: SLF001
 
 
 def _reads(device: "StandInDevice") -> dict[str, Any]:

@@ -74,6 +74,21 @@ def tensors():
     kept = made[0]
     assert kept.cuda() is kept
     assert kept.to("cuda") is kept
+    # As modules that are there already ask, and all else that may follow a device.
+    for rest in ((None, False), (None, False, False), (torch.float32,), (torch.float32, True)):
+        assert kept.to("cuda", *rest) is kept
+    assert kept.to(kept, True) is kept
+    assert kept.to("cuda", non_blocking=True) is kept
+    layer = torch.nn.Linear(2, 2, device="cuda")
+    assert layer.to("cuda").to("cuda", torch.float16).weight.dtype == torch.float16
+    for copy in (kept.to("cuda", None, False, True), kept.to("cuda", copy=True), kept.to(kept, False, True)):
+        assert copy.is_cuda
+        assert copy.data_ptr() != kept.data_ptr()
+        assert torch.equal(copy, kept)
+    half = torch.ones(2, 3, 4, 4, dtype=torch.float64).to("cuda", torch.half, memory_format=torch.channels_last)
+    assert (half.is_cuda, half.dtype, half.stride()) == (True, torch.half, (48, 1, 12, 3))
+    assert torch.ones(2).to(kept.half()).dtype == torch.half
+    assert kept.to("cpu", torch.int32, True).dtype == torch.int32
     plain = [torch.ones(2), kept.cpu(), kept.to("cpu"), torch.tensor([1])]
     assert not any(tensor.is_cuda for tensor in plain)
     assert torch.equal(kept.cpu().cuda(), kept)
