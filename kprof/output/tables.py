@@ -1,7 +1,9 @@
 """Write tables to a folder, and show some of their rows on the terminal."""
 
+import re
 import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "csv", "json")
 # Characters a column needs to tell something.
 _ROOM = 20
+# Below this many characters no two parts of a text find room.
+_TOO_NARROW = 12
+# Of a word that two texts begin alike, what is repeated to be read as a word.
+_WORD = 5
+_UNFINISHED = re.compile(r"(?:[0-9]*|[A-Za-z]*)$")
 
 
 def write_tables(tables: "Mapping[str, pd.DataFrame]", folder: str, form: str, inputs: Iterable[str]) -> list[Path]:
@@ -78,7 +85,37 @@ def rows_table(
     for least in (16, 10):
         excess = _shrink(sizes, flexible, excess, least)
     right = [bool(content) and all(_is_number(line[place]) for line in content) for place in range(len(titles))]
+    for place in flexible:
+        for line, cell in zip(content, cut_apart([line[place] for line in content], sizes[place]), strict=True):
+            line[place] = cell
     return "\n".join(_line(cells, sizes, right) for cells in [titles, *content])
+
+
+def cut_apart(cells: Sequence[str], size: int) -> list[str]:
+    """Each text in at most ``size`` characters; different ones that begin alike from where they differ.
+
+    >>> cut_apart(["gemm_bf16_f32_MT16x16_ISA942", "gemm_bf16_f32_MT32x16_ISA942", "copy"], 14)
+    ['gemm_b…MT16x1…', 'gemm_b…MT32x1…', 'copy']
+    """
+    alike: dict[str, set[str]] = defaultdict(set)
+    for cell in cells:
+        alike[_cut(cell, size)].add(cell)
+    shown: dict[str, str] = {}
+    for begin, texts in alike.items():
+        group = sorted(texts)
+        if len(group) == 1 or size < _TOO_NARROW:
+            shown.update(dict.fromkeys(group, begin))
+            continue
+        head = size // 2 - 1
+        room = size - head - 1
+        # All share what the first and the last in order share.
+        differ = next((i for i, (a, b) in enumerate(zip(group[0], group[-1], strict=False)) if a != b), len(group[0]))
+        repeated = _UNFINISHED.search(group[0][max(head, differ - min(_WORD, room - 2)) : differ])
+        fills = max(len(text) for text in group) - room
+        start = min(differ - (len(repeated[0]) if repeated else 0), max(head, fills))
+        ends = cut_apart([text[start:] for text in group], room)
+        shown.update((text, f"{text[:head]}…{end}") for text, end in zip(group, ends, strict=True))
+    return [shown[cell] for cell in cells]
 
 
 def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> int:
@@ -95,9 +132,13 @@ def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> i
 
 
 def _line(cells: list[str], sizes: list[int], right: list[bool]) -> str:
-    cut = [cell if len(cell) <= size else cell[: size - 1] + "…" for cell, size in zip(cells, sizes, strict=True)]
+    cut = [_cut(cell, size) for cell, size in zip(cells, sizes, strict=True)]
     padded = (c.rjust(s) if r else c.ljust(s) for c, s, r in zip(cut, sizes, right, strict=True))
     return "  ".join(padded).rstrip()
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else text[: size - 1] + "…"
 
 
 def table_width() -> int:

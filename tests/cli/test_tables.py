@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.output.tables import rows_table
+from kprof.output.tables import cut_apart, rows_table
 
 
 @given(
@@ -28,3 +28,31 @@ def test_a_spare_column_is_left_out_of_narrow_lines(width, columns):
     lines = rows_table(["ms", "kernel", "operator"], rows, wide=(1, 2), width=width, spare=2).splitlines()
     assert len(lines[0].split()) == columns
     assert max(map(len, lines)) <= width
+
+
+TENSILE = "Cijk_Alik_Bljk_BBS…MT32x32x256_MI16x16x1_SN_LDSB1_AFC1_AFEM1_NLCA1_NTA{}_NTB0_NTC0_NTD0_WG32_4_1"
+
+
+def test_kernels_that_begin_alike_are_told_apart_at_80_columns():
+    """Two products of one macro tile, which differ in how they load A."""
+    names = [TENSILE.format(0), TENSILE.format(4)]
+    rows = [["0.387", "35.2 %", "24", "attention GEMM", name] for name in names]
+    found = rows_table(["ms", "share", "count", "category", "kernel"], rows, wide=(4,), width=80).splitlines()
+    assert max(map(len, found)) == 80
+    assert "Cijk_Alik_Bljk_BBS" in found[1]
+    assert "NTA0_" in found[1]
+    assert "NTA4_" in found[2]
+
+
+@given(
+    begin=st.text("ab", max_size=60),
+    ends=st.lists(st.text("abc", min_size=1, max_size=4), min_size=2, max_size=2, unique=True),
+    size=st.integers(12, 40),
+)
+def test_two_texts_never_look_alike_where_there_is_room(begin, ends, size):
+    """They differ at one place, wherever that is, and what fits is not touched."""
+    texts = [begin + end for end in ends]
+    shown = cut_apart(texts, size)
+    assert shown[0] != shown[1]
+    assert max(map(len, shown)) <= size
+    assert all(one == text for one, text in zip(shown, texts, strict=True) if len(text) < size)
