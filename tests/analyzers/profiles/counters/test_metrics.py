@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kprof.errors import KprofError
 from kprof.hardware import machine as hardware
@@ -68,6 +70,52 @@ def test_many_kernels_have_the_metrics_of_each_alone(gpu, kernel):
     assert all_metrics(counted, lambda _: gpu()) == [metrics(each, gpu()) for each in counted]
     rates = [found["l2_hit_rate"].value for found in all_metrics(counted, lambda _: gpu())]
     assert rates == [pytest.approx(62.5), None, pytest.approx(62.5), None, pytest.approx(93.75), None]
+
+
+COUNTERS = sorted(
+    {
+        name
+        for arch in ("gfx90a", "gfx942")
+        for formula in catalogue.formulas_of(load(arch)).values()
+        for text in formula.formulas
+        for name in formula_language.parse(text).names
+        if not name.islower() and name != "ns"
+    }
+)
+COUNTED = st.dictionaries(
+    st.sampled_from(COUNTERS), st.sampled_from([0.0, 1.0, 0.1, 3.0, 12345.678, 8e6, 2.5e15]), max_size=30
+)
+
+
+@given(
+    patterns=st.lists(st.lists(COUNTED, max_size=3), min_size=1, max_size=3),
+    chosen=st.lists(
+        st.tuples(
+            st.integers(0, 2),
+            st.sampled_from([None, 1.0, 1000.0, 33333.3]),
+            st.sampled_from([1.0, 0.0, 7.3]),
+            st.sampled_from(["MI300X", "MI250X"]),
+            st.sampled_from([(), ("TCC_HIT_sum",), ("SQ_WAVES",)]),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_columns_have_the_metrics_of_each_kernel_alone(gpu, kernel, patterns, chosen):
+    """Any counters of any formula, kernels that share them, two GPUs, counters not to be trusted."""
+    gpus = {name: gpu(name) for name in ("MI300X", "MI250X")}
+    kernels, of = [], {}
+    for pattern, nanoseconds, factor, product, doubted in chosen:
+        passes = [
+            {name: value * factor for name, value in one.items() if name not in doubted}
+            for one in patterns[pattern % len(patterns)]
+        ]
+        made = replace(kernel(*passes, nanoseconds=nanoseconds), untrusted=dict.fromkeys(doubted, "always 0"))
+        kernels.append(made)
+        of[id(made)] = gpus[product]
+    together = all_metrics(kernels, lambda one: of[id(one)])
+    assert together == [metrics(one, of[id(one)]) for one in kernels]
 
 
 def test_unknown_time_and_unknown_product_are_told(gpu, kernel):
