@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-EVERY = 0.5
+EVERY = 0.25
 """Seconds between two looks."""
 
 

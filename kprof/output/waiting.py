@@ -9,7 +9,7 @@ from kprof.output.sizes import decimal_bytes
 from kprof.output.status_line import StatusLine
 
 AFTER = 1.0
-"""Seconds of waiting before anything is shown."""
+"""Seconds of silence before anything is shown."""
 _ENOUGH = 0.02
 """Of a step: what must be done before the time left can be estimated."""
 
@@ -19,10 +19,13 @@ class Waiting:
 
     Args:
         stream: where to; standard error by default.
+        begun: when the silence began, on the monotonic clock: the program's start, by default now. Imports, and steps
+            before the one that is underway, count.
     """
 
-    def __init__(self, stream: Any = None) -> None:
+    def __init__(self, stream: Any = None, begun: float | None = None) -> None:
         self._line = StatusLine(stream)
+        self._begun = time.monotonic() if begun is None else begun
         self._since: float | None = None
         # Steps are told from a thread of their own.
         self._lock = threading.Lock()
@@ -38,7 +41,7 @@ class Waiting:
             self._line.clear()
         elif isinstance(underway, tuple):
             # The look after this one would come too late.
-            if now - underway[0].since >= AFTER - EVERY / 2:
+            if now - self._begun > AFTER - EVERY:
                 self._line.draw(steps_line(underway, now))
         else:
             if self._since is None:

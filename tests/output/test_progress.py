@@ -96,13 +96,14 @@ def test_the_line(steps: list[Step], text: str) -> None:
 
 
 def test_nothing_is_drawn_in_the_first_second() -> None:
+    """Of the program, not of the step: what was done before it was silent as well."""
     terminal = Terminal()
-    waiting = Waiting(terminal)
     now = time.monotonic()
-    waiting((Step("quick", since=now),))
+    Waiting(terminal)((Step("quick", since=now),))
     assert terminal.getvalue() == ""
-    waiting((Step("slow", since=now - 5),))
-    assert "slow · 5 s" in terminal.getvalue()
+    waiting = Waiting(terminal, begun=now - 0.9)
+    waiting((Step("slow", since=now - 0.3),))
+    assert "slow · 0 s" in terminal.getvalue()
     waiting(None)
     assert terminal.getvalue().endswith("\r\x1b[K")
 

@@ -1,0 +1,80 @@
+"""A long command on a real terminal: it says how far it is within a second, and Ctrl-C stops it at once."""
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+
+EVENTS = (
+    b'{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 4, "tid": 4, "ts": 10.0, "dur": 5.0, "args": '
+    b'{"Ev Idx": 1}},'
+    b'{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 12.0, "dur": 2.0, "args": '
+    b'{"stream": 7, "device": 0, "correlation": 1}},'
+)
+SILENT = 1.0
+"""Seconds that a command may say nothing."""
+BUSY = 2.0
+"""Seconds that a machine with other work may add, to this and to the program's start."""
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """200 MB, whose answer takes seconds."""
+    path = tmp_path_factory.mktemp("long") / "long.json"
+    block = EVENTS * 4096
+    with path.open("wb") as file:
+        file.write(b'{"traceEvents": [')
+        for _ in range(200_000_000 // len(block)):
+            file.write(block)
+        file.write(b'{"ph": "X", "cat": "cpu_op", "name": "last", "pid": 4, "tid": 4, "ts": 99.0, "dur": 1.0}]}')
+    yield path
+    path.unlink()
+
+
+def read(terminal: int, seconds: float) -> bytes:
+    """What comes next; nothing at the end, and an error where nothing comes."""
+    ready, _, _ = select.select([terminal], [], [], seconds)
+    assert ready, f"silent for {seconds} s"
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("command", ["breakdown", "path"])
+def test_it_is_never_silent_and_ends_at_once(trace: Path, tmp_path: Path, command: str) -> None:
+    """Three times it says how far it is; then Ctrl-C: one line, and 130."""
+    terminal, inside = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "kprof", "trace", command, str(trace)],
+        stdin=inside, stdout=inside, stderr=inside, start_new_session=True, cwd=tmp_path,
+        preexec_fn=lambda: _own(inside),  # noqa: PLW1509 - this process has no other thread that holds a lock
+    ) as process:  # fmt: skip
+        os.close(inside)
+        shown = b""
+        while shown.count(b"reading long.json") < 3:
+            shown += read(terminal, SILENT + BUSY)
+        os.write(terminal, b"\x03")
+        pressed = time.monotonic()
+        rest = b""
+        while piece := read(terminal, SILENT + BUSY):
+            rest += piece
+        assert process.wait(10) == 130
+        assert time.monotonic() - pressed < SILENT + BUSY
+    os.close(terminal)
+    assert rest.rpartition(b"\x1b[K")[2].replace(b"^C", b"").strip() == b"kprof: interrupted"
+
+
+def _own(inside: int) -> None:
+    """Make it the terminal of the new session, so that Ctrl-C is a signal there."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
