@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from kprof.inputs.mangled import demangled
 from kprof.output.sink import one_line
 
 _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
@@ -36,8 +37,10 @@ def kernel_label(name: str, length: int = 0) -> str:
     'cunn_SoftMaxForward…'
     >>> kernel_label("Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x224x64_MI16x16x1_SN")
     'Cijk_Ailk_Bljk_BBS…MT64x224x64_MI16x16x1_SN'
+    >>> kernel_label("_ZN2at6native13reduce_kernelILi512EfEEvT0_")
+    'reduce_kernel<512, float>(float)'
     """
-    text = name.removeprefix("void ")
+    text = (demangled(name) or name).removeprefix("void ")
     for common in ("(anonymous namespace)::", "at::native::"):
         text = text.replace(common, "")
     # Tensile's names are alike up to the macro tile.

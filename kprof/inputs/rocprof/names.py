@@ -2,6 +2,8 @@
 
 import re
 
+from kprof.inputs.mangled import demangled
+
 _DECORATION = re.compile(r"(?:\s*\[clone [^\]]*\]|\s*\(\.kd\)|\.kd)+$")
 _SPACE = re.compile(r"\s*\n\s*")
 
@@ -25,12 +27,15 @@ def normalise(name: str) -> str:
 def short(name: str) -> str:
     """The function's own name, for tables: no return type, template arguments or parameters.
 
-    >>> short("void at::native::f<4, g<int>>(int, (anonymous namespace)::T)"), short("_ZN5aiter3fooE")
+    >>> short("void at::native::f<4, g<int>>(int, (anonymous namespace)::T)"), short("_ZN5aiter3fooILi4EEEvPf")
     ('at::native::f', 'aiter::foo')
     """
     text = normalise(name)
     if text.startswith("_Z"):
-        return _nested(text) or text
+        written = demangled(text)
+        if written is None:
+            return _nested(text) or text
+        text = written
     kept: list[str] = []
     depth = 0
     text = text.replace("(anonymous namespace)", "{anonymous}")
@@ -48,7 +53,7 @@ def short(name: str) -> str:
 
 
 def _nested(mangled: str) -> str | None:
-    """``_ZN5aiter3fooE`` as ``aiter::foo``; ``None`` for what is more than plain names."""
+    """``_ZN5aiter3foo`` and whatever follows as ``aiter::foo``; ``None`` for what does not begin with plain names."""
     text = mangled.removeprefix("_Z").removeprefix("N")
     parts = []
     while match := re.match(r"(\d{1,4})", text):
