@@ -1,15 +1,17 @@
 """``kprof.run_report``: one page of what traces and counters say of a run, without a kernel."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.api.measurements import Paths, paths
 from kprof.api.result import Result
+from kprof.api.run_kernel_pages import write_kernel_pages
 from kprof.api.trace.answer import Path_, per_file
-from kprof.errors import KprofError
+from kprof.errors import KprofError, TargetError
+from kprof.targets.target import TargetLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +34,7 @@ class RunReport(Result):
         roofline: kernels under the roofs; ``None`` without counters, or where ``notes`` says why there is none.
         left_out: files of folders that could not be read.
         notes: what is not on the page, and why.
+        kernel_pages: kernels of the traces to the files of their pages, beside the run's.
     """
 
     traces: "Sequence[TracedRun]"
@@ -40,6 +43,7 @@ class RunReport(Result):
     roofline: "CounterRoofline | None" = None
     left_out: "Sequence[LeftOut]" = ()
     notes: Sequence[str] = ()
+    kernel_pages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -58,6 +62,7 @@ class RunReport(Result):
             "roofline": None if self.roofline is None else self.roofline.document,
             "left_out": list(self.left_out),
             "notes": list(self.notes),
+            "kernel_pages": dict(self.kernel_pages),
         }
 
     @property
@@ -85,6 +90,7 @@ class RunReport(Result):
             None if self.metrics is None else (self.metrics.chosen, self.metrics.kernels),
             None if self.roofline is None else (self.roofline.gpu, self.roofline.roofs, self.roofline.points),
             [*(f"left out: {one.path}: {one.reason}" for one in self.left_out), *self.notes],
+            pages=self.kernel_pages,
         )
 
     def formats(self) -> list[str]:
@@ -103,6 +109,8 @@ def run_report(
     arch: str | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
+    targets: TargetLike | Sequence[TargetLike] = (),
+    **options: Any,
 ) -> RunReport:
     """One HTML page of what traces and counters say of a run. It needs nothing but a browser.
 
@@ -113,19 +121,34 @@ def run_report(
         arch: the product, where the files do not name their GPU.
         jobs: processes that read traces, 0 for one a core.
         scheduler: a Dask scheduler that does it instead.
+        targets: kernels in the traces, as for :func:`kprof.analyze`. Each gets a page of its own beside the run's, with
+            what the traces say of it; the run's links to it.
+        options: how the targets are compiled: arguments of :func:`kprof.analyze`.
 
     Raises:
-        InputError: a file cannot be read.
-        KprofError: nothing was given, the product is not known, or the page cannot be written.
+        InputError: a file cannot be read, or the traces have no kernel of a target.
+        TargetError: targets without traces, or without a file for the run's page; options without targets.
+        KprofError: nothing was given, the product is not known, or a page cannot be written.
     """
     from kprof.output.writing import write_output
 
     traced, counted = paths(trace), paths(counters)
     if not (traced or counted):
         raise KprofError("there is nothing to report on", hint="Name traces (--trace) or counters (--counters).")
+    given = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
+    if given and not traced:
+        raise TargetError("targets are joined with the kernels of traces", hint="Name traces (--trace).")
+    if given and (output is None or os.fspath(output) == "-"):
+        raise TargetError("pages of kernels stand beside the page of a run", hint="Name a file for that: -o run.html")
+    used = sorted(name for name, value in options.items() if value)
+    if used and not given:
+        raise TargetError(f"without a target there is no use for {', '.join(used)}", hint="--target FILE.py::NAME")
     found = _of_traces(traced, arch, jobs, scheduler) if traced else RunReport([])
     if counted:
         found = _with_counters(found, counted, arch)
+    if given and output is not None:
+        measured = {**options, "arch": arch or "", "trace": traced}
+        found = replace(found, kernel_pages=write_kernel_pages(given, found.traces, output, measured))
     if output is not None:
         write_output(os.fspath(output), found.to_html())
     return found
@@ -146,8 +169,6 @@ def _of_traces(given: Sequence[str], arch: str | None, jobs: int, scheduler: str
 
 
 def _with_counters(found: RunReport, counted: Sequence[str], arch: str | None) -> RunReport:
-    from dataclasses import replace
-
     from kprof.api.counters.metrics import counter_metrics
     from kprof.api.counters.roofline import counter_roofline
 

@@ -28,6 +28,15 @@ def command(
             autocompletion=targets,
         ),
     ] = None,
+    linked: Annotated[
+        list[str],
+        typer.Option(
+            "--target",
+            help="A kernel in the traces of a run, as for kprof analyze kernel: the run's page links to its own.",
+            metavar="TARGET",
+            autocompletion=targets,
+        ),
+    ] = [],
     compile_with: Mapping[str, Any] = NO_OPTIONS,
     kernel: KernelOption = None,
     source: Annotated[
@@ -48,8 +57,12 @@ def command(
     kprof report --trace trace.json.gz --counters counters/ -o run.html
     """
     if not targets:
-        _run(output, compile_with, {"--kernel": kernel, "--source": source}, jobs, quiet=quiet)
+        _run(output, linked, compile_with, {"kernel": kernel, "sources": source}, jobs, quiet=quiet)
         return
+    if linked:
+        from kprof.errors import TargetError
+
+        raise TargetError("--target is for the page of a run", hint="Leave the target before it out.")
     from kprof.api.report import report
 
     found = report(
@@ -70,24 +83,37 @@ def command(
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
-def _run(output: str, options: Mapping[str, Any], others: Mapping[str, Any], jobs: int, *, quiet: bool) -> None:
+def _run(
+    output: str, linked: list[str], options: Mapping[str, Any], others: Mapping[str, Any], jobs: int, *, quiet: bool
+) -> None:
     """A page without a kernel: of traces and counters."""
     from kprof.api.run_report import run_report
     from kprof.errors import TargetError
 
-    used = {"arch", "trace", "counters"}
-    idle = [f"--{name.replace('_', '-')}" for name, value in options.items() if value and name not in used]
-    idle += [name for name, value in others.items() if value]
-    if idle:
+    own = {"arch", "trace", "counters"}
+    compiling = {name: value for name, value in {**options, **others}.items() if value and name not in own}
+    names = {"constexprs": "constexpr", "values": "value", "sources": "source"}
+    idle = [f"--{names.get(name, name).replace('_', '-')}" for name in compiling]
+    if options.get("thread_trace") or (idle and not linked):
         raise TargetError(f"without a target there is no use for {', '.join(idle)}", hint="Name the kernel.")
     if not (options.get("trace") or options.get("counters")):
         raise TargetError("there is nothing to report on", hint="Name a kernel, or --trace and --counters of a run.")
     found = run_report(
-        trace=options["trace"], counters=options["counters"], output=output, arch=options["arch"] or None, jobs=jobs
+        trace=options["trace"],
+        counters=options["counters"],
+        output=output,
+        arch=options["arch"] or None,
+        jobs=jobs,
+        targets=linked,
+        **compiling,
     )
     for note in (*(f"left out: {one.path}: {one.reason}" for one in found.left_out), *found.notes):
         log(f"kprof: {note}")
     if output != "-":
         if not quiet:
-            print(f"{output}: {Path(output).stat().st_size / 1000:,.0f} kB")
+            for page in (
+                output,
+                *dict.fromkeys(str(Path(output).with_name(one)) for one in found.kernel_pages.values()),
+            ):
+                print(f"{page}: {Path(page).stat().st_size / 1000:,.0f} kB")
         print(found.summary)

@@ -223,3 +223,48 @@ def test_the_timeline_in_a_browser(tmp_path: Path, browser: Any) -> None:
     heading.click()
     assert complaints == []
     page.close()
+
+
+MATMUL = ARTIFACTS / "gfx942/matmul.triton-3.9.0.amdgcn"
+
+
+def matmul_trace(folder: Path) -> Path:
+    """The product of two square matrices, launched as Triton does, beside a kernel that nobody names."""
+    made = builder().Builder()
+    correlation = made.launch(1000.0, 2, api="hipModuleLaunchKernel")
+    made.kernel("matmul", 1005.0, 300.0, correlation, grid=[64, 1, 1], block=[256, 1, 1], **{"shared memory": 0})
+    made.run("kernel_of_another", 2000.0, 5.0)
+    written: Path = made.write(folder / "trace.json")
+    return written
+
+
+def test_kernels_link_to_pages_of_their_own(kprof: Callable[..., Any], tmp_path: Path) -> None:
+    """The page of a target stands beside the run's, and what the trace says of it is on that page."""
+    trace, page = matmul_trace(tmp_path), tmp_path / "my run.html"
+    ran = kprof("report", "--trace", trace, "--target", MATMUL, "-o", page)
+    assert ran.code == 0, ran.err
+    links = re.findall(r'<a href="([^"#]+)">([^<]+)</a>', page.read_text())
+    assert set(links) >= {("my%20run.matmul.html", "matmul")}
+    assert "kernel_of_another" not in {words for _, words in links}
+    own = tmp_path / "my run.matmul.html"
+    assert "300 us" in re.sub("<[^>]+>", " ", own.read_text())
+    assert str(own) in ran.out
+
+
+def test_targets_that_cannot_be_linked_are_one_message(kprof: Callable[..., Any], tmp_path: Path) -> None:
+    """Nothing to stand beside, nothing measured, no such kernel, and options for nothing."""
+    trace, model = matmul_trace(tmp_path), write_model(tmp_path / "m.json")
+    for options, words in (
+        (("--trace", trace, "--target", MATMUL, "-o", "-"), "stand beside the page of a run"),
+        (("--counters", *COUNTERS[:1], "--target", MATMUL, "-o", tmp_path / "r.html"), "kernels of traces"),
+        (
+            ("--trace", model, "--target", MATMUL, "-o", tmp_path / "r.html"),
+            "no kernel matmul in",
+        ),
+        (("--trace", trace, "--case", "x", "-o", tmp_path / "r.html"), "without a target there is no use for --case"),
+        ((MATMUL, "--target", MATMUL, "-o", tmp_path / "r.html"), "--target is for the page of a run"),
+    ):
+        ran = kprof("report", *options)
+        assert ran.code == 2
+        assert words in ran.err
+        assert not (tmp_path / "r.html").exists()

@@ -1,6 +1,7 @@
 """One self-contained page of a run: timeline with zoom, tree, operators, rooflines, steps, ranks and counters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kprof.output.tables import number
@@ -61,6 +62,8 @@ def run_page(
     counted: "tuple[Chosen, Sequence[Derived]] | None",
     roofs: tuple[str, Sequence[Roof], Sequence[Point]] | None,
     notes: Sequence[str],
+    *,
+    pages: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The page.
 
@@ -70,6 +73,7 @@ def run_page(
         counted: kernels with their metrics.
         roofs: the GPU, its limits and the kernels under them.
         notes: what is not on the page, and why.
+        pages: kernels to the files of their own pages.
     """
     from kprof.reporters.html.parts import environment
     from kprof.version import __version__
@@ -83,7 +87,7 @@ def run_page(
         .render(
             document={"kprof": __version__, "schema": SCHEMA, "verdict": {"status": "ok", "summary": summary}},
             notes=[*notes, *issues],
-            traces=[_trace_view(one, place, shown) for place, one in enumerate(traces[:TRACES])],
+            traces=[_trace_view(one, place, shown, pages) for place, one in enumerate(traces[:TRACES])],
             more=max(0, len(traces) - TRACES),
             ranks=None if ranks is None else _ranks_view(ranks),
             counted=None if counted is None else _counted_view(*counted),
@@ -93,7 +97,7 @@ def run_page(
     return page if page.endswith("\n") else page + "\n"
 
 
-def _trace_view(one: TracedRun, place: int, many: int) -> dict[str, Any]:
+def _trace_view(one: TracedRun, place: int, many: int, pages: Mapping[str, str]) -> dict[str, Any]:
     """One of many traces: the more there are, the less of each has room."""
     info, devices = one.info, one.breakdown.devices
     span = sum(d.span_ns for d in devices)
@@ -109,8 +113,8 @@ def _trace_view(one: TracedRun, place: int, many: int) -> dict[str, Any]:
     tables = [
         category_table(one.breakdown.categories),
         operator_table(one.operators.rows),
-        kernel_table(one.kernels),
-        triton_table(one.triton),
+        kernel_table(one.kernels, pages),
+        triton_table(one.triton, pages),
         step_table(one.steps),
         gap_table(one.gaps),
     ]

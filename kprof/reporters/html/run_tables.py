@@ -1,8 +1,9 @@
 """Tables of a page of a run: each what the command of its name prints."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from kprof.output.sizes import decimal_bytes
 from kprof.reporters._trace_format import kernel_label, milliseconds, percent
@@ -33,6 +34,7 @@ class Grid:
         rows: cells as text.
         left: rows that are left out.
         words: what is to be known of it.
+        links: cells to the pages that they lead to.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Grid:
     rows: Sequence[Sequence[str]]
     left: int = 0
     words: str = ""
+    links: Mapping[str, str] = field(default_factory=dict)
 
     def first(self, most: int) -> "Grid":
         """With no more than some rows."""
@@ -62,7 +65,7 @@ def category_table(found: "Sequence[CategoryTime]") -> Grid:
     return _grid("Categories", "category, #ms, #share, #count, largest", rows)
 
 
-def kernel_table(found: "Sequence[KernelTime]") -> Grid:
+def kernel_table(found: "Sequence[KernelTime]", pages: Mapping[str, str]) -> Grid:
     """Kernels by time."""
     rows = [
         (
@@ -72,7 +75,8 @@ def kernel_table(found: "Sequence[KernelTime]") -> Grid:
         )
         for one in found
     ]  # fmt: skip
-    return _grid("Kernels", "#ms, #share, #count, #mean µs, category, kernel, operator", rows)
+    table = _grid("Kernels", "#ms, #share, #count, #mean µs, category, kernel, operator", rows)
+    return replace(table, links=_links(pages))
 
 
 def operator_table(found: "Sequence[OperatorRoofline]") -> Grid:
@@ -91,7 +95,7 @@ def operator_table(found: "Sequence[OperatorRoofline]") -> Grid:
     return _grid("Operators against the GPU's limits", columns, rows, words)
 
 
-def triton_table(found: "Sequence[TritonKernel]") -> Grid:
+def triton_table(found: "Sequence[TritonKernel]", pages: Mapping[str, str]) -> Grid:
     """Triton kernels with their launch."""
     rows = [
         (
@@ -101,7 +105,10 @@ def triton_table(found: "Sequence[TritonKernel]") -> Grid:
         for one in found
     ]  # fmt: skip
     words = "kprof trace ops --target KERNEL puts the model's time and a better configuration beside them."
-    return _grid("Triton kernels", "#ms, #count, #mean µs, kernel, #grid, #warps, #LDS B, source", rows, words)
+    if not pages:
+        words += " kprof report --target KERNEL links them to pages of their own."
+    table = _grid("Triton kernels", "#ms, #count, #mean µs, kernel, #grid, #warps, #LDS B, source", rows, words)
+    return replace(table, links=_links(pages))
 
 
 def step_table(found: "StepTable") -> Grid:
@@ -167,6 +174,10 @@ def collective_table(report: "RankReport") -> list[Grid]:
 
 def _rate(value: float | None, *, whole: bool) -> str:
     return "?" if value is None else f"{'' if whole else '≥ '}{value:,.1f}"
+
+
+def _links(pages: Mapping[str, str]) -> dict[str, str]:
+    return {_name(name): quote(page) for name, page in pages.items()}
 
 
 def _name(name: str) -> str:
