@@ -148,7 +148,13 @@ def _captured(path: Path, *, all_configs: bool) -> list[DirectoryItem]:
 def _files(path: Path, arch: str | None) -> list[DirectoryItem]:
     from kprof.targets.artefacts import compiled_files
 
-    return [_with_key(DirectoryItem("file", str(file), arch=arch)) for file in compiled_files(path)]
+    folders: list[str] = []
+    files = [
+        _with_key(DirectoryItem("file", str(file), arch=arch))
+        for file in compiled_files(path, lambda e: folders.append(e.filename))
+    ]
+    # Reading one that cannot be listed says why.
+    return [*files, *(DirectoryItem("file", folder, arch=arch) for folder in folders)]
 
 
 @lru_cache(maxsize=2)

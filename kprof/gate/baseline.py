@@ -7,12 +7,15 @@ from typing import Any, Literal
 
 import msgspec
 
+from kprof.errors import InputError
 from kprof.findings import Finding
 from kprof.gate.anchors import anchor
 from kprof.gate.subject import CheckSubject
 from kprof.inputs import boundary
 
 _MAX_BYTES = 64 * 1024 * 1024
+_LARGEST = 2**32
+"""Above any metric of a kernel; nothing would be worse than what is above it."""
 
 
 class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +74,13 @@ def read(path: Path) -> Baseline:
     """
     hint = "kprof check --update-baseline writes a new one."
     data = boundary.read_bytes(path, most=_MAX_BYTES)
-    return boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint)
+    found: Baseline = boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint)
+    for kernel, _, arch, _, state in _states(found.kernels):
+        for metric, value in state.metrics.items():
+            if value is not None and not 0 <= value <= _LARGEST:
+                text = f"is not a baseline: {kernel} on {arch}: {metric} cannot be {value:g}"
+                raise InputError(text, path=str(path), hint=hint)
+    return found
 
 
 def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str, str, str]]:

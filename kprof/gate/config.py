@@ -328,7 +328,7 @@ def _no_limit(value: float) -> str:
     """Why a number limits nothing: TOML's integers may be larger than floats, and than those of JSON."""
     if isinstance(value, int):
         return f"a number of {value.bit_length()} bits is no limit" if value.bit_length() > _LARGEST_BITS else ""
-    return "nan is no limit" if math.isnan(value) else ""
+    return "" if math.isfinite(value) else f"{value} is no limit"
 
 
 def _limits(budget: Budget) -> dict[str, float]:

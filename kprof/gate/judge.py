@@ -18,7 +18,7 @@ from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
 from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, worse
 from kprof.gate.nearest import nearest
-from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, WORSE
+from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
 from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import unknown, unlooked
 from kprof.gate.verdict import not_run, verdict
@@ -141,6 +141,7 @@ class Gate:
                     findings.append(finding)
             silenced += [s for s in report.suppressed if s.reason]
         kept, allowed = self._allow(subject, findings, used)
+        kept = _once(kept)
         judged = msgspec.structs.replace(
             report,
             findings=sorted(relocated(kept, self.root), key=_order),
@@ -157,9 +158,7 @@ class Gate:
         entry = state if isinstance(state, BaselineEntry) else None
         found = list(cannot_launch(subject, entry, against.change))
         skip = {"waves_per_simd"} if found else set()
-        over = list(over_budget(subject, self.config.budget_for(subject.entry, subject.report.arch)))
-        skip |= {str(finding.evidence["metric"]) for finding in over}
-        found += over
+        found += over_budget(subject, self.config.budget_for(subject.entry, subject.report.arch))
         if isinstance(state, str):
             found.append(cannot_tell(subject, state))
         elif state is not None:
@@ -172,17 +171,21 @@ class Gate:
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
         failed = [] if subject.report.rules is UNSET else subject.report.rules.failed
         found += [cannot_tell(subject, f"the analyzer {each.analyzer} failed: {each.reason}") for each in failed]
-        for name, reason in self._unanswered(subject.report, [*self.config.require, *subject.entry.require]):
-            found.append(cannot_tell(subject, f"{name} is required and could not run: {reason}"))
+        for word, own, everywhere in (
+            ("required", subject.entry.require, self.config.require),
+            ("forbidden", subject.entry.forbid, self.config.forbid),
+        ):
+            for name, reason in self._unanswered(subject.report, [*everywhere, *own]):
+                found.append(cannot_tell(subject, f"{name} is {word} and could not run: {reason}"))
         return found
 
-    def _unanswered(self, report: KernelReport, required: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Required rules that say nothing of this kernel, as they were named, and why."""
+    def _unanswered(self, report: KernelReport, named: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Rules among those named that say nothing of this kernel, as they were named, and why."""
         ids = {name: id_ for id_, name in self.rules.items()}
         lost = unchecked(report)
         coverage = None if report.rules is UNSET else report.rules
         done = set() if coverage is None else {*coverage.checked, *(each.rule for each in coverage.does_not_apply)}
-        for name in dict.fromkeys(required):
+        for name in dict.fromkeys(named):
             rule = ids.get(name, name)
             if rule in lost:
                 yield name, lost[rule]
@@ -260,6 +263,12 @@ def _covers(allowance: Allowance, subject: CheckSubject, finding: Finding, count
         return counts[finding.rule] <= allowance.limit
     value = float(finding.evidence["value"])
     return value >= allowance.limit if metric == "waves_per_simd" else value <= allowance.limit
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """Without what is worse than the baseline where the same metric fails by its budget already."""
+    over = {f.evidence["metric"] for f in findings if f.rule == OVER_BUDGET.id}
+    return [f for f in findings if f.rule != WORSE.id or f.evidence.get("metric") not in over]
 
 
 def _marked(finding: Finding, mark: str, extra: str = "") -> Finding:

@@ -1,5 +1,6 @@
 """The kernels of one recording against a budget: what a test is told."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ def budget_of(limits: Mapping[str, Any]) -> Budget:
             raise KprofError(f"a budget has no limit {name!r}{near(name, METRICS)}")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise KprofError(f"the limit {name} takes a number, got {value!r}")
+        if not math.isfinite(value):
+            raise KprofError(f"{name}: {value} is no limit")
         chosen[f"{'min' if name == 'waves_per_simd' else 'max'}_{name}"] = value
     return Budget(**chosen)
 

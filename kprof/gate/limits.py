@@ -99,7 +99,7 @@ def worse(
         subject: the kernel now.
         state: the kernel in the baseline, or its nearest entry there.
         watch: metrics to compare.
-        skip: metrics that were found over their budget already.
+        skip: metrics that say nothing here.
         change: the knobs that differ from that entry.
     """
     for metric, value in subject.metrics().items():

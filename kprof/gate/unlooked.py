@@ -7,7 +7,7 @@ from msgspec import UNSET
 from kprof.compiler import environment
 from kprof.document import KernelReport
 from kprof.gate.baseline import Baseline, BaselineEntry
-from kprof.gate.config import WATCHED, Config
+from kprof.gate.config import WATCHED, Config, KernelEntry
 from kprof.gate.rules import ALLOWED, MARK
 from kprof.gate.subject import CheckSubject
 from kprof.hardware.machine import load as load_architecture
@@ -41,7 +41,8 @@ def unlooked(
         ignored = [metric for metric in WATCHED if metric not in config.watch]
         if ignored:
             yield f"{', '.join(ignored)} not compared (watch)"
-        yield from _other_architectures(baseline, subjects)
+        yield from _other_entries(baseline, subjects)
+    yield from _not_asked_for(entries, config, subjects)
     allowed = sum(s.finding.evidence.get(MARK) == ALLOWED for kernel in kernels for s in kernel.suppressed)
     if allowed:
         yield f"{allowed} {'is' if allowed == 1 else 'are'} worse and allowed"
@@ -49,12 +50,23 @@ def unlooked(
         yield f"{unused} {'allowance is' if unused == 1 else 'allowances are'} not needed"
 
 
-def _other_architectures(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iterator[str]:
-    """Architectures of the baseline that this run has not looked at."""
+def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iterator[str]:
+    """Architectures of the baseline that this run has not looked at; and compilers, of those that it has looked at."""
     here = {subject.report.arch for subject in subjects}
-    others = {arch for specs in baseline.kernels.values() for archs in specs.values() for arch in archs} - here
-    if others:
-        yield f"the baseline also has {', '.join(sorted(others))}, not looked at"
+    states = [state for specs in baseline.kernels.values() for archs in specs.values() for state in archs.items()]
+    others = {arch for arch, _ in states} - here
+    compilers = {compiler for arch, by_compiler in states if arch in here for compiler in by_compiler}
+    compilers -= {subject.compiler for subject in subjects}
+    if others or compilers:
+        yield f"the baseline also has {', '.join([*sorted(others), *sorted(compilers)])}, not looked at"
+
+
+def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Sequence[CheckSubject]) -> Iterator[str]:
+    """Architectures that the configuration names and this run was not asked for."""
+    named = set().union(*(_names(entry.arch or config.arch or [DEFAULT_ARCH]) for entry in entries))
+    left = named - {subject.report.arch for subject in subjects}
+    if left:
+        yield f"{', '.join(sorted(left))} of the configuration not looked at"
 
 
 def _idle_budgets(config: Config) -> Iterator[str]:

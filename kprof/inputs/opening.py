@@ -45,6 +45,11 @@ def head_of(path: str | Path, size: int) -> bytes:
         return b""
 
 
+def unlisted(error: OSError) -> InputError:
+    """What to say of a folder whose content cannot be listed, and which ``os.walk`` passes over."""
+    return InputError(f"cannot be listed: {error.strerror or error}", path=str(error.filename))
+
+
 def mapped(path: str | Path) -> memoryview:
     """A plain file as a map of memory: what is not looked at is not read.
 

@@ -4,7 +4,7 @@ Everything here is only read. Nothing is executed, and no link is followed out o
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary, triton_metadata
-from kprof.inputs.opening import head_of
+from kprof.inputs.opening import head_of, unlisted
 from kprof.targets.companion_listing import listing_of
 from kprof.targets.loaded import LoadedKernel
 
@@ -68,7 +68,7 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
     """
     found = 0
     problems: list[KprofError] = []
-    for file in compiled_files(path):
+    for file in compiled_files(path, lambda error: problems.append(unlisted(error))):
         try:
             for kernel in load_file(file, arch):
                 found += 1
@@ -98,13 +98,17 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
-def compiled_files(root: Path) -> Iterator[Path]:
+def compiled_files(root: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[Path]:
     """Files below a directory that may hold kernels, by name, each kernel in the form that tells the most.
 
     That is assembly before code objects, and code objects before bundles of them. What a compiler's ``-save-temps``
     leaves for the host, and object files without GPU code, are passed over.
+
+    Args:
+        root: the directory.
+        onerror: told of each folder below that cannot be listed.
     """
-    for folder, folders, files in os.walk(root, followlinks=False):
+    for folder, folders, files in os.walk(root, onerror=onerror, followlinks=False):
         folders.sort()
         names = set(files)
         for name in sorted(files):

@@ -1,6 +1,7 @@
 """What a stranger does to a gate by accident: never ok, and the reason stands in the verdict."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -112,6 +113,79 @@ def test_a_baseline_of_another_triton(gate):
     assert "cannot tell: 2 of 2 checks could not be judged" in gate.reason(2)
 
 
+def _states(accepted):
+    """What the baseline has of the product, by compiler."""
+    return next(iter(accepted["kernels"]["compiled::matmul"].values()))["gfx942"]
+
+
+def test_entries_of_another_triton_are_named(gate):
+    """Another job may look at them, or none: the kernel that it compiled is no longer in the configuration."""
+    path = gate.root / "b.json"
+    accepted = json.loads(path.read_text())
+    state = _states(accepted)["triton"]
+    accepted["kernels"]["train::step"] = {"as found": {"gfx942": {"Triton 3.4.0": state}}}
+    path.write_text(json.dumps(accepted))
+    assert gate.reason(0).endswith("; the baseline also has Triton 3.4.0, not looked at")
+
+
+def test_what_arch_leaves_out_is_named(gate):
+    """Without a baseline nothing else would say it, nor for an entry with an architecture of its own."""
+    shutil.copy(ARTIFACTS / "gfx950" / MATMUL.name, gate.folder / "other.amdgcn")
+    path = gate.root / "kprof.toml"
+    path.write_text('fail_on = "never"\narch = ["gfx942", "gfx950"]\n[[kernel]]\ntarget = "compiled"\n')
+    assert "gfx950 of the configuration not looked at" in gate.reason(0, "--arch", "gfx942")
+    assert "of the configuration" not in gate.reason(0)
+
+
+def test_an_allowance_of_one_rule_is_none_of_another(gate):
+    """More than the budget is allowed for; that it gets worse from there is not."""
+    plain = gate.folder / "matmul.amdgcn"
+    gate.config("budget.max_vgpr_spills = 0\n" + _allowance(what="over-budget"))
+    plain.write_text(spilling())
+    gate("--update-baseline")
+    assert gate.reason(0).endswith("; 1 is worse and allowed")
+    plain.write_text(plain.read_text().replace(".vgpr_spill_count: 9", ".vgpr_spill_count: 90"))
+    assert "90 VGPRs spilled, the baseline has 9" in gate.reason(1)
+    gate.config("budget.max_vgpr_spills = 0\n" + _allowance(what="vgpr_spills"))
+    assert gate.reason(0).endswith("; 2 are worse and allowed")
+
+
+def test_a_count_below_zero_is_not_known(gate):
+    """It is below any budget."""
+    plain = gate.folder / "matmul.amdgcn"
+    plain.write_text(plain.read_text().replace(".vgpr_spill_count: 0", ".vgpr_spill_count: -5"))
+    assert "vgpr_spills is not known now" in gate.reason(2)
+
+
+@pytest.mark.parametrize("value", [-1, 1e300, 2**60])
+def test_a_baseline_with_a_value_that_no_kernel_has(gate, value):
+    """Edited by hand or by a merge: nothing would be worse than it."""
+    path = gate.root / "b.json"
+    accepted = json.loads(path.read_text())
+    _states(accepted)["triton"]["metrics"]["waves_per_simd"] = value
+    path.write_text(json.dumps(accepted))
+    ran = gate()
+    assert ran.code == 2
+    assert "b.json: is not a baseline: compiled::matmul on gfx942: waves_per_simd cannot be " in ran.err
+
+
+def test_a_folder_that_cannot_be_listed(gate, monkeypatch):
+    """Who runs the tests may list all of them."""
+    locked = gate.folder / "locked"
+    locked.mkdir()
+    plain = os.scandir
+
+    def scandir(path):
+        if Path(path) == locked:
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    verdict = gate.reason(2)
+    assert verdict.startswith("cannot tell: ")
+    assert "locked: cannot be listed: Permission denied" in verdict
+
+
 def test_no_kernel_matches(gate):
     """A filter that leaves nothing, and a baseline that is not there."""
     assert gate.reason(2, "--arch", "gfx90a") == "cannot tell: 0 of 0 checks could not be judged"
@@ -170,6 +244,22 @@ def test_a_required_rule_that_could_not_run(gate, rule, why):
     """By identifier or name, configuration files' rules too."""
     gate.config(f'require = ["{rule}"]')
     assert f"{rule} is required and could not run: {why}" in gate.reason(2)
+
+
+@pytest.mark.parametrize("where", ["", "[[kernel]]"])
+def test_a_forbidden_rule_that_could_not_run(gate, where):
+    """It is a limit, and nobody knows whether it is kept; of all kernels or of one."""
+    gate.config("" if where else 'forbid = ["loop-not-pipelined"]')
+    if where:
+        with (gate.root / "kprof.toml").open("a") as file:
+            file.write('forbid = ["loop-not-pipelined"]\n')
+    assert "loop-not-pipelined is forbidden and could not run: there is no TTGIR" in gate.reason(2)
+
+
+def test_a_forbidden_rule_that_ran_or_does_not_apply(gate):
+    """The quiet case: gfx942 has no stalls between VALU instructions of gfx12."""
+    gate.config('forbid = ["KP301", "KP012", "KP013"]')
+    assert gate().code == 0
 
 
 def test_required_rules_that_ran(gate):
@@ -262,8 +352,10 @@ def test_an_architecture_that_nobody_named(gate):
     ("text", "message"),
     [
         ("budget.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
+        ("budget.min_waves_per_simd = -inf", "min_waves_per_simd: -inf is no limit"),
         ("arch_budget.gfx942.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
         (_allowance() + "limit = nan\n", "nan is no limit"),
+        (_allowance() + "limit = inf\n", "inf is no limit"),
         (_allowance(what="vgpr_spils"), "there is no metric and no rule 'vgpr_spils'; did you mean 'vgpr_spills'"),
     ],
 )

@@ -13,7 +13,7 @@ from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import unknown, unlooked
 
 ENTRY = KernelEntry(target="k.py", arch=["gfx942"])
-SUBJECT = CheckSubject(ENTRY, KernelReport(name="add", arch="gfx942"))
+SUBJECT, CDNA4 = (CheckSubject(ENTRY, KernelReport(name="add", arch=a, triton="3.9.0")) for a in ("gfx942", "gfx950"))
 
 
 def words(baseline=None, marks=(), unused=0, subjects=(SUBJECT,), **config):
@@ -27,6 +27,9 @@ def words(baseline=None, marks=(), unused=0, subjects=(SUBJECT,), **config):
     ]
     kernels = [KernelReport(name="add", arch="gfx942", suppressed=silenced)]
     made = Config(**{"arch": ["gfx942"], "kernel": [ENTRY], **config})
+    named = {*made.arch, *(arch for entry in made.kernel for arch in entry.arch)}
+    if named & {"gfx950", "MI355X"} and subjects == (SUBJECT,):
+        subjects = (SUBJECT, CDNA4)
     return list(unlooked(made, baseline, subjects, kernels, unused))
 
 
@@ -77,7 +80,25 @@ def test_metrics_that_are_not_compared():
 def test_architectures_that_only_the_baseline_has():
     """In order, without those that were looked at."""
     assert words(accepted("gfx950", "gfx942", "gfx1100")) == ["the baseline also has gfx1100, gfx950, not looked at"]
-    assert words(accepted("gfx942"), subjects=[]) == ["the baseline also has gfx942, not looked at"]
+    assert words(accepted("gfx942"), subjects=[]) == [
+        "the baseline also has gfx942, not looked at",
+        "gfx942 of the configuration not looked at",
+    ]
+
+
+def test_compilers_that_only_the_baseline_has():
+    """Of an architecture that is looked at; of another, the architecture says it."""
+    state = BaselineEntry(metrics={}, findings={})
+    archs = {"gfx942": {"Triton 3.9.0": state, "Triton 3.4.0": state}, "gfx950": {"Triton 3.2.0": state}}
+    baseline = Baseline(kernels={"k.py::add": {"as found": archs}})
+    assert words(baseline) == ["the baseline also has gfx950, Triton 3.4.0, not looked at"]
+
+
+def test_architectures_that_only_the_configuration_has():
+    """``--arch`` has left them out: those of a kernel of its own, too."""
+    own = KernelEntry(target="l.py", arch=["MI355X", "gfx1100"])
+    assert words(subjects=[SUBJECT], kernel=[ENTRY, own]) == ["gfx1100, gfx950 of the configuration not looked at"]
+    assert words(kernel=[KernelEntry(target="l.py")], subjects=[CDNA4]) == ["gfx942 of the configuration not looked at"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +132,10 @@ def test_all_of_it_in_one_order():
         ({"arch_budget": {"gfx950": Budget()}}, "gfx950"),
         ({"arch_budget": {"MI355X": Budget(), "gfx942": Budget()}}, "MI355X"),
         ({"arch_budget": {"MI300X": Budget()}}, None),
-        ({"arch_budget": {"gfx950": Budget()}, "kernel": [ENTRY, KernelEntry(target="l.py", arch=["MI355X"])]}, None),
+        (
+            {"arch_budget": {"gfx950": Budget()}, "kernel": [ENTRY, KernelEntry(target="l.py", arch=["MI355X"])]},
+            None,
+        ),
         ({"kernel": [KernelEntry(target="k.py", arch_budget={"gfx950": Budget()})]}, "gfx950 of k.py"),
         ({"arch": ["gfx950"], "kernel": [KernelEntry(target="k.py", arch_budget={"gfx950": Budget()})]}, None),
     ],
@@ -124,14 +148,14 @@ def test_a_budget_for_an_architecture_that_nothing_is_checked_on(config, said):
 def test_metrics_that_neither_side_knows():
     """Unknown on both sides is equal, and was not compared; one that nobody watches is not told of."""
     state = BaselineEntry(metrics={"vgpr_spills": 0}, findings={})
-    held = Baseline(kernels={"k.py::add": {"as found": {"gfx942": {"unknown compiler": state}}}})
+    held = Baseline(kernels={"k.py::add": {"as found": {"gfx942": {"Triton 3.9.0": state}}}})
 
     def said(*watch, baseline=held):
         return unknown(Config(watch=list(watch)), baseline, [SUBJECT])
 
     assert said("vgpr_spills", "waves_per_simd") == ["known neither here nor in the baseline: waves_per_simd"]
     assert said("vgpr_spills") == []
-    assert said("waves_per_simd", baseline=accepted("gfx942")) == []
+    assert said("waves_per_simd", baseline=accepted("gfx950")) == []
     assert said("waves_per_simd", baseline=None) == []
 
 

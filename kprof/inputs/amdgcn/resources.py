@@ -14,7 +14,8 @@ def _integer(value: Any) -> int | None:
 
 
 def _first(*values: Any) -> int | None:
-    return next((int(v) for v in values if isinstance(v, int)), None)
+    """The first that is a number. All of these are counts or flags: what is negative is damaged, and not known."""
+    return next((int(v) for v in values if isinstance(v, int) and v >= 0), None)
 
 
 def _vgprs(arch: str, comments: Facts, metadata: Mapping[str, Any], symbols: Facts) -> tuple[int | None, int | None]:

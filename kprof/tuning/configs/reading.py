@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from kprof.errors import KprofError
 from kprof.inputs import boundary
+from kprof.inputs.opening import unlisted
 from kprof.tuning.configs.formats import formats
 from kprof.tuning.configs.formats.interface import ConfigFormat
 from kprof.tuning.configs.json_text import JsonError, parse
@@ -40,7 +41,7 @@ def gather(paths: Iterable[str]) -> FoundFiles:
     seen: set[str] = set()
     for path in paths:
         named = not Path(path).is_dir()
-        for file in [path] if named else _walk(path):
+        for file in [path] if named else _walk(path, found.problems):
             key = os.path.realpath(file)
             if key in seen:
                 continue
@@ -103,8 +104,8 @@ def _none(path: str) -> KprofError:
     )
 
 
-def _walk(root: str) -> Iterator[str]:
-    for folder, folders, files in os.walk(root, followlinks=False):
+def _walk(root: str, problems: list[KprofError]) -> Iterator[str]:
+    for folder, folders, files in os.walk(root, onerror=lambda error: problems.append(unlisted(error))):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
         for name in sorted(files):
             if name.endswith((".json", ".py")):

@@ -114,11 +114,9 @@ def _tables(process: ProfiledProcess, part: FileTables) -> dict[str, Columns]:
 
 
 def _agents(process: ProfiledProcess) -> Columns:
-    import pandas as pd
-
     rows = process.agents
     columns: Columns = {
-        "agent": pd.array([a.logical_node_id for a in rows], dtype="Int64"),
+        "agent": integers([a.logical_node_id for a in rows]),
         "type": factorised([{1: "CPU", 2: "GPU"}.get(a.type, "?") for a in rows]),
         "name": factorised([a.name for a in rows]),
         "product": factorised([a.product_name for a in rows]),
@@ -126,8 +124,8 @@ def _agents(process: ProfiledProcess) -> Columns:
     for ours, theirs in (("node_id", "node_id"), ("logical_node_id", "logical_node_id"), ("cu_count", "cu_count"),
                          ("simd_count", "simd_count"), ("xcd_count", "num_xcc"), ("wavefront_size", "wave_front_size"),
                          ("max_clock_mhz", "max_engine_clk_fcompute")):  # fmt: skip
-        columns[ours] = pd.array([getattr(a, theirs) for a in rows], dtype="Int64")
-    columns["lds_bytes_per_cu"] = pd.array([a.lds_size_in_kb * 1024 for a in rows], dtype="Int64")
+        columns[ours] = integers([getattr(a, theirs) for a in rows])
+    columns["lds_bytes_per_cu"] = integers([a.lds_size_in_kb * 1024 for a in rows])
     return columns
 
 
