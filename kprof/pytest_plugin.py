@@ -75,6 +75,21 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return f"kprof: budgets are held for {config.getoption('--kprof-arch')}" if config.getoption("--kprof") else None
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many budgets do not count: of tests that were skipped, left out or expected to fail."""
+    if not terminalreporter.config.getoption("--kprof"):
+        return
+    found = {
+        outcome: sum(_MARKER in getattr(report, "keywords", {}) for report in terminalreporter.getreports(outcome))
+        for outcome in ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "deselected")
+    }
+    unseen = [f"{found[outcome]} {outcome}" for outcome in ("skipped", "xfailed", "deselected") if found[outcome]]
+    if unseen:
+        terminalreporter.write_line(f"kprof: tests whose budgets do not count: {', '.join(unseen)}", yellow=True)
+    if not any(found[outcome] for outcome in ("passed", "failed", "error", "xpassed")):
+        terminalreporter.write_line("kprof: no test with a budget was run: nothing was looked at", yellow=True)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Record a marked test, and compare what it launched with its budget."""

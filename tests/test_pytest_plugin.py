@@ -123,6 +123,53 @@ def test_without_the_option_marks_mean_nothing(suite):
     assert "kprof:" not in ran.stdout.str()
 
 
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ("plain", ["kprof: no test with a budget was run: nothing was looked at"]),
+        (
+            "plain or not_now or expected",
+            [
+                "kprof: tests whose budgets do not count: 1 skipped, 1 xfailed, 1 deselected",
+                "kprof: no test with a budget was run: nothing was looked at",
+            ],
+        ),
+        ("mistaken", []),
+    ],
+)
+def test_budgets_that_nobody_looked_at_are_told(pytester, suite, chosen, said):
+    """Of tests that were skipped, expected to fail or left out; where none is left, that is said, too."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_plain():
+            pass
+
+        @pytest.mark.skip
+        @pytest.mark.kprof_budget(vgpr_spills=0)
+        def test_not_now():
+            pass
+
+        @pytest.mark.xfail
+        @pytest.mark.kprof_budget(vgpr_spils=0)
+        def test_expected():
+            pass
+
+        @pytest.mark.kprof_budget(vgpr_spils=0)
+        def test_mistaken():
+            pass
+        """
+    )
+    ran = suite("--kprof", "-k", chosen)
+    told = [line for line in ran.stdout.lines if line.startswith("kprof: tests whose") or "nothing was looked" in line]
+    left_out = 3 if chosen == "plain" else 2 if chosen == "mistaken" else 0
+    if left_out:
+        said = [f"kprof: tests whose budgets do not count: {left_out} deselected", *said]
+    assert told == said
+    assert "kprof:" not in suite("-k", "plain").stdout.str()
+
+
 def test_the_plug_in_is_registered_and_costs_nothing():
     """The entry point names this module, whose import brings in nothing of kprof but its version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -149,7 +196,9 @@ def test_every_metric_is_a_limit(metric, monkeypatch):
     assert (mark.name, mark.kwargs) == ("kprof_budget", {metric: 0})
 
 
-@pytest.mark.parametrize("limits", [{"vgprs": 1}, {"vgpr_spills": "0"}, {"vgpr_spills": True}, {"max_sgpr": 1}])
+@pytest.mark.parametrize(
+    "limits", [{"vgprs": 1}, {"vgpr_spills": "0"}, {"vgpr_spills": True}, {"max_sgpr": 1}, {"sgpr": float("nan")}]
+)
 def test_other_limits_are_refused(limits):
     """A name that is no metric, or no number."""
     with pytest.raises(KprofError):

@@ -78,7 +78,7 @@ def read(path: Path) -> Baseline:
     for kernel, _, arch, _, state in _states(found.kernels):
         for metric, value in state.metrics.items():
             if value is not None and not 0 <= value <= _LARGEST:
-                text = f"is not a baseline: {kernel} on {arch}: {metric} cannot be {value:g}"
+                text = f"is not a baseline: {kernel} on {arch}: {metric} is no value of a kernel"
                 raise InputError(text, path=str(path), hint=hint)
     return found
 

@@ -221,10 +221,7 @@ def load(path: Path) -> Config:
             path=str(path),
             place=source.place(where),
         ) from None
-    for index, program in enumerate(config.program):
-        if not program.command:
-            place = source.place(("program", index, "command"))
-            raise InputError("a program needs a command", path=str(path), place=place)
+    source.programs(config)
     source.empty(config)
     source.gpus(config)
     if not config.kernel and not config.program:
@@ -269,6 +266,19 @@ class _Source:
                         hint="In kprof.toml tables stand without tool.kprof: [budget], [[kernel]]." if outer else None,
                     )
                 self.known(item, fields[name], (*at, name))
+
+    def programs(self, config: Config) -> None:
+        """Refuse programs without a command, and two of one name: the baseline would have one state for both."""
+        commands: dict[str, list[str] | None] = {entry.target: None for entry in config.kernel}
+        for index, program in enumerate(config.program):
+            if not program.command:
+                place = self.place(("program", index, "command"))
+                raise InputError("a program needs a command", path=str(self.path), place=place)
+            name = program.entry().target
+            if commands.setdefault(name, program.command) != program.command:
+                text = f"another program or kernel is called {name!r}: in the baseline they would be the same"
+                place = self.place(("program", index, "name" if program.name else "command"))
+                raise InputError(text, path=str(self.path), place=place, hint="Give it another name.")
 
     def empty(self, config: Config) -> None:
         """Refuse names of nothing: an empty baseline would be none, an empty target the whole folder."""

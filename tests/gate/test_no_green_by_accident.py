@@ -157,7 +157,7 @@ def test_a_count_below_zero_is_not_known(gate):
     assert "vgpr_spills is not known now" in gate.reason(2)
 
 
-@pytest.mark.parametrize("value", [-1, 1e300, 2**60])
+@pytest.mark.parametrize("value", [-1, 1e300, 2**60, 10**400])
 def test_a_baseline_with_a_value_that_no_kernel_has(gate, value):
     """Edited by hand or by a merge: nothing would be worse than it."""
     path = gate.root / "b.json"
@@ -166,7 +166,7 @@ def test_a_baseline_with_a_value_that_no_kernel_has(gate, value):
     path.write_text(json.dumps(accepted))
     ran = gate()
     assert ran.code == 2
-    assert "b.json: is not a baseline: compiled::matmul on gfx942: waves_per_simd cannot be " in ran.err
+    assert "b.json: is not a baseline: compiled::matmul on gfx942: waves_per_simd is no value of a kernel" in ran.err
 
 
 def test_a_folder_that_cannot_be_listed(gate, monkeypatch):
@@ -328,6 +328,22 @@ def test_what_a_setting_takes_out_is_in_the_verdict(gate, text, words):
     verdict = gate.reason(0)
     assert verdict.startswith("ok: 2 checks")
     assert verdict.endswith(words)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ['[[program]]\nname = "train"\ncommand = ["python", "two.py"]', '[[kernel]]\ntarget = "train"'],
+)
+def test_two_programs_of_one_name_are_an_error(tmp_path, other):
+    """The baseline would have one state for both: as bad as the other was no worse."""
+    path = tmp_path / "kprof.toml"
+    one = '[[program]]\nname = "train"\ncommand = ["python", "one.py"]\n'
+    path.write_text(one + other)
+    with pytest.raises(KprofError, match="another program or kernel is called 'train'") as caught:
+        load(path)
+    assert caught.value.place in {"line 2", "line 5"}
+    path.write_text(one + "arch = ['gfx942']\n" + one + "arch = ['gfx950']")
+    assert len(load(path).program) == 2
 
 
 def test_an_architecture_that_is_looked_at_no_more(gate):

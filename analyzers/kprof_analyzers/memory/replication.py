@@ -32,7 +32,10 @@ def products(module: Module) -> Iterator[DotProduct]:
     for dot in module.named("tt.dot", "tt.dot_scaled"):
         result = next((t for t in dot.result_types if isinstance(t, TensorType)), None)
         left = next((t for t in dot.operand_types if isinstance(t, TensorType)), None)
-        if dot.loop is None or result is None or left is None or result.layout is None or len(result.shape) < 2:
+        if dot.loop is None or result is None or left is None or result.layout is None:
+            continue
+        # A damaged module may have anything there.
+        if len(result.shape) < 2 or not left.shape:
             continue
         try:
             layout = linear(result.layout, result.shape)

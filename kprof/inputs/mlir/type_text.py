@@ -48,7 +48,7 @@ class TypeReader:
         if text.startswith("tensor<") and text.endswith(">"):
             return self._tensor(text[7:-1], nesting) or RawType(text)
         if text.startswith("!tt.ptr<") and text.endswith(">"):
-            pointee, *space = split(text[8:-1])
+            pointee, *space = split(text[8:-1]) or [""]
             number = whole(space[0]) if space else None
             return Pointer(self.read(pointee, nesting + 1), 1 if number is None else number)
         memdesc = _MEMDESC.match(text)
@@ -60,14 +60,14 @@ class TypeReader:
         return RawType(text)
 
     def _tensor(self, body: str, nesting: int) -> TensorType | None:
-        first, *encoding = split(body)
+        first, *encoding = split(body) or [""]
         found = self._shaped(first, nesting)
         if found is None:
             return None
         return TensorType(*found, self._scope.layout(encoding[0]) if encoding else None)
 
     def _memdesc(self, body: str, nesting: int) -> MemDesc | None:
-        first, *rest = split(body)
+        first, *rest = split(body) or [""]
         found = self._shaped(first, nesting)
         if found is None:
             return None
