@@ -27,14 +27,14 @@ PAGE = ROOT / "docs" / "validation" / "agents.md"
 KIND = "triton2triton"
 COMMANDS = ("performance_command", "correctness_command")
 SECONDS = 240
-_ERROR = re.compile(r"^(?:\w+\.)*(?:\w*(?:Error|Exception|Warning|Found)): .*|^(?:Error|FAILED): .*")
+_ERROR = re.compile(r"(?:E +)?(?:\w+\.)*\w*(?:Error|Exception): .*")
 
 HEAD = """# Tasks for agents
 
-{which} of AMD's public AgentKernelArena at commit {commit}, recorded unmodified on a simulated MI300X by
-`scripts/record_tasks.py`, with Triton {triton}, torch {torch} and no GPU. A task's own benchmark is run (its test where
-the benchmark launches nothing), and every kernel that it launches is compiled. Kernels do not run: a test that compares
-results fails at the first comparison, which costs launches and no kernel's compile.
+{which} of AMD's public AgentKernelArena at commit {commit}, recorded
+unmodified on a simulated MI300X by `scripts/record_tasks.py`, with Triton {triton}, torch {torch} and no GPU. A task's own
+benchmark is run (its test where the benchmark launches nothing), and every kernel that it launches is compiled. Kernels
+do not run: a test that compares results ends at the first comparison, and launches less.
 
 {summary}
 
@@ -102,27 +102,35 @@ def _capture(folder: Path, command: str, name: str) -> Task:
                 [*start, "--json", str(summary), "--", "bash", "-c", command],
                 cwd=work,
                 env={**os.environ, "PATH": path},
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 text=True,
                 timeout=SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             return Task(name, why=f"did not end in {SECONDS} s")
-        said = ran.stdout + ran.stderr
         found: dict[str, Any] = {"kernels": [], "launches": 0}
         if summary.is_file():
             found = json.loads(summary.read_text(encoding="utf-8"))
     kernels = found["kernels"]
     bad = [f"{kernel['name']}: {kernel['error']}" for kernel in kernels if kernel["status"] != "ok"]
-    errors = [line.strip() for line in said.splitlines() if _ERROR.match(line.strip())]
-    why = (
-        bad[0] if bad else "" if kernels else errors[-1] if errors else (said.strip().splitlines() or ["no output"])[-1]
-    )
+    why = bad[0] if bad else "" if kernels else _said(ran.stdout, place)
     return Task(
         name, found["launches"], tuple(sorted({kernel["name"] for kernel in kernels})), len(kernels) - len(bad),
         len(kernels), " ".join(why.split())[:200],
     )  # fmt: skip
+
+
+def _said(printed: str, place: str) -> str:
+    """The program's last error, or its last line; what kprof says after it is left out."""
+    lines = [line.strip() for line in printed.partition(f"{place}/capture: ")[0].splitlines() if line.strip()]
+    errors = [line.removeprefix("E ").strip() for line in lines if _ERROR.match(line)]
+    return (errors or lines or ["it printed nothing"])[-1]
+
+
+def _launches(count: int) -> str:
+    return "1 launch" if count == 1 else f"{count:,} launches"
 
 
 def page(found: Sequence[Task], commit: str, which: str) -> str:
@@ -132,8 +140,9 @@ def page(found: Sequence[Task], commit: str, which: str) -> str:
     launching = [task for task in found if task.launches]
     good = [task for task in launching if task.compiled == task.specialisations]
     summary = (
-        f"**{len(launching)} of {len(found)} tasks launch kernels, and of {len(good)} all compile.** What keeps the "
-        "others back stands below, in their own words. Tasks in which an agent has to write the kernel have none yet."
+        f"**{len(launching)} of {len(found)} tasks launch kernels, and of {len(good)} all compile.** What "
+        "keeps the\nothers back stands below, in their own words. Tasks in which an agent has to write the kernel have none "
+        "yet."
     )
     versions = {"triton": metadata.version("triton"), "torch": metadata.version("torch").partition("+")[0]}
     lines = [HEAD.format(commit=commit, which=which, summary=summary, **versions).rstrip("\n")]
@@ -152,7 +161,7 @@ def page(found: Sequence[Task], commit: str, which: str) -> str:
             why = task.why.replace("|", "\\|").replace("<", "&lt;")
             lines.append(f"| {task.name} | {task.launches:,} | {task.compiled} of {task.specialisations} | {why} |")
     lines += ["", "## Tasks whose kernels all compile", ""]
-    lines += [f"- {task.name}: {', '.join(task.kernels)}; {task.launches:,} launches" for task in good if not task.why]
+    lines += [f"- {task.name}: {', '.join(task.kernels)}; {_launches(task.launches)}" for task in good if not task.why]
     return "\n".join(lines) + "\n"
 
 
