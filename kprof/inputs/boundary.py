@@ -40,15 +40,15 @@ _DEEPEST = 50
 _HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
 
 
-def limit() -> int:
-    """Bytes that one file may take.
+def limit(default: int = LIMIT) -> int:
+    """Bytes that one file may take: what ``KPROF_INPUT_LIMIT`` says, else ``default``.
 
     Raises:
         KprofError: ``KPROF_INPUT_LIMIT`` is no size.
     """
     text = os.environ.get("KPROF_INPUT_LIMIT")
     if not text:
-        return LIMIT
+        return default
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise KprofError(f"KPROF_INPUT_LIMIT is no size: {text!r}", hint="Bytes, or as in 500M or 4G.")

@@ -32,6 +32,8 @@ _EM_AMDGPU = (224).to_bytes(2, "little")
 _AMD_WORDS = (b"amdgcn", b"amdhsa", b"s_endpgm")
 _PEEK = 1 << 16
 _MAX_BYTES = 512 * 1024 * 1024
+_LARGEST_LISTING = 16 * 1024 * 1024
+"""Bytes of assembly; reading 8 MB took 425 MB of memory. The largest listing of the tests has 65 kB."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
 
@@ -54,6 +56,13 @@ def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
     if data.startswith(_ELF) or data.startswith(_BUNDLE):
         yield from _from_object(path, data, arch)
         return
+    allowed = boundary.limit(_LARGEST_LISTING)
+    if len(data) > allowed:
+        raise InputError(
+            f"too large: {len(data):,} bytes of assembly, and {allowed:,} are read at most",
+            path=str(path),
+            hint="KPROF_INPUT_LIMIT=64M reads larger ones, with 50 bytes of memory for each of theirs.",
+        )
     # clang copies raw bytes of names into comments: what is no assembly is found by its content, not by its encoding.
     yield from from_assembly(path, data.decode(errors="replace"), arch)
 

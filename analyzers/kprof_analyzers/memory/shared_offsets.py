@@ -98,6 +98,8 @@ def _inverse(bases: Sequence[Basis], shape: tuple[int, ...]) -> Placement:
     def offset(element: Basis) -> int:
         value, found = packed(element), 0
         while value:
+            if value.bit_length() - 1 not in reduced:
+                raise UnknownLayoutError("an element is outside what the layout's bases reach")
             other, by = reduced[value.bit_length() - 1]
             value, found = value ^ other, found ^ by
         return found

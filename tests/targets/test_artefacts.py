@@ -1,0 +1,24 @@
+"""Compiled files: what is too large to be held in memory."""
+
+from pathlib import Path
+
+import pytest
+
+from kprof.errors import KprofError
+from kprof.targets.artefacts import load_file
+
+MATMUL = Path(__file__).resolve().parents[1] / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn"
+
+
+def test_assembly_that_would_take_a_gigabyte(tmp_path, monkeypatch):
+    """By its size, before it is read as text; the variable allows more, and less."""
+    large = tmp_path / "large.amdgcn"
+    large.write_bytes(MATMUL.read_bytes() + b"; " + b"-" * (16 << 20))
+    with pytest.raises(KprofError, match="bytes of assembly, and 16,777,216 are read at most") as caught:
+        next(load_file(large))
+    assert caught.value.path == str(large)
+    monkeypatch.setenv("KPROF_INPUT_LIMIT", "64M")
+    assert next(load_file(large)).name == "matmul"
+    monkeypatch.setenv("KPROF_INPUT_LIMIT", "10")
+    with pytest.raises(KprofError, match="and 10 are read at most"):
+        next(load_file(MATMUL))
