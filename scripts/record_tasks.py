@@ -32,9 +32,9 @@ _ERROR = re.compile(r"(?:E +)?(?:\w+\.)*\w*(?:Error|Exception): .*")
 HEAD = """# Tasks for agents
 
 {which} of AMD's public AgentKernelArena at commit {commit}, recorded
-unmodified on a simulated MI300X by `scripts/record_tasks.py`, with Triton {triton}, torch {torch} and no GPU. A task's own
-benchmark is run (its test where the benchmark launches nothing), and every kernel that it launches is compiled. Kernels
-do not run: a test that compares results ends at the first comparison, and launches less.
+unmodified on a simulated MI300X by `scripts/record_tasks.py`, with Triton {triton}, torch {torch} and no GPU. A task's
+own benchmark is run (its test where the benchmark launches nothing), and every kernel that it launches is compiled.
+Kernels do not run: a test that compares results ends at the first comparison, and launches less.
 
 {summary}
 
@@ -141,8 +141,7 @@ def page(found: Sequence[Task], commit: str, which: str) -> str:
     good = [task for task in launching if task.compiled == task.specialisations]
     summary = (
         f"**{len(launching)} of {len(found)} tasks launch kernels, and of {len(good)} all compile.** What "
-        "keeps the\nothers back stands below, in their own words. Tasks in which an agent has to write the kernel have none "
-        "yet."
+        "keeps the\nothers back stands below, in their own words. Tasks whose kernel an agent writes have none yet."
     )
     versions = {"triton": metadata.version("triton"), "torch": metadata.version("torch").partition("+")[0]}
     lines = [HEAD.format(commit=commit, which=which, summary=summary, **versions).rstrip("\n")]
