@@ -101,6 +101,9 @@ _REST = (
     ("boundary", "kprof.inputs.csv_records", "tests/inputs/test_csv_records.py"),
     ("boundary", "kprof.inputs.opening", "tests/inputs/test_opening.py"),
     ("boundary", "kprof.inputs.plain_files", "tests/inputs/test_plain_files.py"),
+    ("boundary", "kprof.inputs.supplied_values", "tests/inputs/test_supplied_values.py"),
+    ("boundary", "kprof.inputs.triton_metadata", "tests/inputs/test_triton_metadata.py"),
+    ("boundary", "kprof.inputs.rocprof.plausible", "tests/inputs/rocprof/test_plausible.py"),
     ("what goes out", "kprof.output.csv_cells", "tests/output/test_sink.py"),
     ("what goes out", "kprof.output.redacting", "tests/output/test_redacting.py"),
     ("what goes out", "kprof.output.sink", "tests/output/test_sink.py"),
@@ -139,13 +142,36 @@ _REST = (
         "kprof.recording.files_sought",
         "tests/recording/test_files_read.py tests/recording/test_files_sought.py",
     ),
+    ("what rules share", "kprof_analyzers.rules.about", "tests/rules/test_about.py"),
+    ("what rules share", "kprof_analyzers.rules.finding_instructions", "tests/rules/test_finding_instructions.py"),
+    ("what rules share", "kprof_analyzers.rules.levers", "tests/rules/test_levers.py"),
+    ("what is told apart", "kprof_analyzers.model.certainty", "tests/analyzers/model/test_certainty.py"),
+    ("what is told apart", "kprof.tuning.candidates", "tests/tuning/test_candidates.py"),
 )
 
 
 def rest() -> list[Chosen]:
-    """Where bytes come in, what is kept, and the gate beside its verdict."""
+    """Where bytes come in and go out, the cache, the rest of the gate, what rules share, which time is shorter."""
     return [Chosen(module, tuple(tests.split()), group) for group, module, tests in _REST]
 
 
 SETS = {"rules": rules, "core": core, "rest": rest}
 """What ``--set`` may name; the page has a table for each, between ``<!-- NAME -->`` and ``<!-- end -->``."""
+
+PACKAGES = ("kprof.gate", "kprof.cache", "kprof.inputs", "kprof_analyzers.rules")
+"""Each module of these has a row, or stands in :data:`WITHOUT_ROW`."""
+
+_READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
+WITHOUT_ROW = {
+    "kprof.inputs.llvm_ir": _READER,
+    "kprof.inputs.model_config": _READER,
+    "kprof.inputs.tunableop": _READER,
+    **{
+        f"kprof.inputs.{package}": _READER
+        for package in ("amdgcn", "code_object", "mlir", "results", "rocprof", "thread_trace", "torch_profiler")
+    },
+    "kprof_analyzers.rules.lds_passes": "its test needs Triton's compiler",
+    "kprof_analyzers.rules.page": "what reads the pages of the tests' own cases",
+    "kprof_analyzers.rules.rule": "the form of a rule; without it no case of any rule can be read",
+}
+"""Modules, or packages with all that is in them, that no table has, and why."""

@@ -89,6 +89,7 @@ def _named(names: list[str], value: Any) -> dict[str, Any]:
 def _call(module: ModuleType, test: Test, given_: dict[str, Any]) -> bool:
     """Call a test; ``False`` where it asks for what is not here."""
     asked = [name for name in inspect.signature(test).parameters if name not in given_]
+    unseen = [name for mark in getattr(test, "pytestmark", []) if mark.name == "usefixtures" for name in mark.args]
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         patch = stack.enter_context(pytest.MonkeyPatch.context())
@@ -97,6 +98,8 @@ def _call(module: ModuleType, test: Test, given_: dict[str, Any]) -> bool:
         for name in [n for place in places for n, made in vars(place).items() if _is_automatic(made)]:
             _fixture(places, name, known, stack)
         try:
+            for name in unseen:
+                _fixture(places, name, known, stack)
             fixtures = {name: _fixture(places, name, known, stack) for name in asked}
         except _NoFixtureError:
             return False

@@ -6,7 +6,7 @@ from msgspec import UNSET
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules import rules
 from kprof_analyzers.rules.finding_instructions import Subject, about, instructions_of
-from tests.rules.literate import cases, facts_of
+from tests.rules.literate import assembly, cases, facts_of
 
 # Most of a case's TTGIR has no assembly beside it.
 FIRING = [case for case in cases() if case.fires and case.language == "asm"]
@@ -54,3 +54,76 @@ def test_spills_lead_to_scratch_and_not_to_the_prologue():
                 assert facts.program.instructions[at].opcode.cls is InstructionClass.SCRATCH
                 assert any(at in loop.instructions for loop in facts.program.loops)
     assert found
+
+
+# Lines 5 and 7 of k.py, the second one in a loop and behind it, and line 7 of another file.
+BODY = """
+\t.loc\t1 5 0
+\tglobal_load_dwordx4 v[0:3], v[4:5], off
+\ts_waitcnt vmcnt(0)
+.LBB0_1:
+\t.loc\t1 7 0
+\tv_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]
+\tv_add_f32_e32 v0, v1, v2
+\tds_read_b128 v[0:3], v4
+\tglobal_load_dword v0, v[4:5], off
+\ts_barrier
+\tscratch_load_dword v0, off, off
+\ts_waitcnt lgkmcnt(0)
+\ts_cbranch_scc1 .LBB0_1
+\tv_mul_f32_e32 v0, v1, v2
+\t.file\t2 "/lib" "lib.py"
+\t.loc\t2 7 0
+\tv_sub_f32_e32 v0, v1, v2
+"""
+NO_RULE = "KP999"
+"""Of an older report: nothing but the line is known of what it is about."""
+
+
+def landed(rule, line=None, *, file="/user/k.py", loop=None, cause=None):
+    """Names of the instructions that a finding leads to."""
+    program = facts_of(assembly(BODY)).program
+    found = instructions_of(program, Subject(rule, file if line else None, line, loop, cause))
+    assert found == sorted(found)
+    return [program.instructions[at].opcode.name for at in found]
+
+
+@pytest.mark.parametrize(
+    ("cause", "names"),
+    [
+        ("matrix", ["v_mfma_f32_32x32x8_f16"]),
+        ("vector", ["v_add_f32", "v_mul_f32"]),
+        ("lds", ["ds_read_b128", "s_waitcnt"]),
+        ("memory latency", ["global_load_dword", "s_waitcnt"]),
+        ("memory bandwidth", ["global_load_dword", "s_waitcnt"]),
+        ("barrier", ["s_barrier"]),
+        ("scratch", ["scratch_load_dword"]),
+    ],
+)
+def test_a_cause_leads_to_the_instructions_that_take_the_time(cause, names):
+    """On the line, and of it those in the loop where one is named."""
+    assert landed(NO_RULE, 7, cause=cause) == names
+    assert landed(NO_RULE, 7, cause=cause, loop=".LBB0_1") == [name for name in names if name != "v_mul_f32"]
+    assert landed(NO_RULE, cause=cause, loop=".LBB0_1") == [name for name in names if name != "v_mul_f32"]
+    assert landed(NO_RULE, cause=cause) == []
+
+
+def test_a_line_alone_leads_to_all_that_became_of_it():
+    """In its file and in the loop that is named."""
+    inside = landed(NO_RULE, 7, loop=".LBB0_1")
+    assert inside[0] == "v_mfma_f32_32x32x8_f16"
+    assert inside[-1] == "s_cbranch_scc1"
+    assert landed(NO_RULE, 7) == [*inside, "v_mul_f32"]
+    assert landed(NO_RULE, 5) == landed(NO_RULE, 5, loop=".LBB0_1") == ["global_load_dwordx4", "s_waitcnt"]
+    assert landed(NO_RULE, 7, file="/lib/lib.py")[0] == "v_sub_f32"
+    assert landed(NO_RULE, 6) == []
+
+
+def test_where_the_line_was_lost_the_loop_and_the_kind_lead():
+    """A rule about a kind of instruction: first in the loop, then anywhere."""
+    (rule,) = (one.id for one in rules() if one.name == "narrow-global-load")
+    assert landed(rule, 5) == ["global_load_dwordx4"]
+    assert landed(rule, 6, loop=".LBB0_1") == ["global_load_dword"]
+    assert landed(rule, 6) == ["global_load_dwordx4", "global_load_dword"]
+    (whole,) = (one.id for one in rules() if one.name == "lds-over-limit")
+    assert landed(whole, 7) == []

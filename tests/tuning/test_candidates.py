@@ -1,8 +1,11 @@
 """Rankings: one row a program, ties, and what a configuration with several launches costs."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from kprof.tuning.candidates import Candidate, Scored, failure_reason, is_tie, merged, tied
+from kprof.tuning.candidates import TIE, Candidate, Scored, failure_reason, is_tie, merged, tied
 from kprof.tuning.problems import Problem
 from kprof.tuning.work import TaskResult
 from kprof_analyzers.model.certainty import least_difference
@@ -90,3 +93,99 @@ def test_what_a_worker_said() -> None:
     assert odd.reason.startswith("could not be judged: ")
     good = answer_of(task, CompileOutcome(task.request, answer={"time_us": 2.0, "isa": "x", "bound": "matrix"}))
     assert (good.status, good.time_us, good.key) == ("ok", 2.0, "k")
+
+
+def answer(key: str, **known: Any) -> TaskResult:
+    """A launch that was judged."""
+    return TaskResult(key, "ok", **{"isa": key.upper(), "bound": "memory"} | known)
+
+
+def candidate(*names: str) -> Candidate:
+    """A configuration with these launches."""
+    return Candidate(0, Problem("p", {}), {"x": 1}, names, tuple("abc"[: len(names)]))
+
+
+def test_bounds_that_are_not_known_are_the_time_itself() -> None:
+    """Of the launch that has none; of equal times the kernel's own is the longest."""
+    answers = {
+        "a": answer("a", time_us=2.0, resources={"vgpr": 8}),
+        "b": answer("b", time_us=2.0, low_us=1.0, high_us=3.0),
+    }
+    result = candidate("gemm", "reduce").score(answers)
+    assert isinstance(result, Scored)
+    assert (result.time_us, result.low_us, result.high_us) == (4.0, 3.0, 5.0)
+    assert (result.bound, result.resources, result.cost) == ("memory", {"vgpr": 8}, 4.0)
+    assert not result.given
+
+
+def test_an_unknown_extent_is_counted_by_its_elements() -> None:
+    """Launches with a time do not depend on it, and are left out with a word."""
+    answers = {
+        "a": answer("a", cycles_per_element=3.0, axis="K", bound="lds", assumptions=["one"], resources={"vgpr": 8}),
+        "b": answer("b", cycles_per_element=5.0, axis="K", bound="matrix", assumptions=["one"]),
+        "c": answer("c", time_us=9.0, assumptions=["two"]),
+    }
+    result = candidate("gemm", "half", "reduce").score(answers)
+    assert isinstance(result, Scored)
+    assert (result.time_us, result.low_us, result.high_us) == (None, None, None)
+    assert (result.cycles_per_element, result.cost, result.axis) == (8.0, 8.0, "K")
+    assert (result.bound, result.resources, result.codes) == ("matrix", {"vgpr": 8}, ("A", "B", "C"))
+    assert result.assumptions == ("one", "two", "launches that do not depend on K are left out")
+    alone = candidate("gemm", "half").score(answers)
+    assert isinstance(alone, Scored)
+    assert alone.assumptions == ("one",)
+
+
+def test_two_unknown_extents_cannot_be_compared() -> None:
+    """Cycles for an element of one are not those of the other."""
+    answers = {"a": answer("a", cycles_per_element=3.0, axis="N"), "b": answer("b", cycles_per_element=5.0, axis="K")}
+    result = candidate("gemm", "half").score(answers)
+    assert isinstance(result, TaskResult)
+    assert (result.key, result.status, result.reason) == ("a", "failed", "more than one extent is not known: K, N")
+
+
+def test_cycles_of_nobody_cost_nothing() -> None:
+    """Where neither a time nor cycles are known."""
+    assert replace(scored(1.0), time_us=None).cost == 0.0
+
+
+@pytest.mark.parametrize(
+    ("best", "other", "tie"),
+    [
+        ({"measured_ms": 1.0}, {"measured_ms": 1.0 + TIE}, True),
+        ({"measured_ms": 1.0}, {"measured_ms": 1.05}, False),
+        ({"given": True}, {"given": True, "time_us": 100.0 * (1 + TIE)}, True),
+        ({"given": True}, {"given": True, "time_us": 105.0}, False),
+        ({"given": True}, {"time_us": 105.0}, True),
+        ({}, {"given": True, "time_us": 105.0}, True),
+        # One measured in 5 ms beside one that was not: the predictions decide.
+        ({"measured_ms": 5.0}, {"time_us": 105.0}, True),
+        ({}, {"measured_ms": 5.0, "time_us": 105.0}, True),
+        # The model guessed the best one: more than 16 times between its bounds, and not just 16.
+        ({"low_us": 10.0, "high_us": 160.0}, {"time_us": 200.0, "low_us": 50.0}, False),
+        ({"low_us": 10.0, "high_us": 161.0}, {"time_us": 200.0, "low_us": 50.0}, True),
+        ({"low_us": 10.0, "high_us": 161.0}, {"time_us": 200.0, "low_us": 100.0}, True),
+        ({"low_us": 10.0, "high_us": 161.0}, {"time_us": 200.0, "low_us": 101.0}, False),
+        ({"low_us": 10.0, "high_us": 161.0}, {"time_us": 105.0, "low_us": None}, True),
+        ({"low_us": 0.0, "high_us": 1.0}, {"time_us": 200.0, "low_us": 50.0}, True),
+        ({"low_us": None, "high_us": 161.0}, {"time_us": 200.0, "low_us": 50.0}, False),
+    ],
+)
+def test_what_decides_a_tie(best: dict[str, Any], other: dict[str, Any], tie: bool) -> None:
+    """Measured times within 3 %, then times that the user gave, then bounds where they are wide, then predictions."""
+    plain = Scored({}, 100.0, 90.0, 110.0, "matrix", {}, ())
+    assert is_tie(replace(plain, **best), replace(plain, **other)) is tie
+
+
+def test_a_difference_of_just_the_least_is_told_apart() -> None:
+    """As of proposals, by the model's certainty."""
+    edge = 1 + least_difference()
+    assert not is_tie(scored(1.0), scored(edge))
+    assert is_tie(scored(1.0), scored(edge - 1e-9))
+
+
+def test_a_reason_is_cut_to_a_line() -> None:
+    """Of 90 characters."""
+    assert failure_reason(TaskResult("", "failed", reason="x" * 200)) == "x" * 90
+    assert failure_reason(TaskResult("", "failed")) == "failed"
+    assert failure_reason(TaskResult("", "unlaunchable")) == "workgroup too large"

@@ -6,12 +6,8 @@ pairs of published times say: of those predicted as far apart, the share that wa
 ``certainty.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes.
 """
 
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Any
 
 ENOUGH = 0.75
 """Two launches are called different from this certainty on; below it, the GPU has to be asked."""
@@ -66,7 +62,9 @@ class PredictedGain:
 @cache
 def steps() -> tuple[PairsApart, ...]:
     """The shares of ``certainty.toml``, by growing difference."""
-    return tuple(PairsApart(one["least"], one["right"], one["pairs"]) for one in _file()["steps"])
+    from kprof_analyzers.model.ranges import own_table
+
+    return tuple(PairsApart(one["least"], one["right"], one["pairs"]) for one in own_table("certainty.toml")["steps"])
 
 
 @cache
@@ -110,11 +108,3 @@ def predicted_gain(time_us: float | None, other_us: float | None, arch: str) -> 
     if not time_us or not other_us:
         return None
     return PredictedGain(other_us / time_us, certainty(other_us / time_us, arch))
-
-
-def _file() -> Mapping[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    return tomllib.loads(resources.files(__package__).joinpath("certainty.toml").read_text(encoding="utf-8"))

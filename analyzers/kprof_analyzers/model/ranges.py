@@ -53,11 +53,16 @@ def ranges() -> Mapping[Sort, PredictionRange]:
 @cache
 def calibration() -> Mapping[str, Any]:
     """All of ``ranges.toml``: ``architectures`` with times, ``sorts``, and of each family the share ``left_out``."""
+    return own_table("ranges.toml")
+
+
+def own_table(name: str) -> Mapping[str, Any]:
+    """A TOML file of this package."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    return tomllib.loads(resources.files(__package__).joinpath("ranges.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
 SCRATCH = 0.1

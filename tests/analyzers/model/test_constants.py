@@ -19,7 +19,7 @@ PLAIN = {0, 1, 2, 100, 1000}
 ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "certainty.ENOUGH": ((0.75,), "how sure two launches have to be to be called different: a choice, in no time"),
     "certainty.certainty": ((0.5,), "equal times: as likely as not"),
-    "certainty._file": ((3, 11), "a version of Python"),
+    "ranges.own_table": ((3, 11), "a version of Python"),
     "entries._MOST_ENTRIES": ((64,), "bound on work"),
     "executions._WORTH": ((0.125,), "which code is told of: in no time"),
     "explain._speed_of_light": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
@@ -59,7 +59,6 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "program.Translator.memory_of": ((4,), "bytes of a register"),
     "program._number": ((127,), "largest operand of s_sleep"),
     "program._accumulator": ((3,), "place of an operand"),
-    "ranges.calibration": ((3, 11), "a version of Python"),
     "ranges.SCRATCH": ((0.1,), "which range a prediction has: in no time"),
     "ranges.SHORT": ((0.25,), "which range a prediction has: in no time"),
     "ranges.NEAR": ((0.3,), "which range a prediction has: in no time"),

@@ -1,18 +1,18 @@
 """Numbers that no GPU can have had are in no sum, and are said with their place."""
 
-import gzip
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from kprof.errors import KprofError
+from kprof.hardware.machine import architectures, load
 from kprof.inputs import rocprof
-from kprof.inputs.rocprof.plausible import ranges
+from kprof.inputs.rocprof.model import FileTables, ProfileFile
+from kprof.inputs.rocprof.plausible import drop_counters, ranges, without_impossible
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADING = (
@@ -70,6 +70,126 @@ def test_what_gpus_have_is_left_alone(made):
     data = made(row)
     assert data.issues == []
     assert most["lds_bytes"][1] >= 320 << 10
+
+
+def part(**tables):
+    """What a file gave: columns by table."""
+    return FileTables(
+        ProfileFile("run.csv", "rocprof", "a form"),
+        {n: {c: np.asarray(v) for c, v in t.items()} for n, t in tables.items()},
+    )
+
+
+def test_what_an_architecture_can_have_is_that_of_its_file():
+    """Registers of a file, lanes, a workgroup, LDS; sizes of a grid are those of a dispatch packet."""
+    machine = load("gfx942")
+    found = ranges("gfx942")
+    assert found == {
+        "vgprs": (0, max(file.total for file in machine.occupancy.vgprs.values())),
+        "agprs": (0, max(file.total for file in machine.occupancy.vgprs.values())),
+        "sgprs": (0, machine.occupancy.sgprs_total or machine.occupancy.max_sgprs),
+        "lds_bytes": (0, machine.lds.bytes_per_cu),
+        "wavefront_size": (0, 64),
+        "scratch_bytes": (0, 4294967295),
+        "workgroup_work_items": (0, 1024),
+        "workgroup_x": (0, 1024), "workgroup_y": (0, 1024), "workgroup_z": (0, 1024),
+        "grid_x": (0, 4294967295), "grid_y": (0, 4294967295), "grid_z": (0, 4294967295),
+        "grid_work_items": (0, 4611686018427387904),
+    }  # fmt: skip
+
+
+def test_any_architecture_is_the_widest_of_all():
+    """Of each column the most that one of them has; WGPs have the LDS of two CUs."""
+    all_of_them = [ranges(name) for name in architectures()]
+    assert ranges() == {name: (0, max(one[name][1] for one in all_of_them)) for name in ranges()}
+    assert ranges("gfx942", "gfx1201")["lds_bytes"] == (0, load("gfx1201").lds.bytes_per_wgp)
+    assert ranges("gfx942", "gfx1201")["wavefront_size"] == (0, 64)
+    assert ranges("gfx1201", "gfx942")["sgprs"][1] == max(ranges(n)["sgprs"][1] for n in ("gfx942", "gfx1201"))
+
+
+@pytest.mark.parametrize("name", sorted(ranges()))
+def test_the_edges_of_every_column(name):
+    """The greatest of any architecture and nothing at all are values; one more and one less are not."""
+    low, high = ranges()[name]
+    assert low == 0
+    kept = part()
+    assert without_impossible({name: np.array([low, high])}, kept)[name].tolist() == [low, high]
+    assert kept.issues == []
+    found = part()
+    columns = without_impossible({name: np.array([1, -1, high + 1, 1]), "kernel": ["a", "b", "c", "d"]}, found)
+    assert columns[name].isna().tolist() == [False, True, True, False]
+    assert columns["kernel"] == ["a", "b", "c", "d"]
+    (issue,) = found.issues
+    assert (issue.kind, issue.severity, issue.record, issue.count) == ("impossible-value", "error", 2, 2)
+    assert issue.message == (
+        f"column {name}: 2 values are outside 0 to {high:,}, which is all that any GPU has, for example -1: treated as "
+        "missing"
+    )
+
+
+def test_what_the_usual_architecture_cannot_have_and_another_can_is_kept():
+    """gfx950 has more LDS than gfx942, and columns behind it are looked at."""
+    assert ranges("gfx950")["lds_bytes"][1] > ranges("gfx942")["lds_bytes"][1]
+    found = part()
+    columns = {"lds_bytes": np.array([ranges("gfx950")["lds_bytes"][1]]), "grid_work_items": np.array([-7])}
+    assert without_impossible(columns, found)["lds_bytes"].tolist() == [ranges("gfx950")["lds_bytes"][1]]
+    (issue,) = found.issues
+    assert issue.message.startswith("column grid_work_items: 1 value is outside 0 to ")
+    assert issue.record == 1
+
+
+def test_missing_values_and_columns_are_no_issue():
+    """A column may have gaps, or no row."""
+    found = part()
+    gaps = pd.array([1, None, 64], dtype="Int64")
+    columns = without_impossible({"vgprs": gaps, "sgprs": np.array([], dtype=int)}, found)
+    assert columns["vgprs"].isna().tolist() == [False, True, False]
+    assert found.issues == []
+    bad = without_impossible({"vgprs": pd.array([None, 10**6], dtype="Int64")}, found)["vgprs"]
+    assert bad.isna().tolist() == [True, True]
+    assert found.issues[0].record == 2
+
+
+def counters(*values, **more):
+    """A part with one counter a row."""
+    names = [f"C{i % 7}" for i in range(len(values))]
+    table = {"counter": names, "value": list(values), "dispatch": list(range(len(values)))} | more
+    return part(counters=table)
+
+
+def test_the_edges_of_counters():
+    """63 bits are the most, and nothing is a value."""
+    good = counters(0.0, float(2**63 - 1024), 1.0)
+    drop_counters(good)
+    assert good.issues == []
+    assert good.tables["counters"]["value"].tolist() == [0.0, float(2**63 - 1024), 1.0]
+    for empty in (part(), part(counters={"counter": [], "value": []})):
+        drop_counters(empty)
+        assert empty.issues == []
+
+
+def test_counters_that_are_taken_out_are_named():
+    """Up to five names, sorted; the first value; the dispatch as the file numbers it, else by its place."""
+    one = counters(1.0, float(2**63), 2.0)
+    drop_counters(one)
+    assert one.tables["counters"]["value"].tolist() == [1.0, 2.0]
+    assert one.tables["counters"]["counter"].tolist() == ["C0", "C2"]
+    (issue,) = one.issues
+    assert (issue.kind, issue.severity, issue.count) == ("impossible-counter", "error", 1)
+    assert issue.message == (
+        "1 counter value is negative, not finite or all ones (C1) and in no sum; the first is C1 = 9.22337e+18 of "
+        "dispatch 2 of the file"
+    )
+    more = counters(*[float("nan")] * 5, -1.5, -2.0, 3.0, dispatch_id=list(range(70, 78)))
+    drop_counters(more)
+    assert more.tables["counters"]["value"].tolist() == [3.0]
+    assert more.issues[0].message == (
+        "7 counter values are negative, not finite or all ones (C0, C1, C2, C3, C4) and in no sum; the first is C0 = "
+        "nan of dispatch 70"
+    )
+    long = counters(-1.0, counter=["N" * 80])
+    drop_counters(long)
+    assert f"({'N' * 60})" in long.issues[0].message
 
 
 def test_the_answer_begins_with_what_is_in_no_sum(kprof, made, tmp_path):
@@ -131,41 +251,3 @@ def test_an_instance_that_cannot_be_does_not_hide_in_a_sum(database, value):
     (issue,) = data.issues
     assert (issue.kind, issue.count) == ("impossible-counter", 1)
     assert "TCC_MISS" in issue.message
-
-
-def test_a_packed_file_takes_no_more_than_its_share_of_memory(tmp_path):
-    """A few megabytes that unpack to gigabytes: refused in words, before it has a gigabyte."""
-    path = tmp_path / "bomb.csv.gz"
-    row = b"1,0,1024,256,0,64,k,100,200,8,5\n"
-    with gzip.open(path, "wb", compresslevel=9) as file:
-        file.write(HEADING.encode())
-        for _ in range(40):
-            file.write(row * (5 << 20 >> 5))
-    assert path.stat().st_size < 1 << 20
-
-    code = (
-        # Not ru_maxrss: that begins with what the process that started this one had.
-        "import re, sys\nfrom kprof.inputs import rocprof\n"
-        "try:\n    rocprof.read(sys.argv[1])\n"
-        "finally:\n    print(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert int(ran.stdout) < 700 << 10
-    assert "unpacks to more than 64 MiB, 100 times its own" in ran.stderr
-    assert "KPROF_INPUT_RATIO=1000" in ran.stderr
-
-
-def test_the_limits_can_be_raised(tmp_path, monkeypatch):
-    """By ratio and by size; what is no size is said."""
-    path = tmp_path / "c.csv.gz"
-    path.write_bytes(gzip.compress((HEADING + "1,0,1024,256,0,64,k,100,200,8,5\n" * 3_000_000).encode(), 1))
-    with pytest.raises(KprofError, match="times its own"):
-        rocprof.read(path)
-    monkeypatch.setenv("KPROF_INPUT_RATIO", "1000")
-    monkeypatch.setenv("KPROF_INPUT_LIMIT", "80M")
-    with pytest.raises(KprofError, match="unpacks to more than 80 MiB") as caught:
-        rocprof.read(path)
-    assert "KPROF_INPUT_LIMIT" in caught.value.hint
-    monkeypatch.setenv("KPROF_INPUT_LIMIT", "much")
-    with pytest.raises(KprofError, match="KPROF_INPUT_LIMIT is no size: 'much'"):
-        rocprof.read(path)

@@ -1,0 +1,68 @@
+"""Levers: which changes of knobs are left to a kernel."""
+
+from dataclasses import replace
+
+import pytest
+
+from kprof.analysis import KernelFacts
+from kprof.document import Specialization
+from kprof.hardware.machine import find_product, load
+from kprof_analyzers.rules.levers import Lever, proposed
+from tests.rules.literate import assembly, facts_of
+
+
+def kernel(arch="gfx942", *, metadata=None, triton="3.9.0", environment=None, **constexprs) -> KernelFacts:
+    """A Triton kernel with some knobs."""
+    return replace(
+        facts_of(assembly("\ts_nop 0")),
+        arch=load(arch),
+        product=find_product(arch),
+        metadata={} if metadata is None else metadata,
+        triton=triton,
+        specialization=Specialization(constexprs=constexprs, environment=environment or {}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("lever", "facts", "expected"),
+    [
+        (Lever("num_stages", "lower"), kernel(metadata={"num_stages": 2}), ("num_stages", 2, 1)),
+        (Lever("num_stages", "lower"), kernel(metadata={"num_stages": 1}), None),
+        (Lever("num_stages", "lower"), kernel(), None),
+        (Lever("num_stages", "higher", limit=2), kernel(metadata={"num_stages": 1}), ("num_stages", 1, 2)),
+        (Lever("num_stages", "higher", limit=2), kernel(metadata={"num_stages": 2}), None),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_M=64), None),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_K=64), ("BLOCK_K", 64, 32)),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_SIZE_K=32), ("BLOCK_SIZE_K", 32, 16)),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_K=16), None),
+        (Lever("BLOCK_K", "higher"), kernel(BLOCK_K=16), ("BLOCK_K", 16, 32)),
+        (Lever("SPLIT_K", "higher"), kernel(SPLIT_K=1), ("SPLIT_K", 1, 2)),
+        (Lever("num_warps", "higher"), kernel(metadata={"num_warps": 8}), ("num_warps", 8, 16)),
+        (Lever("num_warps", "higher"), kernel(metadata={"num_warps": 16}), None),
+        (Lever("num_warps", "higher"), kernel("gfx1201", metadata={"num_warps": 16}), ("num_warps", 16, 32)),
+        (Lever("num_warps", "lower"), kernel(metadata={"num_warps": 1}), None),
+        (Lever("waves_per_eu", "lower"), kernel(metadata={"waves_per_eu": 0}), None),
+        (Lever("waves_per_eu", "lower"), kernel(metadata={"waves_per_eu": 1}), ("waves_per_eu", 1, 0)),
+        (Lever("waves_per_eu", "higher"), kernel(metadata={"waves_per_eu": 8}), None),
+        (Lever("kpack", 2), kernel(metadata={"kpack": 1}), ("kpack", 1, 2)),
+        (Lever("kpack", 2), kernel(metadata={"kpack": 2}), None),
+        (Lever("kpack", 2), kernel("gfx950", metadata={"kpack": 1}), None),
+        (Lever("kpack", 2), kernel("gfx1201", metadata={"kpack": 1}), None),
+        (Lever("matrix_instr_nonkdim", 16), kernel("gfx1201", metadata={"matrix_instr_nonkdim": 0}), None),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(), None),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(triton="3.5.1"), ("AMDGCN_USE_BUFFER_OPS", "0", "1")),
+        (
+            Lever("AMDGCN_USE_BUFFER_OPS", "1"),
+            kernel(environment={"AMDGCN_USE_BUFFER_OPS": "0"}),
+            ("AMDGCN_USE_BUFFER_OPS", "0", "1"),
+        ),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(triton=None), None),
+        (Lever("TRITON_HIP_USE_ASYNC_COPY", "1"), kernel("gfx1201"), None),
+        (Lever("num_stages", "lower", when=lambda _: False), kernel(metadata={"num_stages": 2}), None),
+    ],
+)
+def test_levers_that_are_left(lever, facts, expected):
+    """A lever that was pulled, that the kernel does not have or that the architecture ignores is not proposed."""
+    found = lever.advice(facts)
+    assert (None if found is None else (found.knob, found.from_, found.to)) == expected
+    assert proposed([lever], facts) == ([] if found is None else [found])
