@@ -57,6 +57,25 @@ def test_fields_that_no_baseline_has_are_refused_and_not_dropped(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("value", "kept"), [(None, True), (0, True), (1.5, True), (2**32, True), (-0.5, False), (2**32 + 1, False)]
+)
+def test_values_that_a_kernel_can_have(tmp_path, value, kept):
+    """Counts from nothing to 32 bits, and what was not known; the message names the kernel and the metric."""
+    whole = msgspec.json.decode(encode(baseline_of(subject())))
+    (specialization,) = whole["kernels"]["k.py::add"].values()
+    specialization["gfx942"]["Triton 3.9.0"]["metrics"]["vgpr_spills"] = value
+    path = tmp_path / "b.json"
+    path.write_bytes(msgspec.json.encode(whole))
+    if kept:
+        assert len(read(path).kernels) == 1
+        return
+    with pytest.raises(KprofError) as caught:
+        read(path)
+    assert caught.value.message == "is not a baseline: k.py::add on gfx942: vgpr_spills is no value of a kernel"
+    assert caught.value.path == str(path)
+
+
 def test_what_is_written_is_indented_by_two():
     """As people read it in a change of the repository."""
     lines = encode(baseline_of(subject())).splitlines()

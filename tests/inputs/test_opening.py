@@ -1,12 +1,13 @@
 """Opening files from outside: never a pipe, a device or a folder, and a link only where links are followed."""
 
 import os
+from errno import EACCES
 
 import pytest
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
-from kprof.inputs.opening import head_of, mapped, opened
+from kprof.inputs.opening import head_of, mapped, opened, unlisted
 
 
 @pytest.fixture
@@ -101,3 +102,13 @@ def test_sources_that_an_input_names(pipe):
     assert source_text(str(pipe)) is None
     assert _lines(str(pipe)) == ()
     assert "not" in SourceText(trusted=True).lines(str(pipe))
+
+
+def test_a_folder_that_cannot_be_listed():
+    """The operating system's words where it has some, and the folder."""
+    for error, message in (
+        (PermissionError(EACCES, "Permission denied", "kernels"), "cannot be listed: Permission denied"),
+        (OSError("no reason"), "cannot be listed: no reason"),
+    ):
+        assert unlisted(error).message == message
+    assert unlisted(PermissionError(EACCES, "Permission denied", "kernels")).path == "kernels"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import UNSET
 
 from kprof.analysis import KernelFacts
 from kprof.document import Specialization
@@ -59,6 +60,36 @@ def kernel(arch="gfx942", *, metadata=None, triton="3.9.0", environment=None, **
         (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(triton=None), None),
         (Lever("TRITON_HIP_USE_ASYNC_COPY", "1"), kernel("gfx1201"), None),
         (Lever("num_stages", "lower", when=lambda _: False), kernel(metadata={"num_stages": 2}), None),
+        (Lever("num_stages", "lower", when=lambda _: True), kernel(metadata={"num_stages": 2}), ("num_stages", 2, 1)),
+        # Every knob by its own name and step.
+        (Lever("num_stages", "higher"), kernel(metadata={"num_stages": 3}), ("num_stages", 3, 4)),
+        (Lever("waves_per_eu", "higher"), kernel(metadata={"waves_per_eu": 3}), ("waves_per_eu", 3, 4)),
+        (Lever("waves_per_eu", "lower"), kernel(metadata={"waves_per_eu": 4}), ("waves_per_eu", 4, 3)),
+        (Lever("num_warps", "lower"), kernel(metadata={"num_warps": 2}), ("num_warps", 2, 1)),
+        (Lever("num_warps", "lower"), kernel(metadata={"num_warps": 8}), ("num_warps", 8, 4)),
+        (Lever("SPLIT_K", "lower"), kernel(SPLIT_K=2), ("SPLIT_K", 2, 1)),
+        (Lever("SPLIT_K", "lower"), kernel(SPLIT_K=1), None),
+        (Lever("BLOCK_M", "lower"), kernel(BLOCK_SIZE_M=64, BLOCK_SIZE_N=128), ("BLOCK_SIZE_M", 64, 32)),
+        (Lever("BLOCK_N", "lower"), kernel(BLOCK_SIZE_M=64, BLOCK_SIZE_N=128), ("BLOCK_SIZE_N", 128, 64)),
+        (Lever("BLOCK_N", "lower"), kernel(BLOCK_N=30), None),
+        (Lever("BLOCK_N", "lower", limit=64), kernel(BLOCK_N=64), None),
+        (
+            Lever("matrix_instr_nonkdim", 16),
+            kernel(metadata={"matrix_instr_nonkdim": 32}),
+            ("matrix_instr_nonkdim", 32, 16),
+        ),
+        (Lever("matrix_instr_nonkdim", 17), kernel(metadata={"matrix_instr_nonkdim": 32}), None),
+        (Lever("num_stages", "lower"), kernel(metadata={"num_stages": True}), None),
+        (Lever("num_stages", "lower"), kernel(metadata={"num_stages": "3"}), None),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "0"), kernel(triton="3.6.0"), ("AMDGCN_USE_BUFFER_OPS", "1", "0")),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(triton="3"), ("AMDGCN_USE_BUFFER_OPS", "0", "1")),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "0"), kernel(triton="4"), ("AMDGCN_USE_BUFFER_OPS", "1", "0")),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "0"), kernel(triton="3.x"), None),
+        (
+            Lever("AMDGCN_USE_BUFFER_OPS", "0"),
+            kernel(triton="3.5.0", environment={"AMDGCN_USE_BUFFER_OPS": "1"}),
+            ("AMDGCN_USE_BUFFER_OPS", "1", "0"),
+        ),
     ],
 )
 def test_levers_that_are_left(lever, facts, expected):
@@ -66,3 +97,38 @@ def test_levers_that_are_left(lever, facts, expected):
     found = lever.advice(facts)
     assert (None if found is None else (found.knob, found.from_, found.to)) == expected
     assert proposed([lever], facts) == ([] if found is None else [found])
+
+
+@pytest.mark.parametrize("on", ["1", "true", "ON", "Yes", "y"])
+def test_a_switch_may_be_spelt_as_triton_takes_it(on):
+    """These are on, all else is off."""
+    switch = "AMDGCN_USE_BUFFER_OPS"
+    assert Lever(switch, "1").advice(kernel(environment={switch: on})) is None
+    assert Lever(switch, "1").advice(kernel(environment={switch: f"{on}x"})).to == "1"
+
+
+def test_options_of_the_launch_count_where_the_metadata_has_none():
+    """What was compiled says more than what was asked for."""
+    asked = replace(kernel(), specialization=Specialization(options={"num_warps": 8}))
+    assert Lever("num_warps", "lower").advice(asked).to == 4
+    assert Lever("num_warps", "lower").advice(replace(asked, metadata={"num_warps": 4})).to == 2
+
+
+@pytest.mark.parametrize(
+    ("lever", "words"),
+    [
+        (Lever("num_stages", "lower"), "lower `num_stages`"),
+        (Lever("num_stages", "higher"), "higher `num_stages`"),
+        (Lever("kpack", 2), "`kpack=2`"),
+    ],
+)
+def test_words_of_the_documentation(lever, words):
+    """A direction, or the value."""
+    assert lever.words == words
+
+
+def test_advice_has_the_note():
+    """And none where the rule has nothing to say."""
+    facts = kernel(metadata={"kpack": 1})
+    assert Lever("kpack", 2, "reads twice as much").advice(facts).note == "reads twice as much"
+    assert Lever("kpack", 2).advice(facts).note is UNSET
