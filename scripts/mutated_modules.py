@@ -164,7 +164,7 @@ PACKAGES = ("kprof.gate", "kprof.cache", "kprof.inputs", "kprof_analyzers.rules"
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 WITHOUT_ROW = {
     "kprof.inputs.llvm_ir": _READER,
-    "kprof.inputs.mangled": "a name that it does not know stays as it was; names that it knows are compared with c++filt's",
+    "kprof.inputs.mangled": "what it cannot read stays as it was; what it writes is compared with c++filt",
     "kprof.inputs.model_config": _READER,
     "kprof.inputs.tunableop": _READER,
     **{
