@@ -42,7 +42,6 @@ IMPORTED = {
     "kprof/inputs/boundary.py": "the boundary",
     "kprof_analyzers/profiles/counters/catalogue.py": OWN,
     "kprof_analyzers/profiles/timeline/categories.py": OWN,
-    "kprof_analyzers/model/certainty.py": OWN,
     "kprof_analyzers/model/ranges.py": OWN,
     "kprof_analyzers/whole_step/efficiency.py": OWN,
 }

@@ -60,7 +60,6 @@ ALLOWED = {
     "kprof/tuning/servers/lookup_process.py": "a server's own code, which is run next",
     "kprof_analyzers/profiles/counters/catalogue.py": OWN,
     "kprof_analyzers/profiles/timeline/categories.py": OWN,
-    "kprof_analyzers/model/certainty.py": OWN,
     "kprof_analyzers/model/ranges.py": OWN,
     "kprof_analyzers/whole_step/efficiency.py": OWN,
 }
