@@ -73,8 +73,11 @@ def test_it_is_never_silent_and_ends_at_once(trace: Path, tmp_path: Path, comman
 
 
 def _own(inside: int) -> None:
-    """Make it the terminal of the new session, so that Ctrl-C is a signal there."""
+    """Make it the terminal of the new session, so that Ctrl-C is a signal there, also where the tests ignore it."""
     import fcntl
+    import signal
     import termios
 
+    # As a shell does that starts something in the foreground; whoever starts tests in the background ignores SIGINT.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
