@@ -11,11 +11,11 @@ _OPTION = re.compile(rf"-{{1,2}}(?:[\w.]+[-_.])*{_WORDS}(?:[-_.]\w+)*", re.IGNOR
 _VARIABLE = re.compile(rf"(?:\w+_)?(?:{_WORDS}|key|pat)", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"([-+]{0,2}[\w.-]+)=(.+)", re.DOTALL)
 # The part between the scheme and the host: user:password@ or token@.
-_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.IGNORECASE)
+_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{0,40}://)[^/\s@]+@", re.IGNORECASE)
 _PARAMETER = re.compile(rf"([?&][\w.-]*{_WORDS}[\w.-]*=)[^&\s]+", re.IGNORECASE)
-# Authorization: Bearer x, X-Api-Key: x, PRIVATE-TOKEN: x, "Cookie": "x", Bearer x.
+# Authorization: Bearer x, X-Api-Key: x, PRIVATE-TOKEN: x, "Cookie": "x"; and Bearer x without a name.
 _HEADER = re.compile(
-    r"""((?:\b(?:authorization|cookie|(?:\w+-)+(?:token|key|secret))['"]?\s*:\s*['"]?|\b(?=bearer\s))(?:(?:bearer|basic)\s+)?)"""
+    r"""((?:\b(?:authorization|cookie|\w+-(?:token|key|secret))['"]?\s*:\s*['"]?|\b(?=bearer\s))(?:(?:bearer|basic)\s+)?)"""
     r"""(?!(?:bearer|basic)\b)[^\s'",;]+""",
     re.IGNORECASE,
 )
