@@ -11,6 +11,7 @@ import pytest
 
 from kprof.captures.model import Capture
 from kprof.captures.reader import read
+from tests.gate.accepted import Gate
 
 KERNEL = '''"""A kernel to be watched."""
 
@@ -130,3 +131,11 @@ class Recording:
 def recording(tmp_path) -> Recording:
     """A place for one recording."""
     return Recording(tmp_path / "captures" / "train")
+
+
+@pytest.fixture
+def gate(tmp_path, monkeypatch, kprof):
+    """See :class:`Gate`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return Gate(tmp_path, kprof)

@@ -9,50 +9,10 @@ import msgspec
 import pytest
 
 from kprof.document import KernelReport
-from kprof.errors import KprofError
-from kprof.gate.config import KernelEntry, load
+from kprof.gate.config import KernelEntry
 from kprof.gate.subject import CheckSubject
 from kprof.gate.subjects import none_of_them
-
-ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts"
-MATMUL = ARTIFACTS / "gfx942" / "matmul.triton-3.9.0.amdgcn"
-EXP = ARTIFACTS / "gfx942" / "scaled_exp.triton-3.9.0.amdgcn"
-
-
-class Gate:
-    """A folder of compiled kernels with an accepted baseline."""
-
-    def __init__(self, root, kprof):
-        self.root, self.kprof = root, kprof
-        self.folder = root / "compiled"
-        self.folder.mkdir()
-        shutil.copy(MATMUL, self.folder / "matmul.amdgcn")
-        shutil.copy(EXP, self.folder / "exp.amdgcn")
-        self.config()
-        assert self("--update-baseline").code == 0
-        assert self().code == 0
-
-    def config(self, text="", arch='["gfx942"]'):
-        """The configuration, with more in front of its one kernel."""
-        path = self.root / "kprof.toml"
-        path.write_text(f'arch = {arch}\nbaseline = "b.json"\n{text}\n[[kernel]]\ntarget = "compiled"\n')
-
-    def __call__(self, *options):
-        return self.kprof("check", *options)
-
-    def reason(self, code, *options):
-        """The verdict's line of a check that ends with this code."""
-        ran = self(*options)
-        assert ran.code == code, ran.out
-        return ran.out.splitlines()[-1]
-
-
-@pytest.fixture
-def gate(tmp_path, monkeypatch, kprof):
-    """See :class:`Gate`."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    return Gate(tmp_path, kprof)
+from tests.gate.accepted import ARTIFACTS, EXP, MATMUL, allowance
 
 
 def test_a_kernel_that_vanished(gate):
@@ -140,13 +100,13 @@ def test_what_arch_leaves_out_is_named(gate):
 def test_an_allowance_of_one_rule_is_none_of_another(gate):
     """More than the budget is allowed for; that it gets worse from there is not."""
     plain = gate.folder / "matmul.amdgcn"
-    gate.config("budget.max_vgpr_spills = 0\n" + _allowance(what="over-budget"))
+    gate.config("budget.max_vgpr_spills = 0\n" + allowance(what="over-budget"))
     plain.write_text(spilling())
     gate("--update-baseline")
     assert gate.reason(0).endswith("; 1 is worse and allowed")
     plain.write_text(plain.read_text().replace(".vgpr_spill_count: 9", ".vgpr_spill_count: 90"))
     assert "90 VGPRs spilled, the baseline has 9" in gate.reason(1)
-    gate.config("budget.max_vgpr_spills = 0\n" + _allowance(what="vgpr_spills"))
+    gate.config("budget.max_vgpr_spills = 0\n" + allowance(what="vgpr_spills"))
     assert gate.reason(0).endswith("; 2 are worse and allowed")
 
 
@@ -275,77 +235,6 @@ def test_a_required_comparison_without_a_baseline(gate):
     assert "KP012 is required and could not run: there is no baseline" in gate.reason(2)
 
 
-def test_a_product_stays_a_product(gate):
-    """What depends on the number of CUs is judged for the GPU that is named; its budget holds."""
-    gate.config("arch_budget.MI300X = {max_vgpr_allocated = 1}", arch='["MI300X"]')
-    assert gate("--json", "out.json").code == 1
-    kernels = json.loads((gate.root / "out.json").read_text())["kernels"]
-    assert {(kernel["arch"], kernel["product"]) for kernel in kernels} == {("gfx942", "MI300X")}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('arch = ["gfx9420"]', "no architecture or product 'gfx9420'"),
-        ("arch_budget.gfx9420 = {max_sgpr = 1}", "no architecture or product 'gfx9420'"),
-        ("arch_budget.gfx942 = {max_sgpr = 1}\narch_budget.MI300X = {max_sgpr = 2}", "are both for gfx942"),
-    ],
-)
-def test_a_budget_for_no_gpu_is_an_error(tmp_path, text, message):
-    """It would limit nothing; with its line."""
-    path = tmp_path / "kprof.toml"
-    path.write_text(f'\n{text}\n[[kernel]]\ntarget = "x.s"\n')
-    with pytest.raises(KprofError, match=message) as caught:
-        load(path)
-    assert caught.value.place in {"line 2", "line 3"}
-
-
-def test_two_products_of_one_architecture_are_an_error(gate):
-    """Their checks would have the same name in the baseline."""
-    gate.config(arch='["MI300X", "MI325X"]')
-    ran = gate()
-    assert ran.code == 2
-    assert "arch names MI300X and MI325X, which run the same code (gfx942)" in ran.err
-
-
-def _allowance(**keys):
-    lines = {"what": "vgpr_allocated", "reason": "x", **keys}
-    return "[[allow]]\nuntil = 2999-01-01\n" + "".join(f'{name} = "{value}"\n' for name, value in lines.items())
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('fail_on = "never"', '; findings do not count (fail_on = "never")'),
-        ("watch = ['vgpr_spills', 'lds_bytes']", "; sgpr_spills, scratch_bytes, waves_per_simd not compared (watch)"),
-        ("budget.max_vgpr_allocated = 1\n" + _allowance(kernel="compiled*"), "; 2 are worse and allowed"),
-        (_allowance(kernel="nowhere"), "; 1 allowance is not needed"),
-    ],
-)
-def test_what_a_setting_takes_out_is_in_the_verdict(gate, text, words):
-    """It is wanted, and whoever reads the line alone must know."""
-    gate.config(text)
-    verdict = gate.reason(0)
-    assert verdict.startswith("ok: 2 checks")
-    assert verdict.endswith(words)
-
-
-@pytest.mark.parametrize(
-    "other",
-    ['[[program]]\nname = "train"\ncommand = ["python", "two.py"]', '[[kernel]]\ntarget = "train"'],
-)
-def test_two_programs_of_one_name_are_an_error(tmp_path, other):
-    """The baseline would have one state for both: as bad as the other was no worse."""
-    path = tmp_path / "kprof.toml"
-    one = '[[program]]\nname = "train"\ncommand = ["python", "one.py"]\n'
-    path.write_text(one + other)
-    with pytest.raises(KprofError, match="another program or kernel is called 'train'") as caught:
-        load(path)
-    assert caught.value.place in {"line 2", "line 5"}
-    path.write_text(one + "arch = ['gfx942']\n" + one + "arch = ['gfx950']")
-    assert len(load(path).program) == 2
-
-
 def test_an_architecture_that_is_looked_at_no_more(gate):
     """The baseline still has it."""
     path = gate.root / "b.json"
@@ -354,43 +243,6 @@ def test_an_architecture_that_is_looked_at_no_more(gate):
         archs["gfx950"] = archs["gfx942"]
     path.write_text(json.dumps(accepted))
     assert gate.reason(0).endswith("; the baseline also has gfx950, not looked at")
-
-
-def test_an_architecture_that_nobody_named(gate):
-    """It is assumed, and said."""
-    gate.config()
-    path = gate.root / "kprof.toml"
-    path.write_text(path.read_text().replace('arch = ["gfx942"]', ""))
-    assert gate.reason(0).endswith("; no arch is named, MI300X was taken")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("budget.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
-        ("budget.min_waves_per_simd = -inf", "min_waves_per_simd: -inf is no limit"),
-        ("arch_budget.gfx942.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
-        (_allowance() + "limit = nan\n", "nan is no limit"),
-        (_allowance() + "limit = inf\n", "inf is no limit"),
-        (_allowance(what="vgpr_spils"), "there is no metric and no rule 'vgpr_spils'; did you mean 'vgpr_spills'"),
-    ],
-)
-def test_a_limit_that_limits_nothing_is_an_error(gate, text, message):
-    """Nothing is below nan, and nothing has the name."""
-    gate.config(text)
-    ran = gate()
-    assert ran.code == 2
-    assert message in ran.err
-
-
-@pytest.mark.parametrize(("old", "key"), [('"b.json"', "baseline"), ('"compiled"', "target")])
-def test_an_empty_name_is_an_error(gate, old, key):
-    """An empty baseline would be none, an empty target the whole folder."""
-    path = gate.root / "kprof.toml"
-    path.write_text(path.read_text().replace(old, '" "' if key == "target" else '""'))
-    ran = gate()
-    assert ran.code == 2
-    assert f"{key} is empty" in ran.err
 
 
 def test_links_in_a_folder_are_not_followed_and_named(gate):
@@ -413,18 +265,6 @@ def test_metrics_that_nobody_knows_are_named(gate):
         path.write_text("".join(lines))
     gate("--update-baseline")
     assert "; known neither here nor in the baseline: vgpr_spills" in gate.reason(0)
-
-
-def test_two_configurations_in_one_folder_are_an_error(gate):
-    """One of them would be ignored; another tool's pyproject.toml is none."""
-    other = gate.root / "pyproject.toml"
-    other.write_text("[tool.other]\nx = 'kprof'\n")
-    assert gate().code == 0
-    other.write_text("[tool.kprof]\n")
-    ran = gate()
-    assert ran.code == 2
-    assert "pyproject.toml has [tool.kprof], too" in ran.err
-    assert gate("--config-file", "kprof.toml").code == 0
 
 
 def test_configurations_none_of_which_can_be_launched():
