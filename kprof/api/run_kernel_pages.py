@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from kprof.targets.target import TargetLike
 
 if TYPE_CHECKING:
@@ -19,8 +21,10 @@ def write_kernel_pages(
     traces: "Sequence[TracedRun]",
     output: "str | os.PathLike[str]",
     options: Mapping[str, Any],
-) -> dict[str, str]:
-    """Write a page for each target, as :func:`kprof.report` does; each kernel of the traces to its page's file name.
+) -> tuple[dict[str, str], list[str]]:
+    """Write a page for each kernel of the targets that was measured, as :func:`kprof.report` does.
+
+    All targets are analysed at once, so that the traces are read once for them.
 
     Args:
         targets: as :func:`kprof.analyze` takes them.
@@ -28,26 +32,44 @@ def write_kernel_pages(
         output: the run's page: ``run.html`` has ``run.softmax_kernel.html`` beside it.
         options: arguments of :func:`kprof.analyze`, the measurements among them.
 
+    Returns:
+        Kernels of the traces to the file names of their pages, and which kernels have none and why.
+
     Raises:
-        KprofError: a target cannot be analysed, or was not measured.
+        KprofError: a target cannot be analysed, or none was measured.
     """
-    from kprof.api.report import report
+    from kprof.api.analyze import Analysis, analyze
     from kprof.output.writing import write_output
     from kprof_analyzers.profiles.measured.join import is_called
+    from kprof_analyzers.verdict import report
 
-    page = Path(output)
+    found = analyze(*targets, **options)
+    of_name: dict[str, list[int]] = {}
+    for place, kernel in enumerate(found.document.kernels):
+        of_name.setdefault(kernel.name, []).append(place)
+    # A run's kernels are the largest ones; a Triton kernel may not be among them.
+    traced = {one.name for run in traces for one in run.kernels} | {one.name for run in traces for one in run.triton}
     pages: dict[str, str] = {}
+    notes: list[str] = []
     written: set[str] = set()
-    for target in targets:
-        found = report(target, **options)
-        names = dict.fromkeys(one.name for one in found.kernels)
-        stem = f"{page.stem}.{_NOT_IN_A_FILE_NAME.sub('_', next(iter(names)))[:80]}"
-        number = sum(name == stem or name.startswith(f"{stem}-") for name in written)
-        written.add(name := f"{stem}-{number + 1}" if number else stem)
-        write_output(os.fspath(page.with_name(f"{name}.html")), found.to_html())
-        for run in traces:
-            # Kernels are the largest ones; a Triton kernel may not be among them.
-            for traced in (*(one.name for one in run.kernels), *(one.name for one in run.triton)):
-                if any(is_called(traced, each) for each in names):
-                    pages.setdefault(traced, f"{name}.html")
-    return pages
+    for name, places in of_name.items():
+        kernels = [found.document.kernels[place] for place in places]
+        if all(kernel.measured is UNSET for kernel in kernels):
+            notes.append(f"{name} has no page: no trace has such a kernel")
+            continue
+        one = Analysis(report(kernels), programs=[found.programs[place] for place in places])
+        page = _beside(Path(output), name, written)
+        write_output(os.fspath(page), one.to_html())
+        pages |= {each: page.name for each in sorted(traced) if is_called(each, name)}
+    return pages, notes
+
+
+def _beside(page: Path, kernel: str, written: set[str]) -> Path:
+    """A page beside another, named after a kernel and like no other that is written."""
+    stem = name = f"{page.stem}.{_NOT_IN_A_FILE_NAME.sub('_', kernel)[:80]}"
+    number = 1
+    while name in written:
+        number += 1
+        name = f"{stem}-{number}"
+    written.add(name)
+    return page.with_name(f"{name}.html")

@@ -121,12 +121,12 @@ def run_report(
         arch: the product, where the files do not name their GPU.
         jobs: processes that read traces, 0 for one a core.
         scheduler: a Dask scheduler that does it instead.
-        targets: kernels in the traces, as for :func:`kprof.analyze`. Each gets a page of its own beside the run's, with
-            what the traces say of it; the run's links to it.
+        targets: kernels in the traces, as for :func:`kprof.analyze`. Each kernel gets a page of its own beside the
+            run's, with what the traces say of it; the run's links to it.
         options: how the targets are compiled: arguments of :func:`kprof.analyze`.
 
     Raises:
-        InputError: a file cannot be read, or the traces have no kernel of a target.
+        InputError: a file cannot be read, or the traces have no kernel of the targets.
         TargetError: targets without traces, or without a file for the run's page; options without targets.
         KprofError: nothing was given, the product is not known, or a page cannot be written.
     """
@@ -148,7 +148,8 @@ def run_report(
         found = _with_counters(found, counted, arch)
     if given and output is not None:
         measured = {**options, "arch": arch or "", "trace": traced}
-        found = replace(found, kernel_pages=write_kernel_pages(given, found.traces, output, measured))
+        pages, notes = write_kernel_pages(given, found.traces, output, measured)
+        found = replace(found, kernel_pages=pages, notes=[*found.notes, *notes])
     if output is not None:
         write_output(os.fspath(output), found.to_html())
     return found

@@ -94,7 +94,9 @@ def _run(
     compiling = {name: value for name, value in {**options, **others}.items() if value and name not in own}
     names = {"constexprs": "constexpr", "values": "value", "sources": "source"}
     idle = [f"--{names.get(name, name).replace('_', '-')}" for name in compiling]
-    if options.get("thread_trace") or (idle and not linked):
+    if linked and options.get("thread_trace"):
+        raise TargetError("a thread trace is of one kernel: it is of no use to the page of a run", hint="Leave it out.")
+    if idle and not linked:
         raise TargetError(f"without a target there is no use for {', '.join(idle)}", hint="Name the kernel.")
     if not (options.get("trace") or options.get("counters")):
         raise TargetError("there is nothing to report on", hint="Name a kernel, or --trace and --counters of a run.")
@@ -111,9 +113,7 @@ def _run(
         log(f"kprof: {note}")
     if output != "-":
         if not quiet:
-            for page in (
-                output,
-                *dict.fromkeys(str(Path(output).with_name(one)) for one in found.kernel_pages.values()),
-            ):
-                print(f"{page}: {Path(page).stat().st_size / 1000:,.0f} kB")
+            for name in dict.fromkeys((Path(output).name, *found.kernel_pages.values())):
+                page = Path(output).with_name(name)
+                print(f"{page}: {page.stat().st_size / 1000:,.0f} kB")
         print(found.summary)

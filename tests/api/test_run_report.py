@@ -251,6 +251,22 @@ def test_kernels_link_to_pages_of_their_own(kprof: Callable[..., Any], tmp_path:
     assert str(own) in ran.out
 
 
+def test_several_targets_read_the_traces_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One analysis of all; a kernel that no trace has is named on the run's page, and has none of its own."""
+    from kprof_analyzers.profiles.measured import reading
+
+    read, times = reading.read, []
+    monkeypatch.setattr(reading, "read", lambda *given, **named: times.append(given) or read(*given, **named))
+    other = MATMUL.with_name("scaled_exp.triton-3.9.0.amdgcn")
+    page = tmp_path / "run.html"
+    found = kprof.run_report(trace=matmul_trace(tmp_path), targets=[MATMUL, other], output=page)
+    assert len(times) == 1
+    assert found.kernel_pages == {"matmul": "run.matmul.html"}
+    assert sorted(one.name for one in tmp_path.glob("*.html")) == ["run.html", "run.matmul.html"]
+    assert "scaled_exp has no page: no trace has such a kernel" in found.notes
+    assert "scaled_exp has no page" in page.read_text()
+
+
 def test_targets_that_cannot_be_linked_are_one_message(kprof: Callable[..., Any], tmp_path: Path) -> None:
     """Nothing to stand beside, nothing measured, no such kernel, and options for nothing."""
     trace, model = matmul_trace(tmp_path), write_model(tmp_path / "m.json")
