@@ -1,7 +1,9 @@
 """C++ names as compilers mangle them for Linux (Itanium C++ ABI, section 5.1), back to what a programmer wrote.
 
 Only what kernels' names are made of: namespaces, templates, literals, function types, lambdas, operators. A name with
-anything else (expressions, member pointers) stays as it is.
+anything else (expressions, member pointers) stays as it is. Names come from files of strangers: the C library's own
+function ends the process on some of them, and the Python package that there is knows neither lambdas nor local names,
+of which most of PyTorch's kernels have one.
 """
 
 import re

@@ -69,15 +69,13 @@ class PhiloxState:
 
     def _keep(self, offset: int, state: bytes) -> None:
         """Go back to this state when its offset is asked for; the oldest of too many is forgotten."""
-        before = self._states.pop((self._seed, offset), state)
-        if before != state:
-            del self._offsets[self._seed, before]
         self._states[self._seed, offset] = state
+        self._states.move_to_end((self._seed, offset))
         self._offsets[self._seed, state] = offset
         self._next[self._seed] = max(self._next[self._seed], offset + _STEP)
         if len(self._states) > _MOST_STATES:
             (seed, _), oldest = self._states.popitem(last=False)
-            del self._offsets[seed, oldest]
+            self._offsets.pop((seed, oldest), None)
 
     def offset(self) -> int:
         """Another one for each state of a seed that was seen, 0 for its beginning."""

@@ -103,9 +103,8 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
         ops[position] = op
     model = replace(model, code=Code(ops, model.code.counters, model.code.results))
     if "memory_latency" in change.leave_out:
-        model = replace(
-            model, paths=_at_once(model.paths), l2_paths=None if model.l2_paths is None else _at_once(model.l2_paths)
-        )
+        l2_paths = None if model.l2_paths is None else _at_once(model.l2_paths)
+        model = replace(model, paths=_at_once(model.paths), l2_paths=l2_paths)
     if "lds_latency" in change.leave_out:
         ops = [(*op[:3], 0.0, *op[4:]) if op[KIND] == LDS else op for op in model.code.ops]
         model = replace(model, code=Code(ops, model.code.counters, model.code.results))
@@ -133,9 +132,9 @@ def _in_blocks(model: KernelModel) -> KernelModel:
     shared = sharing(model.accesses, machine.xcds, running, machine.channels, mall, in_blocks=True)
     shared = within_caches(shared, model.sharing.footprint, where.total, (l2, mall or l2), machine.xcds)
     paths = memory_paths(facts, machine, model.effects, where, shared)
-    l2_paths = (
-        None if model.l2_paths is None else memory_paths(facts, machine, model.effects, where, shared, near_only=True)
-    )
+    l2_paths = None
+    if model.l2_paths is not None:
+        l2_paths = memory_paths(facts, machine, model.effects, where, shared, near_only=True)
     return replace(model, sharing=shared, paths=paths, l2_paths=l2_paths)
 
 

@@ -69,8 +69,9 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def slower(self) -> bool:
         """The proposal, which tuned files of other shapes vote for, is predicted to be slower than what runs."""
-        pair = self.best, self.runs
-        return not self.tie and None not in pair and self.best.time_us > self.runs.time_us  # type: ignore[union-attr]
+        if self.tie or self.best is None or self.runs is None:
+            return False
+        return self.best.time_us > self.runs.time_us
 
 
 class StepCost(msgspec.Struct, frozen=True):
