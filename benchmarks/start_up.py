@@ -3,6 +3,7 @@
 Both sides run as whole processes, in turn, and the median of the pairwise ratios is printed. Budget: 1.5.
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -50,6 +51,7 @@ def seconds(command: list[str], environment: dict[str, str]) -> float:
 
 def main() -> None:
     """Measure and print one line for each command."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     paths = os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])
     environment = {**os.environ, "PYTHONPATH": paths}
     with tempfile.TemporaryDirectory() as folder:

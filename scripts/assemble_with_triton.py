@@ -5,16 +5,21 @@
 Started by ``check_isa_reader.py`` for text that no installed llvm-mc is new enough to assemble.
 """
 
-import sys
+import argparse
 from pathlib import Path
-
-from triton.backends.amd.compiler import assemble_amdgcn
 
 
 def main() -> None:
     """Assemble one file."""
-    arch, source, target = sys.argv[1:]
-    Path(target).write_bytes(assemble_amdgcn(Path(source).read_text("utf-8", "surrogateescape"), arch, ""))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("arch")
+    parser.add_argument("source", type=Path, metavar="IN.s")
+    parser.add_argument("target", type=Path, metavar="OUT.o")
+    options = parser.parse_args()
+    from triton.backends.amd.compiler import assemble_amdgcn
+
+    text = options.source.read_text("utf-8", "surrogateescape")
+    options.target.write_bytes(assemble_amdgcn(text, options.arch, ""))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ machine with a GPU. Each program of the list is captured here, for an MI300X, an
 is the same. With the same Triton on both sides, else signatures may differ by its version.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -185,9 +186,12 @@ def compared(name: str, listed: dict[str, Any]) -> tuple[str, list[str], bool]:
 
 def main() -> None:
     """Compare, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("listed", type=Path, metavar="LISTED.json", help="what scripts/launches/programs.py wrote")
+    path: Path = parser.parse_args().listed
     import triton
 
-    listed = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    listed = json.loads(path.read_text(encoding="utf-8"))
     os.environ.setdefault("OMP_NUM_THREADS", "2")
     rows, said, explained = [], [], True
     for name, program in listed["programs"].items():

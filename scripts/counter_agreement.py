@@ -3,6 +3,7 @@
 Run it where the published measurement files are beside the checkout: ``python scripts/counter_agreement.py``.
 """
 
+import argparse
 import csv
 import sys
 from pathlib import Path
@@ -136,6 +137,7 @@ def _gap(value: float | None, expected: float | None) -> str:
 
 def main() -> int:
     """Write the page."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if not WORKLOADS.is_dir():
         print("the published measurement files are not beside this checkout", file=sys.stderr)
         return 2

@@ -3,6 +3,7 @@
 Run it where the published measurement files are beside the checkout: ``python scripts/counter_samples.py``.
 """
 
+import argparse
 import sys
 from collections import Counter
 from pathlib import Path
@@ -97,6 +98,7 @@ def others() -> list[str]:
 
 def main() -> int:
     """Write the page."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if not SAMPLES.is_dir():
         print("the published measurement files are not beside this checkout", file=sys.stderr)
         return 2

@@ -6,6 +6,7 @@ other readers are the csv, json and sqlite3 modules, PyYAML, and for plain text 
     .venv/bin/python scripts/formats_against_files.py FILE...
 """
 
+import argparse
 import csv
 import json
 import re
@@ -116,11 +117,13 @@ OTHERS: dict[str, tuple[str, Callable[[Path], Total], str]] = {
 
 
 def main() -> int:
-    """A row a file; 1 where the two disagree."""
+    """Print a row for each file; the exit code is 1 where the two readers disagree."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    files: list[Path] = parser.parse_args().files
     wrong = 0
     print("| file | tool | records | sum of | kprof | other reading | by |\n|---|---|---|---|---|---|---|")
-    for name in sys.argv[1:]:
-        path = Path(name)
+    for path in files:
         found = results.read(path)
         by, other, column = OTHERS[found.tool]
         if path.suffix == ".json":

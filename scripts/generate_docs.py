@@ -3,6 +3,7 @@
 Run ``make docs`` after a change; a test fails when the files are stale.
 """
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -74,6 +75,7 @@ def _doctor(page: str) -> str:
 
 def main() -> None:
     """Write all files and remove rule pages that have no rule any more."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     files = generated()
     for old in (ROOT / "docs/rules").glob("*.md"):
         if old not in files:

@@ -8,6 +8,7 @@ A job is LLVM IR (``{"id", "arch", "ir"}``) or a kernel of this file (``{"id", "
 "options"}``).
 """
 
+import argparse
 import json
 import os
 import sys
@@ -94,6 +95,7 @@ def compile_kernel(job: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Answer jobs until the input ends."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(json.dumps({"llvm": llvm_version(), "triton": triton.__version__}), flush=True)
     for line in sys.stdin:
         job = json.loads(line)

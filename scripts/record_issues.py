@@ -4,6 +4,7 @@ Usage: ``python scripts/record_issues.py [NAME ...]``, with the packages and che
 With names only these are repeated; what is in docs/validation/issues.json stays for the others.
 """
 
+import argparse
 import importlib
 import json
 import subprocess
@@ -176,10 +177,15 @@ def main() -> None:
     if sys.argv[1:2] == ["--launch"]:
         launch_all(sys.argv[2])
         return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="an issue in scripts/issues; default: all")
+    names: list[str] = parser.parse_args().names
     cases = [p.stem for p in sorted(CASES.glob("*.py")) if p.name not in HELPERS]
     kept: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
+    if unknown := sorted(set(names) - set(cases)):
+        parser.error(f"no such issue in scripts/issues: {', '.join(unknown)}")
     for name in cases:
-        if name in (sys.argv[1:] or cases):
+        if name in (names or cases):
             kept[name] = repeated(name)
             print(row(kept[name])[0], flush=True)
             KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 Run ``python scripts/screenshots.py`` after a change of the page; it needs Playwright and Chromium.
 """
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 def main() -> None:
     """Write ``view-panes.png`` and ``view-model.png``."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         sys.exit("Chromium is not installed")

@@ -7,6 +7,7 @@ beyond what ``kprof diff --triton`` fetches.
     .venv/bin/python scripts/try_readme.py
 """
 
+import argparse
 import json
 import os
 import re
@@ -76,7 +77,8 @@ def filled(command: str, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Run them; 1 when one does not hold."""
+    """Run them; the exit code is 1 when a command fails."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="kprof-readme-") as name:
         folder = Path(name)
