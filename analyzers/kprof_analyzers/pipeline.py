@@ -33,9 +33,9 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
         model: whether the performance model is asked, too.
     """
     facts, notes = facts_of(loaded)
-    asked_last = [a for a in (discover() if analyzers is None else analyzers) if getattr(a, "last_resort", False)]
-    first = [a for a in (discover() if analyzers is None else analyzers) if not getattr(a, "last_resort", False)]
-    found = [asked(analyzer, facts) for analyzer in first]
+    all_of_them = tuple(discover() if analyzers is None else analyzers)
+    asked_last = [a for a in all_of_them if getattr(a, "last_resort", False)]
+    found = [asked(analyzer, facts) for analyzer in all_of_them if analyzer not in asked_last]
     findings = [finding for analysis in found for finding in analysis.findings]
     prediction, costs = (None, {}) if not model else _modelled(facts, found, notes)
     last = [asked(analyzer, replace_facts(facts, prediction=prediction)) for analyzer in asked_last]

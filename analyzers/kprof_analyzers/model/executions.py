@@ -1,7 +1,9 @@
 """How often each part of a program is executed, so that rules can look at straight-line code as at loops."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass, Loop
@@ -37,6 +39,11 @@ class Region:
     times: float
     innermost: bool
     alone: bool = False
+
+    @cached_property
+    def mix(self) -> Counter[InstructionClass]:
+        """Instructions of each class. Counted once, because many rules ask."""
+        return Counter(i.opcode.cls for i in self.instructions)
 
     @property
     def header(self) -> str | None:
@@ -82,7 +89,7 @@ def regions(facts: KernelFacts) -> tuple[Region, ...]:
 def significant_regions(facts: KernelFacts, *kinds: InstructionClass) -> list[Region]:
     """Innermost loops, and other regions in which at least an eighth of the instructions of some kinds are executed."""
     found = regions(facts)
-    counts = [r.times * sum(i.opcode.cls in kinds for i in r.instructions) for r in found]
+    counts = [r.times * sum(r.mix[kind] for kind in kinds) for r in found]
     total = sum(counts)
     return [
         region

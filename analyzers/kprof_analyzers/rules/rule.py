@@ -1,7 +1,7 @@
 """What a rule is: one class in one file, which says everything about it; its docstring is its page."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -47,24 +47,38 @@ class Need(Enum):
 
     def lacking(self, facts: KernelFacts) -> str | None:
         """Why a kernel's facts do not have it; ``None`` when they do."""
-        example = next(iter(facts.arch.products), "MI300X")
-        has, why = {
-            Need.TTGIR: (facts.ttgir is not None, "there is no TTGIR"),
-            Need.GRID: (facts.grid is not None, "the launch's grid is not known"),
-            Need.SIZES: (bool(facts.arguments), "the launch's sizes are not known"),
-            Need.PRODUCT: (facts.product is not None, f"no product was named, such as --arch {example}"),
-            Need.OCCUPANCY: (facts.occupancy is not None, "the occupancy is not known"),
-            Need.NUM_STAGES: (isinstance(facts.metadata.get("num_stages"), int), "num_stages is not known"),
-            Need.NUM_WARPS: (isinstance(facts.resources.num_warps, int), "num_warps is not known"),
-            Need.WAVEFRONT_SIZE: (isinstance(facts.resources.wavefront_size, int), "the wavefront size is not known"),
-            Need.LDS: (isinstance(facts.resources.lds_bytes, int), "the LDS of a workgroup is not known"),
-            Need.PASSES: (facts.history is not None, "the passes were not recorded"),
-            Need.PREDICTION: (
-                facts.prediction is not None and facts.prediction.time_us is not None,
-                "the time is not predicted",
-            ),
-        }[self]
-        return None if has else why
+        if _HAS[self](facts):
+            return None
+        if self is Need.PRODUCT:
+            return f"no product was named, such as --arch {next(iter(facts.arch.products), 'MI300X')}"
+        return _LACKING[self]
+
+
+_HAS: dict[Need, Callable[[KernelFacts], bool]] = {
+    Need.TTGIR: lambda facts: facts.ttgir is not None,
+    Need.GRID: lambda facts: facts.grid is not None,
+    Need.SIZES: lambda facts: bool(facts.arguments),
+    Need.PRODUCT: lambda facts: facts.product is not None,
+    Need.OCCUPANCY: lambda facts: facts.occupancy is not None,
+    Need.NUM_STAGES: lambda facts: isinstance(facts.metadata.get("num_stages"), int),
+    Need.NUM_WARPS: lambda facts: isinstance(facts.resources.num_warps, int),
+    Need.WAVEFRONT_SIZE: lambda facts: isinstance(facts.resources.wavefront_size, int),
+    Need.LDS: lambda facts: isinstance(facts.resources.lds_bytes, int),
+    Need.PASSES: lambda facts: facts.history is not None,
+    Need.PREDICTION: lambda facts: facts.prediction is not None and facts.prediction.time_us is not None,
+}
+_LACKING = {
+    Need.TTGIR: "there is no TTGIR",
+    Need.GRID: "the launch's grid is not known",
+    Need.SIZES: "the launch's sizes are not known",
+    Need.OCCUPANCY: "the occupancy is not known",
+    Need.NUM_STAGES: "num_stages is not known",
+    Need.NUM_WARPS: "num_warps is not known",
+    Need.WAVEFRONT_SIZE: "the wavefront size is not known",
+    Need.LDS: "the LDS of a workgroup is not known",
+    Need.PASSES: "the passes were not recorded",
+    Need.PREDICTION: "the time is not predicted",
+}
 
 
 def known(value: T | None) -> T:

@@ -65,14 +65,10 @@ class FullPrecisionDivision(Rule):
 def _fast(region: Region, divisions: Sequence[Instruction]) -> ModelChange:
     """The lines of the divisions with a reciprocal and a multiplication for each, and nothing else of their steps."""
     places = Counter(_place(i) for i in divisions)
-    gone: list[int] = []
-    for instruction in region.instructions:
-        place = _place(instruction)
-        if places[place] and instruction.opcode.name.startswith(_STEPS):
-            gone.append(instruction.index)
     # The last step of each stands for the multiplication.
     kept = {i.index for i in divisions}
-    return ModelChange(gone=tuple(position for position in gone if position not in kept))
+    steps = (i for i in region.instructions if i.opcode.name.startswith(_STEPS) and i.index not in kept)
+    return ModelChange(gone=tuple(i.index for i in steps if places[_place(i)]))
 
 
 def _place(instruction: Instruction) -> tuple[str, int, int]:
