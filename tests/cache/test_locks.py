@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import types
 
 import pytest
@@ -73,6 +74,19 @@ def test_a_lock_that_is_held_is_not_had(tmp_path):
     os.close(one)
     assert locks.try_lock(other)
     locks.lock(other)
+    os.close(other)
+
+
+def test_the_wait_lasts_as_long_as_the_lock_is_held(tmp_path):
+    """Neither an error nor an answer before."""
+    one, other = (os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT, 0o600) for _ in range(2))
+    assert locks.try_lock(one)
+    freed = []
+    later = threading.Timer(0.1, lambda: (freed.append(True), os.close(one)))
+    later.start()
+    locks.lock(other)
+    assert freed == [True]
+    later.join()
     os.close(other)
 
 

@@ -1,5 +1,7 @@
 """The kernels of a recording against a budget, without a compiler: what the recording holds is enough."""
 
+import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -20,6 +22,10 @@ def test_a_budget_from_names():
         with pytest.raises(KprofError) as caught:
             budget_of({"sgpr": value})
         assert caught.value.message == f"the limit sgpr takes a number, got {value!r}"
+    for value in (math.nan, math.inf):
+        with pytest.raises(KprofError) as caught:
+            budget_of({"sgpr": value})
+        assert caught.value.message == f"sgpr: {value} is no limit"
 
 
 def test_within_the_budget_there_is_nothing_to_say(recording):
@@ -38,6 +44,18 @@ def test_over_the_budget(recording):
     (said,) = broken(found, Budget(max_sgpr=report.resources.sgpr - 1))
     sgpr = report.resources.sgpr
     assert said == f"matmul on gfx942: {sgpr} SGPRs, the budget is max_sgpr = {sgpr - 1}"
+
+
+def test_the_line_that_explains_it_stands_in_front(recording):
+    """That of a reload, which is the one that spills are seen at."""
+    reload = "\tscratch_load_dword v1, off, s32 ; 4-byte Folded Reload\n"
+    text = recording.listing.replace("\ts_endpgm", f"{reload}\ts_endpgm", 1)
+    found = recording(text=re.sub(r"(\.vgpr_spill_count: *)0", r"\g<1>3", text))
+    (report,) = reports(found)
+    (place,) = {f.location for f in report.findings if f.name == "spill-outside-loop"}
+    said = [said for said in broken(found, Budget(max_vgpr_spills=2)) if "max_vgpr_spills" in said]
+    assert said == [f"{place}: matmul on gfx942: 3 VGPRs spilled, the budget is max_vgpr_spills = 2"]
+    assert str(place) == "small.py:13"
 
 
 def test_nothing_launched_is_not_within_a_budget(recording):
