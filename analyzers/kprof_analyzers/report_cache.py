@@ -19,9 +19,10 @@ from kprof.cache.own import derived_key
 from kprof.compiler.compiled_cache import directory, known
 from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.document import KernelReport
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import TargetJob, compile_jobs, loaded, plan
-from kprof.targets.options import DEFAULT_ARCH, TargetOptions
+from kprof.targets.options import TargetOptions
 from kprof_analyzers.garbage_collection import paused
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def explained(target: "TargetLike", options: TargetOptions) -> Iterator[KernelRe
     Raises:
         KprofError: as :func:`kprof.targets.resolver.load`.
     """
-    gpus = [load_gpu(name) for name in options.archs or (DEFAULT_ARCH,)]
+    gpus = [load_gpu(name) for name in options.archs or (DEFAULT_GPU,)]
     jobs = plan(target, list({machine.name: machine for machine, _ in gpus}.values()), options)
     root = directory() if options.use_cache else None
     wanted = [

@@ -179,13 +179,13 @@ def advise(
         InputError: a measurement cannot be read, or does not have the kernel.
         KprofError: more than one architecture, or nothing to do.
     """
-    from kprof.targets.options import DEFAULT_ARCH
+    from kprof.hardware.default import DEFAULT_GPU
 
     asked = names(arch)
     if len(asked) > 1:
         raise KprofError("kprof advise takes one architecture at a time")
     measurement = _measurement(paths(counters), paths(trace), asked[0] if asked else None, search=search)
-    gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_ARCH)
+    gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_GPU)
     options = target_options(config=config, shape=shape, case=case, env=env, values=values, jobs=jobs)
     searching = _Search(options, budget, run, progress, tell)
     if program is not None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kprof.errors import KprofError, TargetError, near_hint
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.output.writing import log
-from kprof.targets.options import DEFAULT_ARCH, TargetOptions
+from kprof.targets.options import TargetOptions
 from kprof.targets.target import TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 
@@ -49,7 +50,7 @@ def launches_of(
         raise TargetError("a program is run for one GPU at a time", path=file, hint="Name one with --arch.")
     with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
         output = Path(folder, Path(file).stem)
-        arch = options.archs[0] if options.archs else DEFAULT_ARCH
+        arch = options.archs[0] if options.archs else DEFAULT_GPU
         settings = prepare(Recording(arch, output, jobs=options.jobs, execute=False), [file, *arguments])
         log(f"kprof: running {file} on a simulated {settings.device.name}")
         # What it prints is no part of the analysis.

@@ -14,6 +14,7 @@ from kprof.bench.published import published
 from kprof.bench.together import at_once, sums
 from kprof.bench.values import OWN
 from kprof.errors import KprofError, near
+from kprof.hardware.default import DEFAULT_ARCH
 from kprof.kernel_spec import Config, Kernel, Shape
 from kprof.version import __version__
 
@@ -135,8 +136,8 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
     """
     providers = expand(kernel, plan.providers) or default_providers(kernel)
     # What the user got wrong is found before a process is started that looks for a GPU.
-    for _, shape in problems(kernel, plan, "gfx942"):
-        kernel.configure("gfx942", plan.config, shape)
+    for _, shape in problems(kernel, plan, DEFAULT_ARCH):
+        kernel.configure(DEFAULT_ARCH, plan.config, shape)
     with ExitStack() as stack:
         runners = [stack.enter_context(Runner(plan.timeout, gpu)) for gpu in range(plan.gpus)]
         given, measure = dict(plan.given_limits), plan.measure_limits and not plan.check_only

@@ -9,6 +9,7 @@ from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
+from kprof.hardware.default import DEFAULT_ARCH
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def command(
     arch: Annotated[
         str,
         typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.", autocompletion=architectures),
-    ] = "gfx942",
+    ] = DEFAULT_ARCH,
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write.", metavar="DIR")] = Path(
         "kprof-capture"
     ),

@@ -8,6 +8,7 @@ from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli.common import NoColorOption, QuietOption
+from kprof.hardware.default import USUAL_ARCHS
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."
@@ -19,7 +20,7 @@ ArchitecturesOption = Annotated[
     typer.Option(
         "--arch",
         "-a",
-        help="Architectures to speak of, comma separated [gfx90a,gfx942,gfx950,gfx1100,gfx1201].",
+        help=f"Architectures to speak of, comma separated [{USUAL_ARCHS}].",
         metavar="ARCH[,ARCH]",
         autocompletion=architectures,
     ),

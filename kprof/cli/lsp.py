@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kprof.cli._completion import architectures
+from kprof.hardware.default import DEFAULT_GPU
 
 HELP = "Serve your editor (Language Server Protocol): findings on save, what a line costs, faster configurations."
 
@@ -13,7 +14,7 @@ def command(
     arch: Annotated[
         str,
         typer.Option("--arch", "-a", help="Architecture or product.", metavar="ARCH", autocompletion=architectures),
-    ] = "MI300X",
+    ] = DEFAULT_GPU,
     jobs: Annotated[int, typer.Option("-j", "--jobs", help="Questions at a time, 0 for one a core.", min=0)] = 0,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one question may take.", min=1)] = 120.0,
     budget: Annotated[float, typer.Option("--budget", help="Seconds of a search for faster knobs.", min=1)] = 30.0,

@@ -7,6 +7,7 @@ import typer
 
 from kprof.cli._completion import architectures
 from kprof.cli.common import JobsOption
+from kprof.hardware.default import DEFAULT_GPU
 
 HELP = "Judge candidates for a kernel: compiled, right, predicted time; as JSON, for agents and searches."
 
@@ -24,7 +25,7 @@ def command(
     arch: Annotated[
         str,
         typer.Option("--arch", "-a", help="Architecture or product.", metavar="ARCH", autocompletion=architectures),
-    ] = "MI300X",
+    ] = DEFAULT_GPU,
     jobs: JobsOption = 0,
     seconds: Annotated[
         float, typer.Option("--timeout", help="Seconds to compile a candidate, and again to run its checks.", min=0.1)

@@ -7,6 +7,7 @@ import typer
 from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli.common import QuietOption, ShapeOption
+from kprof.hardware.default import DEFAULT_ARCH
 from kprof.inputs.assignments import assignments
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -22,7 +23,7 @@ def command(
     arch: Annotated[
         str,
         typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.", autocompletion=architectures),
-    ] = "gfx942",
+    ] = DEFAULT_ARCH,
     table: Annotated[
         str | None,
         typer.Option("--table", help="Dispatch table; by default $KPROF_DISPATCH_TABLE, if set.", metavar="FILE"),

@@ -109,14 +109,14 @@ def _side(command: Sequence[str], place: TritonLocation, options: "TargetOptions
     from kprof.captures.model import unrun_words
     from kprof.captures.reader import read
     from kprof.diffing.comparing import Input
+    from kprof.hardware.default import DEFAULT_GPU
     from kprof.recording.command import RecordOptions as Recording
     from kprof.recording.command import prepare, run
     from kprof.targets.captured import loaded
-    from kprof.targets.options import DEFAULT_ARCH
     from kprof_analyzers.pipeline import analyze
 
     tell(f"{place.label}: running {command[0]}")
-    arch = options.archs[0] if options.archs else DEFAULT_ARCH
+    arch = options.archs[0] if options.archs else DEFAULT_GPU
     settings = prepare(Recording(arch, output, jobs=options.jobs, use_cache=options.use_cache, execute=False), command)
     ended = run(settings, _command(command, place), stdout=2, variables=_variables(place))
     if ended.interrupted:

@@ -21,10 +21,11 @@ from kprof.gate.captured import captured
 from kprof.gate.config import Config, KernelEntry
 from kprof.gate.limits import cannot_launch
 from kprof.gate.subject import COMPILER_STAGES, CheckSubject, failed, numbered
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load_gpu
 from kprof.targets.artefacts import links_below
 from kprof.targets.jobs import TargetJob, plan
-from kprof.targets.options import DEFAULT_ARCH, TargetOptions
+from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from kprof.targets.target import resolve
 from kprof.targets.usable_options import check, given
@@ -61,7 +62,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     from kprof_analyzers.report_cache import judged
 
     wanted = [load_gpu(name)[0].name for name in archs]
-    chosen = [(entry, _gpus(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]
+    chosen = [(entry, _gpus(entry.arch or config.arch or [DEFAULT_GPU], wanted)) for entry in config.kernel]
     slots: list[CheckSubject | None] = []
     planned: list[tuple[int, _Planned]] = []
 
@@ -119,7 +120,7 @@ def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) ->
     from kprof.gate.programs import recorded
 
     for program in config.program:
-        gpus = _gpus(program.arch or config.arch or [DEFAULT_ARCH], wanted)
+        gpus = _gpus(program.arch or config.arch or [DEFAULT_GPU], wanted)
         yield from numbered(list(recorded(program, gpus, folder, jobs)))
 
 

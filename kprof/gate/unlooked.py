@@ -10,8 +10,8 @@ from kprof.gate.baseline import Baseline, BaselineEntry
 from kprof.gate.config import WATCHED, Config, KernelEntry
 from kprof.gate.rules import ALLOWED, MARK
 from kprof.gate.subject import CheckSubject
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load as load_architecture
-from kprof.targets.options import DEFAULT_ARCH
 
 
 def unlooked(
@@ -32,7 +32,7 @@ def unlooked(
     """
     entries = [*config.kernel, *(program.entry() for program in config.program)]
     if not config.arch and any(not entry.arch for entry in entries):
-        yield f"no arch is named, {DEFAULT_ARCH} was taken"
+        yield f"no arch is named, {DEFAULT_GPU} was taken"
     yield from _idle_budgets(config)
     yield from _switched(subjects)
     if config.fail_on == "never":
@@ -63,7 +63,7 @@ def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iter
 
 def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Sequence[CheckSubject]) -> Iterator[str]:
     """Architectures that the configuration names and this run was not asked for."""
-    named = set().union(*(_names(entry.arch or config.arch or [DEFAULT_ARCH]) for entry in entries))
+    named = set().union(*(_names(entry.arch or config.arch or [DEFAULT_GPU]) for entry in entries))
     left = named - {subject.report.arch for subject in subjects}
     if left:
         yield f"{', '.join(sorted(left))} of the configuration not looked at"
@@ -72,7 +72,7 @@ def _not_asked_for(entries: Sequence[KernelEntry], config: Config, subjects: Seq
 def _idle_budgets(config: Config) -> Iterator[str]:
     """Budgets for architectures that no kernel they could limit is checked on."""
     entries = [*config.kernel, *(program.entry() for program in config.program)]
-    checked = [_names(entry.arch or config.arch or [DEFAULT_ARCH]) for entry in entries]
+    checked = [_names(entry.arch or config.arch or [DEFAULT_GPU]) for entry in entries]
     idle = [name for name in config.arch_budget if not any(_names([name]) <= archs for archs in checked)]
     for entry, archs in zip(entries, checked, strict=True):
         idle += [f"{name} of {entry.target}" for name in entry.arch_budget if not _names([name]) <= archs]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kprof.captures.layout import VALUES
 from kprof.errors import KprofError
+from kprof.hardware.default import DEFAULT_ARCH
 from kprof.recording.settings import VARIABLE, Settings, environment
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Recording:
 
 @contextmanager
 def capture(
-    arch: str = "gfx942",
+    arch: str = DEFAULT_ARCH,
     output: str | Path = "kprof-capture",
     *,
     jobs: int = 0,

@@ -4,17 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kprof.hardware.default import DEFAULT_GPU
-
-DEFAULT_ARCH = DEFAULT_GPU
-
 
 @dataclass(frozen=True)
 class TargetOptions:
     """How source targets are to be compiled. Targets that are compiled already only use ``archs``.
 
     Attributes:
-        archs: architectures or products; :data:`DEFAULT_ARCH` when empty.
+        archs: architectures or products; :data:`kprof.hardware.default.DEFAULT_GPU` when empty.
         config: knobs on top of the kernel's own: constexprs and backend options.
         shape: problem parameters on top of the chosen case's.
         case: name of one of the kernel's shapes.

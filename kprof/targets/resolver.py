@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from kprof.errors import TargetError
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import Architecture, Product, load_gpu
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip
 from kprof.targets.loaded import LoadedKernel
-from kprof.targets.options import DEFAULT_ARCH, TargetOptions
+from kprof.targets.options import TargetOptions
 from kprof.targets.target import Target, TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 from kprof.targets.values import supplied
@@ -57,7 +58,7 @@ def _from_directory(target: Target, arch: str | None, options: TargetOptions) ->
 
 
 def _from_hip(path: Path, machines: Sequence[tuple[Architecture, Product | None]]) -> Iterator[LoadedKernel]:
-    wanted = machines or [load_gpu(DEFAULT_ARCH)]
+    wanted = machines or [load_gpu(DEFAULT_GPU)]
     texts = {machine.name: compile_hip(path, machine.name) for machine in {m.name: m for m, _ in wanted}.values()}
     for machine, product in wanted:
         for kernel in from_assembly(path, texts[machine.name], machine.name):
@@ -98,7 +99,7 @@ def _from_source(
 ) -> Iterator[LoadedKernel]:
     from kprof.targets.jobs import compile_target
 
-    wanted = machines or [load_gpu(DEFAULT_ARCH)]
+    wanted = machines or [load_gpu(DEFAULT_GPU)]
     unique = {machine.name: machine for machine, _ in wanted}
     for kernel in compile_target(target, list(unique.values()), options):
         for machine, product in wanted:

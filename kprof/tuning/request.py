@@ -87,15 +87,15 @@ def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
         KprofError: something in the options is wrong; see the functions that are called.
     """
     from kprof.compiler.versions import installed
+    from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.options import DEFAULT_ARCH
     from kprof.tuning import space, space_file
     from kprof.tuning.problems import problems, read_shapes
     from kprof.tuning.subject import KernelSubject, SignatureSubject
 
     if "," in wanted.arch:
         raise KprofError("kprof tune takes one architecture at a time")
-    machine, product = load_gpu(wanted.arch or DEFAULT_ARCH)
+    machine, product = load_gpu(wanted.arch or DEFAULT_GPU)
     given = space_file.read(wanted.space) if wanted.space is not None else None
     sizes = list(wanted.shape)
     if wanted.shape_file is not None:

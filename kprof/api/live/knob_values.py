@@ -50,11 +50,11 @@ def knob_values(
     Raises:
         KprofError: as :func:`kprof.analyze`.
     """
+    from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.options import DEFAULT_ARCH
     from kprof.targets.target import TargetKind, kernel_of, resolve
 
-    machine, product = load_gpu(arch or DEFAULT_ARCH)
+    machine, product = load_gpu(arch or DEFAULT_GPU)
     gpu = machine.name if product is None else product.name
     found = resolve(target)
     if found.kind is not TargetKind.SOURCE:

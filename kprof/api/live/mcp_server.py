@@ -18,6 +18,7 @@ from kprof.api.live.reach import Reach
 from kprof.api.live.session import Session
 from kprof.api.live.words import text
 from kprof.errors import KprofError
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.version import __version__
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Tools:
         self,
         *,
         target: Target,
-        arch: Arch = "MI300X",
+        arch: Arch = DEFAULT_GPU,
         config: Config = None,
         shape: Shape = None,
         case: Case = None,
@@ -100,7 +101,7 @@ class Tools:
         target: Target,
         old: Annotated[dict[str, Any], Field(description='Options of analyze: {"config": {"BLOCK_M": 128}}.')],
         new: Annotated[dict[str, Any], Field(description="The same for the other side; {} is the kernel as it is.")],
-        arch: Arch = "MI300X",
+        arch: Arch = DEFAULT_GPU,
         shape: Shape = None,
         case: Case = None,
     ) -> Annotated[CallToolResult, answers.Compared]:
@@ -118,7 +119,7 @@ class Tools:
         self,
         *,
         target: Target,
-        arch: Arch = "MI300X",
+        arch: Arch = DEFAULT_GPU,
         config: Config = None,
         shape: Shape = None,
         case: Case = None,
@@ -135,7 +136,7 @@ class Tools:
         self,
         *,
         target: Target,
-        arch: Arch = "MI300X",
+        arch: Arch = DEFAULT_GPU,
         config: Config = None,
         shape: Shape = None,
         case: Case = None,
@@ -152,7 +153,7 @@ class Tools:
     async def occupancy(
         self,
         *,
-        arch: Arch = "MI300X",
+        arch: Arch = DEFAULT_GPU,
         target: Annotated[str | None, Field(description="A kernel; without one give the numbers.")] = None,
         vgpr: Annotated[int | None, Field(description="VGPRs of a wavefront, per lane.")] = None,
         agpr: int | None = None,
@@ -170,7 +171,7 @@ class Tools:
         """What a rule looks for, why it matters and what to try."""
         return await self._ask(answers.RuleText, "explain_rule", rule=rule)
 
-    async def kernels(self, arch: Arch = "MI300X") -> Annotated[CallToolResult, answers.KernelList]:
+    async def kernels(self, arch: Arch = DEFAULT_GPU) -> Annotated[CallToolResult, answers.KernelList]:
         """The bundled kernels, with their cases and knobs."""
         return await self._ask(answers.KernelList, "kernels", arch=arch)
 
@@ -178,7 +179,7 @@ class Tools:
         self,
         program: Annotated[list[str], Field(description='A command: ["python", "train.py"].')],
         output: Annotated[str, Field(description="A new folder that gets the capture.")],
-        arch: Arch = "MI300X",
+        arch: Arch = DEFAULT_GPU,
     ) -> Annotated[CallToolResult, answers.Captured]:
         """Run a program on a simulated GPU and record the Triton kernels that it launches; needs --allow-run."""
         if not self._reach.run:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kprof.api.live import answers
+from kprof.hardware.default import DEFAULT_GPU
 
 Options = Mapping[str, Any]
 
@@ -174,14 +175,14 @@ def explain_rule(rule: str) -> answers.RuleText:
     return answers.RuleText(found.id, found.name, found.severity.value, found.help)
 
 
-def kernels(arch: str = "MI300X") -> answers.KernelList:
+def kernels(arch: str = DEFAULT_GPU) -> answers.KernelList:
     """The bundled kernels for a GPU."""
     from kprof.api import kernels as bundled
 
     return answers.KernelList(json.loads(json.dumps(bundled.kernels(arch), default=str)))
 
 
-def capture(program: list[str], output: str, arch: str = "MI300X") -> answers.Captured:
+def capture(program: list[str], output: str, arch: str = DEFAULT_GPU) -> answers.Captured:
     """Run a program on the simulated GPU and keep what it launches."""
     from kprof.api.record import record
 

@@ -7,6 +7,7 @@ or a workgroup's LDS that no compute unit holds, is not a measurement.
 from functools import cache
 from typing import Any
 
+from kprof.hardware.default import DEFAULT_ARCH
 from kprof.inputs.rocprof.frames import length, rows_of
 from kprof.inputs.rocprof.model import Columns, FileTables
 
@@ -15,8 +16,6 @@ COUNTER_LIMIT = float(1 << 63)
 _GRID_AXIS = (1 << 32) - 1
 """A dispatch packet has 32 bits for each dimension of the grid."""
 _SHOWN = 60
-_USUAL = "gfx942"
-"""Its limits are tried first; only a value beyond them is looked up in those of every architecture."""
 
 
 @cache
@@ -61,11 +60,11 @@ def without_impossible(columns: Columns, part: FileTables) -> Columns:
     import pandas as pd
 
     result = dict(columns)
-    for name, usual in ranges(_USUAL).items():
+    for name, usual in ranges(DEFAULT_ARCH).items():
         column = result.get(name)
         if column is None or not len(column) or _within(column, *usual):
             continue
-        # What one architecture allows needs no look at the files of the others.
+        # Only what is beyond the usual architecture's limits needs a look at the files of the others.
         low, high = ranges()[name]
         if _within(column, low, high):
             continue

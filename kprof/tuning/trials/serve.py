@@ -176,10 +176,10 @@ def _options(question: Mapping[str, Any]) -> "TargetOptions":
 
 
 def _machines(question: Mapping[str, Any]) -> "list[tuple[Architecture, Product | None]]":
+    from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.options import DEFAULT_ARCH
 
-    return [load_gpu(name) for name in question["options"]["archs"] or [DEFAULT_ARCH]]
+    return [load_gpu(name) for name in question["options"]["archs"] or [DEFAULT_GPU]]
 
 
 _QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Answer]]] = {

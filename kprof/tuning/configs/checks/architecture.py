@@ -122,7 +122,7 @@ class WavesPerEu(BucketCheck):
     """`waves_per_eu` asks for more wavefronts than a SIMD holds.
 
     ## What it does
-    Compares it with the wave slots of a SIMD: 8 on CDNA2 to 4, 10 on CDNA1, 16 on RDNA.
+    Compares it with the wave slots of a SIMD, which `kprof arch show` lists: 8 on an MI300X.
 
     ## Why it matters
     The compiler ignores such a value: the kernel is the same as with 0.
@@ -150,7 +150,7 @@ class NumCtas(BucketCheck):
     """`num_ctas` is above 1 on a GPU without clusters of workgroups.
 
     ## What it does
-    Finds `num_ctas` above 1 for architectures without clusters: all but gfx1250.
+    Finds `num_ctas` above 1 for architectures without clusters.
 
     ## Why it matters
     Triton's AMD backend refuses it elsewhere.
