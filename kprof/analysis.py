@@ -267,12 +267,6 @@ _LONGEST = 200
 
 
 def failed_words(reports: Iterable[KernelReport]) -> list[str]:
-    """Each analyzer that failed at one of the kernels, once, in words; those that cannot be loaded belong to none."""
-    failures = [failure for report in reports if report.rules is not UNSET for failure in report.rules.failed]
-    if not failures:
-        return []
-    unusable = {each.failure.analyzer for each in discover() if isinstance(each, Unusable)}
-    texts = (
-        f"the analyzer {each.analyzer} failed: {each.reason}" for each in failures if each.analyzer not in unusable
-    )
-    return list(dict.fromkeys(texts))
+    """Each analyzer that could not be loaded or failed at one of the kernels, a sentence each."""
+    failures = (failure for report in reports if report.rules is not UNSET for failure in report.rules.failed)
+    return list(dict.fromkeys(map(str, failures)))

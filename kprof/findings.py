@@ -163,6 +163,9 @@ class Failure(msgspec.Struct, frozen=True):
     analyzer: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"the analyzer {self.analyzer} failed: {self.reason}"
+
 
 class Coverage(msgspec.Struct, frozen=True):
     """What was checked, so that no finding is not taken for a clean bill.

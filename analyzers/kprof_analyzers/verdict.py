@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from msgspec import UNSET
-
+from kprof.analysis import failed_words
 from kprof.document import KernelReport, Report, Verdict
 from kprof.findings import Severity
 from kprof.version import __version__
@@ -20,9 +19,7 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
         fail_on: a finding of this severity or worse makes the verdict ``regression``, whatever cannot be determined.
     """
     entries = list(kernels)
-    broken = dict.fromkeys(
-        f"the analyzer {f.analyzer} failed: {f.reason}" for k in entries if k.rules is not UNSET for f in k.rules.failed
-    )
+    broken = failed_words(entries)
     counts = Counter(f.severity for k in entries for f in k.findings)
     failing = fail_on is not None and any(s.rank >= fail_on.rank for s in counts)
     words = [

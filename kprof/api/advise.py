@@ -60,7 +60,7 @@ class Advised(Result):
 
     @property
     def failures(self) -> list[str]:
-        """Analyzers of plug-ins that failed at the kernels as they are, in words; the rest of the answer stands."""
+        """Analyzers of plug-ins that could not be loaded, or failed at the kernels as they are; a sentence each."""
         from kprof.analysis import failed_words
 
         starts = [self.trials, *(kernel.trials for kernel in self.kernels)]

@@ -42,5 +42,4 @@ def broken_plug_ins() -> list[str]:
     # Without plug-ins nothing needs to be imported.
     if len(providers()) == 1:
         return []
-    failures = [each.failure for each in discover() if isinstance(each, Unusable)]
-    return [f"the analyzer {failure.analyzer} failed: {failure.reason}" for failure in failures]
+    return [str(each.failure) for each in discover() if isinstance(each, Unusable)]

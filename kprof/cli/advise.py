@@ -8,7 +8,6 @@ import typer
 from kprof.cli._compile_options import ConstexprOption, CountersOption, NoRunOption, SignatureOption, TraceOption
 from kprof.cli._completion import cases, targets
 from kprof.cli._format_options import format_options
-from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, NoColorOption, ShapeOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
@@ -110,7 +109,7 @@ def command(
     outputs.write(found.document, lambda: _show(found, no_color=no_color))
     for failure in found.failures:
         log(f"kprof: {failure}")
-    raise typer.Exit(tell_broken(2 if found.failures else 0))
+    raise typer.Exit(2 if found.failures else 0)
 
 
 def _show(found: "Advised", *, no_color: bool) -> None:

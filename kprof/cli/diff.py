@@ -9,7 +9,6 @@ import typer
 from kprof.cli._compile_options import MEASURED, NO_OPTIONS, compile_options
 from kprof.cli._completion import targets
 from kprof.cli._format_options import format_options
-from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.inputs.assignments import assignments
@@ -117,7 +116,7 @@ def command(
             waiting=_waiting(status),
         )
     outputs.write(found.document, lambda: _show(found, verbose=verbose, quiet=quiet, no_color=no_color))
-    raise typer.Exit(tell_broken(_EXIT[found.document.verdict.status]))
+    raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
 def _parts(arguments: list[str]) -> tuple[list[str], list[str] | None]:

@@ -170,7 +170,7 @@ class Gate:
         unseen = subject.report.unseen
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
         failed = [] if subject.report.rules is UNSET else subject.report.rules.failed
-        found += [cannot_tell(subject, f"the analyzer {each.analyzer} failed: {each.reason}") for each in failed]
+        found += [cannot_tell(subject, str(each)) for each in failed]
         for word, own, everywhere in (
             ("required", subject.entry.require, self.config.require),
             ("forbidden", subject.entry.forbid, self.config.forbid),

@@ -105,7 +105,7 @@ COMMANDS = {
     "tune": ("tune", "softmax", "--budget", "1"),
     "advise": ("advise", "softmax", "--budget", "1"),
 }
-TELL_IT_THEMSELVES = {"analyze", "report"}
+TELL_IT_THEMSELVES = {"analyze", "report", "diff"}
 
 
 @pytest.mark.parametrize(
