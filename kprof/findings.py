@@ -102,7 +102,7 @@ class Gain(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing worth telling the user.
+    """One thing worth reporting to the user.
 
     Attributes:
         rule: stable identifier, ``KP`` and three digits.

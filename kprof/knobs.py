@@ -1,4 +1,4 @@
-"""What a knob means, told by its name, as kernels everywhere call them."""
+"""What a knob means by its name, as kernels everywhere call them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -32,8 +32,8 @@ class Match(msgspec.Struct, frozen=True):
         source: ``counters``, ``trace`` or ``thread trace``, whose match is sure when every instruction is the same.
         kernel: normalised name in the measurement.
         keys: what was compared; what either side does not tell is not there.
-        confidence: ``sure``: name, wavefronts and LDS agree, and the registers where they are told; ``likely``: nothing
-            of wavefronts and LDS differs, but one is not told or the registers differ; ``doubtful``: only the name
+        confidence: ``sure``: name, wavefronts and LDS agree, and the registers where recorded; ``likely``: nothing
+            of wavefronts and LDS differs, but one is not recorded or the registers differ; ``doubtful``: only the name
             agrees, or the LDS differs. Only a sure match confirms or refutes anything.
         dispatches: runs that it has.
         others: runs of the same name with another workgroup size, LDS or registers, which are left out.
@@ -125,7 +125,7 @@ class LineComparison(msgspec.Struct, frozen=True):
 
     Attributes:
         place: ``file:line``; ``?`` for instructions without one.
-        measured: latency, and idle cycles where they are told.
+        measured: latency, and idle cycles where they are recorded.
         stalled: of these, those in which nothing could issue; ``None`` when the trace does not tell.
         modelled: ``None`` without a prediction for the line.
     """

@@ -1,8 +1,8 @@
 """Join the thread traces in repositories' histories with the assembly beside them: docs/validation/joins.md.
 
 Looks through every commit of the clones for ``code.json`` of a decoded thread trace and ``.amdgcn`` files of the same
-commit. A trace is held against each assembly of its kernel, whatever the folders are called; where every instruction is
-the same, the model's loops and findings are held against it.
+commit. A trace is compared with each assembly of its kernel, whatever the folders are called; where every instruction
+is the same, the model's loops and findings are compared with it.
 
     git clone --mirror https://github.com/ROCm/aiter && ...
     .venv/bin/python scripts/check_joins.py ROCm/aiter=aiter.git ...
@@ -42,7 +42,7 @@ class Join:
         agreed: instructions that are the same, from the first on.
         differs: the first that are not, traced and compiled; ``None`` where all are the same.
         hits: instructions that the traced wavefronts issued.
-        measured: what the model and the findings were held against; ``None`` without a match.
+        measured: what the model and the findings were compared with; ``None`` without a match.
     """
 
     repository: str
@@ -200,7 +200,7 @@ def _page(joins: list[Join], repositories: list[str]) -> Iterator[str]:
 
 _HEAD = """# Measurements joined with the kernels that they are of
 
-Decoded thread traces in the histories of public repositories, each held against every assembly of its kernel in the
+Decoded thread traces in the histories of public repositories, each compared with every assembly of its kernel in the
 same commit: `kprof validate KERNEL.amdgcn --thread-trace FOLDER`. Where each instruction is the same it is the *same
 binary*, and cycles of an iteration are compared; where one differs it is *another build*, and nothing is confirmed or
 refuted. The assembly tells neither grid nor arguments, so that the model knows of no data that workgroups share. The

@@ -30,8 +30,8 @@ HEAD = """# Launches on an NVIDIA GPU and in captures
 what Triton's own launch hook saw; `python scripts/compare_launches.py` captured the same programs without a GPU as if
 on an MI300X (Triton {here}). An autotuner goes on with its first configuration on both sides. *Launches* are those of
 the hook and those of the capture; *the same* have the same kernel, signature, grid, compile-time arguments, warps and
-stages on both sides, where those that nobody names count as the same. What differs is listed by kernel below, with the
-reason.
+stages on both sides, where those that neither side names count as the same. What differs is listed by kernel below,
+with the reason.
 
 | program | launches: hook, capture | kernels: hook, capture | the same | but for constants and options | the rest |
 |---|---:|---:|---:|---:|---:|

@@ -232,7 +232,7 @@ def sweep(name: str, seed: int, first: int, count: int, *, samples: bool = False
 
 
 def _answers(worker: "subprocess.Popen[str]", at: int, end: int) -> Iterator[tuple[int, str, str]]:
-    """What a worker says until it ends; an input that it says nothing of for too long has ended it."""
+    """What a worker says until it ends; an input that it does not report in time has ended it."""
     assert worker.stdout is not None
     selector = selectors.DefaultSelector()
     selector.register(worker.stdout, selectors.EVENT_READ)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 _FORMATS = """\
-A command prints text for people and writes any of these beside it; `-` as a path is standard output, in place of the
+A command prints text for people and writes any of these besides; `-` as a path is standard output, in place of the
 text, and so is `--output-format FORMAT`. A format is one file in `kprof/reporters/`: its options, `--help` and this
 page follow from it. A format that a command cannot write is an error, exit code 2."""
 

@@ -171,7 +171,7 @@ def _read(section: CacheSection, key: str) -> KernelReport | None:
 
 
 def _argument(job: TargetJob) -> dict[str, Any]:
-    """What a worker must know beside the request."""
+    """What a worker must know besides the request."""
     return {
         "gpu": job.machine.name if job.product is None else job.product.name,
         "name": job.name,

@@ -44,7 +44,7 @@ class Row:
         family: sort of kernel: ``gemm``, ``batched_gemm``, ``conv``, ``fused_moe`` and others.
         arch: as published, ``?`` where it was not known.
         triton: version of the compiler, where that is known.
-        valid: whether it could be launched; told of ``validity`` rows only.
+        valid: whether it could be launched; known of ``validity`` rows only.
         lds: bytes of LDS that the launch asked for, where the error names them.
         dropped: knobs of the configuration that our kernel lacks; whoever reads the row adds them.
     """
@@ -91,7 +91,7 @@ class Row:
         """
         value = self.shape.get(name, self.config.get(name))
         try:
-            found = int(value)  # type: ignore[arg-type]  # told below
+            found = int(value)  # type: ignore[arg-type]  # reported below
         except (TypeError, ValueError):
             raise UnusableError(f"no {name}") from None
         if found < 1:
@@ -117,8 +117,8 @@ class Rows(list[Row]):
     Attributes:
         skipped: (kernel, reason) to the number of rows.
         without: (kernel, knob) to the number of rows that are used without it.
-        used: of whom somebody made a launch or told why not, by identity.
-        made: of whom somebody made a launch.
+        used: rows that a family made a launch of, or gave a reason why not; by identity.
+        made: rows that a family made a launch of.
     """
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
@@ -291,7 +291,7 @@ def _row(line: dict[str, str]) -> Row:
 def _object(text: str) -> dict[str, Any]:
     found = json.loads(text or "{}")
     if not isinstance(found, dict):
-        raise ValueError("not an object")  # noqa: TRY004  # told like other bad JSON
+        raise ValueError("not an object")  # noqa: TRY004  # reported like other bad JSON
     return found
 
 

@@ -137,7 +137,7 @@ def diff(
     tell, wait = progress or _silent, waiting or _silent
     if program is not None:
         if old is not None or new is not None:
-            raise TargetError("a program after -- is compared with itself: name no target beside it")
+            raise TargetError("a program after -- is compared with itself: name no target")
         return Comparison(_programs(program, versions, packages, options, limits, tell=tell, wait=wait))
     if packages:
         raise TargetError("--with is for a program after --")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 MEMORY = 4 << 30
-"""Bytes of address space that a candidate's process may take, beside what Python, Triton and torch have mapped."""
+"""Bytes of address space that a candidate's process may take, besides what Python, Triton and torch have mapped."""
 
 Source = str | Path
 
@@ -27,7 +27,7 @@ class OracleOptions(TypedDict, total=False):
     Attributes:
         jobs: candidates at a time, 0 for one a core.
         seconds: that a candidate may take to compile, and again to run its checks; 60 by default.
-        memory: bytes of address space that it may take, beside those of Python, Triton and torch; 4 GiB by default.
+        memory: bytes of address space that it may take, besides those of Python, Triton and torch; 4 GiB by default.
         seed: of the inputs, 0 by default; change it where a candidate could know the results.
         any_python: take files with other Python than imports of Triton, constants and Triton functions. Such a file is
             contained as well, but could pretend a compile, or compute its results elsewhere than in the kernel.

@@ -38,7 +38,7 @@ class NeededConfigs(Result):
 
     @property
     def ok(self) -> bool:
-        """Everything could be told, and where it was asked for, nothing is missing."""
+        """Everything could be determined, and where it was asked for, nothing is missing."""
         return self.document.verdict.status == "ok"
 
     @property

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Search:
-    """What :meth:`Tuned.write` needs of a search beside its document."""
+    """What :meth:`Tuned.write` needs of a search besides its document."""
 
     subject: "TuningSubject"
     found: "SearchResult"

@@ -22,7 +22,7 @@ Status = Literal[
 """How a measurement ended.
 
 ``unchecked`` was timed without anything to compare its result with. ``inaccurate`` is another provider's result that is
-beyond the kernel's tolerance but the same function, such as scores kept in half precision: it is timed, and told.
+beyond the kernel's tolerance but the same function, such as scores kept in half precision: it is timed and reported.
 """
 
 

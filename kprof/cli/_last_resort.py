@@ -56,7 +56,7 @@ def told_apart() -> Iterator[None]:
 
 
 def flush() -> None:
-    """Write what is printed and still held, while its failure can still be told.
+    """Write what is printed and still held, while its failure can still be reported.
 
     Raises:
         OSError: it cannot be written.

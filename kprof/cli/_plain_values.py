@@ -36,9 +36,9 @@ class _PlainFirst:
             typer.BadParameter: it cannot be converted.
         """
         described = self._parameter.type_descriptor
-        told = described.parameter_info
-        if getattr(told, "parser", None) is None and getattr(told, "click_type", None) is None:
-            found = _plain(described.annotation, value, several=param.multiple or param.nargs == -1, told=told)
+        info = described.parameter_info
+        if getattr(info, "parser", None) is None and getattr(info, "click_type", None) is None:
+            found = _plain(described.annotation, value, several=param.multiple or param.nargs == -1, info=info)
             if found is not _UNKNOWN:
                 return found
         return self._ask(self._parameter).coerce(value, param=param, ctx=ctx)
@@ -50,19 +50,19 @@ class _PlainFirst:
 _UNKNOWN = object()
 
 
-def _plain(kind: Any, value: Any, *, several: bool, told: Any) -> Any:
+def _plain(kind: Any, value: Any, *, several: bool, info: Any) -> Any:
     """The value, or ``_UNKNOWN`` where it is not one of those that are known to stay as they are."""
     if value is None:
         return () if several else None
     if kind in {list[str], list[int], list[float]} and isinstance(value, tuple | list):
         (each_kind,) = kind.__args__
-        found = [_plain(each_kind, each, several=False, told=told) for each in value]
+        found = [_plain(each_kind, each, several=False, info=info) for each in value]
         return _UNKNOWN if any(each is _UNKNOWN or each is None for each in found) else found
     if kind in {str, bool} and type(value) is kind:
         return value
     if kind is int and type(value) is str and value.isascii() and value.isdecimal() and len(value) < 16:
         value = int(value)
     if kind in {int, float} and type(value) is kind:
-        low, high = getattr(told, "min", None), getattr(told, "max", None)
+        low, high = getattr(info, "min", None), getattr(info, "max", None)
         return value if (low is None or value >= low) and (high is None or value <= high) else _UNKNOWN
     return _UNKNOWN

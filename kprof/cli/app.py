@@ -50,7 +50,7 @@ class CommandFolder(Folder):
             formatter.write_dl(rows)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """As usual, with Ctrl-C and a reader that left told by :func:`main`."""
+        """As usual, but Ctrl-C and a reader that left are reported by :func:`main`."""
         try:
             with told_apart():
                 return super().invoke(ctx)

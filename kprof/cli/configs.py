@@ -103,7 +103,7 @@ def command(
     The server's own lookup functions are called, taken out of its code; nothing else of it runs, and no GPU is
     needed. Without a checkout and an installed server the names are those of a table, and what is there is not known.
 
-    Exit codes: 0 told, 1 a file is not there (only with --strict), 2 not all could be told.
+    Exit codes: 0 all could be determined, 1 a file is not there (only with --strict), 2 not all could be determined.
 
     With --rank the server's own kernel is compiled, and the model predicts what each batch takes with what would run,
     and with a proposal. What was answered is kept: the same command goes on from there.

@@ -128,7 +128,7 @@ def _parts(arguments: list[str]) -> tuple[list[str], list[str] | None]:
 
 
 def _waiting(status: StatusLine) -> Callable[[str], None]:
-    """What takes long for reasons of its own is told in a log, too."""
+    """Downloads and waits are reported in a log, too, where no status line can be drawn."""
     return status.draw if status.terminal else log
 
 

@@ -22,7 +22,7 @@ SUFFIX = ".ttir"
 
 @dataclass(frozen=True)
 class RecordedFunction(Function):
-    """A kernel of which only the TTIR is known; ``jit`` says no more than what it is told apart by."""
+    """A kernel of which only the TTIR is known; ``jit`` holds only what tells it from others."""
 
     text: str = ""
 

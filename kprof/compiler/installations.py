@@ -1,4 +1,4 @@
-"""Other Tritons beside the installed one: each in a folder of its own in the user's cache, made once.
+"""Other Tritons besides the installed one: each in a folder of its own in the user's cache, made once.
 
 An environment is a folder with one release of Triton in it and nothing else. A child process puts it in front of
 this process's module path, so that kprof, what it needs, and what the user's kernel file imports come from where they

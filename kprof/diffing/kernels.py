@@ -148,7 +148,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
 
 
 def _over(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Number]:
-    """Only known on both sides: an unknown LDS is told of once, as such."""
+    """Only known on both sides: an unknown LDS is reported once, as such."""
     before, after = facts.over_limit(old), facts.over_limit(new)
     return (None, None) if before is None or after is None else (before, after)
 

@@ -11,12 +11,13 @@ from kprof.findings import Location, Severity
 
 Pair = tuple[LoopFacts | None, LoopFacts | None]
 
-# Instructions of a loop differ a little between any two compiles: told from a tenth on, a warning from a quarter on.
+# Instructions of a loop differ a little between any two compiles: reported from a tenth on, with a warning from a
+# quarter on.
 _TELL = 0.1
 _WARN = 0.25
 # Loops that share no line are the same when their work differs by no more than this part.
 _MOST_UNLIKE = 0.5
-# Fewer than so many instructions of a class are no difference worth a line.
+# Fewer than so many instructions of a class are a difference not worth a line.
 _FEW = 4
 
 
@@ -168,7 +169,7 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> 
     yield from rated("loop_instructions", "instructions an iteration", before, after, severity, negligible=_TELL)
     for name in sorted({*a.classes, *b.classes}):
         count, now = a.classes.get(name, 0), b.classes.get(name, 0)
-        # Scratch accesses are told of above.
+        # Scratch accesses are reported above.
         if name != "scratch" and abs(now - count * scale) >= _FEW * scale**0.5:
             metric, text = f"instructions:{name}", f"{name} instructions an iteration"
             yield from rated("loop_class", text, count, now, Severity.NOTE, metric=metric, negligible=_TELL)

@@ -72,10 +72,10 @@ def recorded_sides(
 def _places(tritons: Sequence[str], packages: Sequence[str], folder: Path, wait: Tell) -> list[TritonLocation]:
     from kprof.compiler.installations import provide
 
-    beside: tuple[Path, ...] = ()
+    extra: tuple[Path, ...] = ()
     if packages:
-        beside = (folder / "with",)
-        _install(packages, beside[0], wait)
+        extra = (folder / "with",)
+        _install(packages, extra[0], wait)
     found = []
     for number, name in enumerate(tritons):
         if name.endswith(".whl"):
@@ -83,16 +83,16 @@ def _places(tritons: Sequence[str], packages: Sequence[str], folder: Path, wait:
             if not Path(name).is_file():
                 raise CompileError("no such wheel", path=name)
             _install([str(Path(name).absolute())], site, wait)
-            found.append(TritonLocation(Path(name).name.split("-cp")[0], (site, *beside)))
+            found.append(TritonLocation(Path(name).name.split("-cp")[0], (site, *extra)))
         elif is_path(name):
             if not os.access(name, os.X_OK) or Path(name).is_dir():
                 raise CompileError("no such interpreter", path=name)
             # A virtual environment is known by its link: what it points to is another one.
-            found.append(TritonLocation(name, beside, Path(name).absolute()))
+            found.append(TritonLocation(name, extra, Path(name).absolute()))
         else:
             environment = provide(name, tell=wait)
             own = (environment.folder,) if environment.folder is not None else ()
-            found.append(TritonLocation(f"Triton {name}", (*own, *beside)))
+            found.append(TritonLocation(f"Triton {name}", (*own, *extra)))
     return found
 
 

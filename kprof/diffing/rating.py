@@ -47,7 +47,7 @@ class ComparedFigure:
         metric: name in the document, ``kind`` by default.
         more_is_worse: direction; ``None`` when neither is worse.
         scale: work of one iteration, new by old: ``new`` is compared with ``old`` times this.
-        negligible: share of the larger value below which a difference is none worth telling.
+        negligible: share of the larger value below which a difference is not worth reporting.
         where, hot, note: as in :class:`kprof.diffing.document.Change`.
     """
 

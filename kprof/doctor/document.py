@@ -16,7 +16,7 @@ class CheckOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
         check: its name: ``numa-balancing``.
         section: ``software``, ``gpu``, ``host``, ``environment`` or ``disk``.
         status: ``fail`` makes measurements wrong or impossible, ``warn`` may make them worse, ``unknown`` could not be
-            told and is no ``ok``.
+            determined and is no ``ok``.
         found: what is there, in a few words.
         why: why it matters; absent where all is well.
         fix: commands, in their order, or what else to do.

@@ -24,7 +24,7 @@ def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
     """Every setting that means something on this machine and has no check of its own.
 
     Kernel parameters and files of the kernel are for machines with an AMD GPU. Where there is none and no workload is
-    named, nothing is asked for: only what is set and should not be is told.
+    named, nothing is asked for: only what is set and should not be is reported.
     """
     looked_at = [setting for setting in settings().values() if not setting.check and setting.kind != "argument"]
     found = [_outcome(setting, machine, workload) for setting in looked_at]

@@ -51,7 +51,7 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A variable, kernel parameter, file of the kernel or library. The fields are told in ``settings.toml``."""
+    """A variable, kernel parameter, file of the kernel or library. The fields are explained in ``settings.toml``."""
 
     kind: Kind
     why: str

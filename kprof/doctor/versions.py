@@ -17,7 +17,7 @@ class Copy:
     Attributes:
         folder: the package's.
         values: ``__version__``, ``hip`` and ``cuda`` as far as the file sets them to text.
-        distributions: names of the distributions beside it that provide it.
+        distributions: names of other distributions that provide it.
     """
 
     folder: Path

@@ -65,7 +65,7 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         budget: limits of this kernel.
         arch_budget: limits of this kernel on one architecture.
         forbid: rules, by identifier or name, that must not find anything here.
-        require: rules without which nothing can be told here.
+        require: rules that have to run here: where one could not, the verdict is *cannot tell*.
     """
 
     target: str
@@ -94,7 +94,7 @@ class GateProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         budget: limits of its kernels.
         arch_budget: limits of its kernels on one architecture.
         forbid: rules that must not find anything here.
-        require: rules without which nothing can be told here.
+        require: rules that have to run here: where one could not, the verdict is *cannot tell*.
     """
 
     command: list[str]
@@ -148,7 +148,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         budget: limits of all kernels.
         arch_budget: limits of all kernels on one architecture.
         forbid: rules that must not find anything.
-        require: rules without which nothing can be told: where one could not run, the verdict is *cannot tell*.
+        require: rules that have to run: where one could not, the verdict is *cannot tell*.
         kernel: what is checked.
         program: programs that are recorded, and their kernels checked.
         allow: regressions accepted for a while.
@@ -328,7 +328,7 @@ class _Source:
 def _configures(path: Path) -> bool:
     if path.name == "kprof.toml":
         return True
-    # Another tool's errors in pyproject.toml are told when it is the only configuration.
+    # Another tool's errors in pyproject.toml are reported only where it is the only configuration.
     if path.with_name("kprof.toml").is_file() and b"kprof" not in boundary.read_bytes(path):
         return False
     return _table(_read(path)[1], path) is not None

@@ -71,16 +71,16 @@ def cured(
     spec = before.report.specialization
     known = {} if spec is msgspec.UNSET else {**spec.constexprs, **spec.options, **spec.environment}
     lines = edits(change, known, files)
-    beside = predicted_gain(*times, after.report.arch)
-    sure = UNSET if beside is None or beside.certainty is None else round(beside.certainty, 3)
+    gain = predicted_gain(*times, after.report.arch)
+    sure = UNSET if gain is None or gain.certainty is None else round(gain.certainty, 3)
     advice = [
         Advice(
             knob=k,
             from_=known.get(k),
             to=value,
             verified=verified,
-            note=_NO_TIMES if beside is None else f"predicted {beside.words()}",
-            speedup=UNSET if beside is None else round(beside.speedup, 3),
+            note=_NO_TIMES if gain is None else f"predicted {gain.words()}",
+            speedup=UNSET if gain is None else round(gain.speedup, 3),
             certainty=sure,
             edit=lines.get(k, UNSET),
         )

@@ -82,15 +82,15 @@ class Gate:
         ]
         missing = self._missing(subjects, held)
         left_out = [subject.left_out for subject in subjects if subject.left_out]
-        beside = unknown(self.config, self.baseline, subjects)
-        beside += [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
+        lost = unknown(self.config, self.baseline, subjects)
+        lost += [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
         away = [*unlooked(self.config, self.baseline, subjects, kernels, len(unused))]
         away += [f"configured by {self.found_above}"] if self.found_above else []
         return Report(
             kprof=__version__,
             kernels=kernels,
             verdict=verdict(
-                kernels, compared=self.baseline is not None, nearest=len(changed), beside=[*beside, *left_out, *away]
+                kernels, compared=self.baseline is not None, nearest=len(changed), left_out=[*lost, *left_out, *away]
             ),
             notes=[*notes, *unrecorded(kernels), *changed, *missing, *left_out, *unused, *not_run(kernels)],
         )

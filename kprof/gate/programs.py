@@ -24,7 +24,7 @@ from kprof.hardware.machine import load_gpu
 
 _STDERR = 2
 _CONTENT = ".content"
-"""Beside what a capture has: what stands for the content of its files."""
+"""Besides what a capture has: what stands for the content of its files."""
 
 _OF_THE_RUN = re.compile(
     r"(GITHUB|CI|GITLAB|RUNNER|ACTIONS|AGENT|JENKINS|KPROF|PRE_COMMIT|PYTEST|SSH|XDG|DBUS|LC|LESS|TERM)_\w*"
@@ -112,7 +112,7 @@ def _fresh(place: Path, root: Path) -> bool:
 
 
 def _key(program: GateProgram, gpu: str, folder: Path) -> str:
-    """What decides a recording beside the program's own files."""
+    """What decides a recording besides the program's own files."""
     root = root_of(folder)
     where = [str(root), folder.relative_to(root).as_posix()]
     return derived_key(program.command, gpu, where, _versions(), _installed(), _environment(os.environ))[:32]

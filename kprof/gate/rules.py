@@ -1,4 +1,4 @@
-"""What the gate itself reports, beside the findings of the analyzers."""
+"""What the gate itself reports, besides the findings of the analyzers."""
 
 from dataclasses import dataclass
 

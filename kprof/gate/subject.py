@@ -37,7 +37,7 @@ class CheckSubject:
             What was compiled elsewhere does not say for which constexprs.
         number: which one where files tell nothing either, the best first.
         recorded: what names it where it is a capture's, ``DIR::ID``.
-        left_out: what the same target holds beside and is not checked, or cannot be distinguished, in words.
+        left_out: what else the same target holds that is not checked or cannot be distinguished, in words.
     """
 
     entry: KernelEntry

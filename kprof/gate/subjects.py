@@ -206,7 +206,7 @@ def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Chec
 
 
 def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Every kernel of a file or a directory; the last one says what was left out beside."""
+    """Every kernel of a file or a directory; the last one says what was left out."""
     from kprof_analyzers.pipeline import analyze
 
     others: list[str] = []
@@ -223,7 +223,7 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
     if last is not None:
         counts = Counter(others)
         words = ", ".join(f"{count} for {arch}" for arch, count in sorted(counts.items()))
-        reasons = [f"{entry.target} has {words} beside"] if words else []
+        reasons = [f"{entry.target} also has {words}"] if words else []
         if links := links_below(Path(target)):
             reasons.append(f"links in {entry.target} not followed: {', '.join(shortened(links))}")
         yield replace(last, left_out="; ".join(reasons))

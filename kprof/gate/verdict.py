@@ -14,7 +14,7 @@ _REASON = 300
 
 
 def verdict(
-    kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0, beside: Sequence[str] = ()
+    kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0, left_out: Sequence[str] = ()
 ) -> Verdict:
     """The result of a check.
 
@@ -22,7 +22,7 @@ def verdict(
         kernels: as judged.
         compared: whether there is a baseline.
         nearest: how many were compared with an entry of other knobs.
-        beside: what was not looked at because it was not asked for, in words.
+        left_out: what was not looked at because it was not asked for, in words.
     """
     marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
     total = _count(len(kernels), "check")
@@ -43,7 +43,7 @@ def verdict(
     lost = {rule for kernel in kernels for rule in unchecked(kernel)}
     if lost:
         text += f"; {_count(len(lost), 'rule')} could not run"
-    return Verdict(status="ok", summary="; ".join([f"ok: {total}, {text}", *beside]))
+    return Verdict(status="ok", summary="; ".join([f"ok: {total}, {text}", *left_out]))
 
 
 def not_run(kernels: Sequence[KernelReport]) -> list[str]:

@@ -34,7 +34,7 @@ class _Loaded:
         interpreted: whether Triton's interpreter was on.
         siblings: modules of its package that were imported with it.
         missing: what it would have needed a GPU for.
-        gpu: what it was told of the GPU, where there is none.
+        gpu: what it was shown of the GPU, where there is none.
     """
 
     module: ModuleType

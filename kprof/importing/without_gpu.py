@@ -45,7 +45,7 @@ _GPU = [DEFAULT_GPU]
 
 
 def simulated_gpu() -> str:
-    """The architecture or product that imported files are told of."""
+    """The architecture or product that imported files see."""
     return _GPU[-1]
 
 

@@ -38,7 +38,7 @@ def jit_function(value: Any) -> Any:
 
 
 def is_jit(value: Any) -> bool:
-    """Whether this is a Triton function itself, told by its shape: subclasses and stand-ins of libraries count."""
+    """Whether this is a Triton function itself, by its attributes: subclasses and stand-ins of libraries count."""
     # Not cache_key: that is computed, and may raise. The types are checked for objects that answer to any name.
     return isinstance(_attribute(value, "params"), list) and isinstance(_attribute(value, "starting_line_number"), int)
 

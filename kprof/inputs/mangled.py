@@ -43,7 +43,7 @@ class _UnknownError(Exception):
 
 @lru_cache(maxsize=1 << 14)
 def demangled(name: str) -> str | None:
-    """What ``name`` stands for, without the type that the function returns; ``None`` for what cannot be told.
+    """What ``name`` stands for, without the type that the function returns; ``None`` where that cannot be read.
 
     >>> demangled("_Z6kernelILi4EfEvPT0_i"), demangled("_ZN2ck4gemmEv"), demangled("kernel")
     ('kernel<4, float>(float*, int)', 'ck::gemm()', None)

@@ -264,7 +264,7 @@ class _Reader:
         if method in {"gptq", "awq"} and found.get("bits") == _FOUR:
             return self.four_bits(found.get("group_size"))
         if method != "mxfp4":
-            self.problems.append(f"the quantisation {method!r} is not known: what is looked up for it is not told")
+            self.problems.append(f"the quantisation {method!r} is not known, nor which files are looked up for it")
         return WeightFormat(method)
 
     def compressed(self, found: dict[str, Any]) -> WeightFormat:

@@ -37,7 +37,7 @@ def opened(path: str | Path, *, links: bool = True) -> BinaryIO:
 
 
 def head_of(path: str | Path, size: int) -> bytes:
-    """The first bytes of a plain file, by which its kind is told; none where it cannot be read."""
+    """The first bytes of a plain file, by which its kind is recognised; none where it cannot be read."""
     try:
         with opened(path) as file:
             return file.read(size)

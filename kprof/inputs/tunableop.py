@@ -2,7 +2,7 @@
 
 A file has no heading: ``Validator,NAME,VALUE`` lines say what it is valid for, then
 ``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS`` lines. ``Default`` as the solution means that nothing beat the library's
-own choice. The time of the default for the other problems is not in the file, so what tuning gained can only be told
+own choice. The time of the default for the other problems is not in the file, so what tuning gained can only be said
 against a second file or an untuned measurement.
 """
 

@@ -27,7 +27,7 @@ class Waiting:
         self._line = StatusLine(stream)
         self._begun = time.monotonic() if begun is None else begun
         self._since: float | None = None
-        # Steps are told from a thread of their own.
+        # Steps are reported from a thread of their own.
         self._lock = threading.Lock()
 
     def __call__(self, underway: Underway | tuple[Step, ...] | None) -> None:

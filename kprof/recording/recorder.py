@@ -273,7 +273,7 @@ class Recorder:
             raise OutOfResources(needed, limit, "shared memory")
 
     def _lds(self, kernel: RecordedKernel) -> int | None:
-        """Bytes of LDS of a workgroup, 0 where it is not told; ``None`` when it does not compile."""
+        """Bytes of LDS of a workgroup, 0 where it is not recorded; ``None`` when it does not compile."""
         self.compiler.wait(kernel.ticket)
         if compile_results.result(kernel.ticket.folder).get("status") != "ok":
             return None

@@ -14,7 +14,7 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     """Compile for the recorder's device; launch nothing.
 
     Args:
-        recorder: what is told.
+        recorder: gets each launch and compile.
         patches: how to get back.
         device: gives the index of the current device.
         stream: gives the current stream of a device.

@@ -79,7 +79,7 @@ class GateFinding:
 
 
 def items(report: Report, *, suppressed: bool = False) -> list[GateFinding]:
-    """All findings: by what they cost where the model told, else the worst first, then by file and line."""
+    """All findings: by what they cost where the model says it, else the worst first, then by file and line."""
     found: list[GateFinding] = []
     seen: Counter[tuple[str, ...]] = Counter()
     for kernel in report.kernels:

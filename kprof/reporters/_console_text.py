@@ -47,7 +47,7 @@ def needs(step: NextStep, lds_bytes: int | UnsetType | None = None, option: str 
 
     Args:
         step: the step.
-        lds_bytes: LDS of a workgroup now; without it, LDS is told as bytes to give up.
+        lds_bytes: LDS of a workgroup now; without it, LDS is shown as bytes to give up.
         option: an option that must change too, from :func:`option_in_the_way`.
     """
     changes = {step.resource: step.reduce_by, **step.also}

@@ -150,7 +150,7 @@ def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple
 
 
 def cure_times(found: Explanation) -> list[str]:
-    """``num_stages=1: predicted 1.21 times as fast, certainty ...``: each cure beside the new side as it is."""
+    """``num_stages=1: predicted 1.21 times as fast, certainty ...``: each cure compared with the new side as it is."""
     return [
         f"{changed(cure)}: predicted {PredictedGain(cure.speedup, cure.certainty).words()}"
         for cure in found.cures

@@ -11,7 +11,7 @@ from kprof.findings import Unjudged
 def coverage_line(kernel: KernelReport) -> str:
     """``33 of 38 rules checked; not checked: KP404, KP405 (the launch's grid is not known)``; empty without rules.
 
-    Rules that do not apply count as checked by nobody: they are named with the reason, too.
+    Rules that do not apply do not count: they are named with the reason, too.
     """
     if kernel.rules is UNSET:
         return ""

@@ -82,7 +82,7 @@ def verdict(trials: "Trials") -> str:
 
 
 def _gain(trials: "Trials") -> str:
-    """What the first one is predicted to cost beside the start."""
+    """What the first one is predicted to cost, and what the start does."""
     from kprof.reporters._model_text import duration
 
     start, best = trials.start, trials.best[0]

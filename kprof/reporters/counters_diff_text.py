@@ -110,7 +110,7 @@ def _called(chosen: Chosen, kernel: KernelCounters) -> str:
 def _only(kernel: KernelCounters, field: str) -> str:
     values = {getattr(one, field) for one in kernel.identities}
     value = values.pop() if len(values) == 1 else None
-    return "not told" if value is None else f"{value:,}"
+    return "not known" if value is None else f"{value:,}"
 
 
 def _us(nanoseconds: float) -> str:

@@ -75,7 +75,7 @@ class _GitHub(Format):
         """See :class:`kprof.reporters.interface.Format`."""
         return GitHubReporter().render(document)
 
-    def finish(self, document: Report, request: ReportRequest) -> None:  # noqa: ARG002 - all of them are told alike
+    def finish(self, document: Report, request: ReportRequest) -> None:  # noqa: ARG002 - all of them are reported alike
         """Add to the job's summary."""
         from kprof.reporters.markdown import MarkdownReporter
 

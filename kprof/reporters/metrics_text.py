@@ -78,7 +78,7 @@ def _rows(members: Sequence[Derived]) -> tuple[list[list[Any]], list[str]]:
             if metric is None or (metric.value is None and metric.used):
                 continue
             if remark := metric.flag or metric.note:
-                shown = remark if metric.value is not None else f"not told: {remark}"
+                shown = remark if metric.value is not None else f"not known: {remark}"
                 remarks.append(f"{metric.formula.title}{place}: {shown}")
         if any(value is not None for value in values):
             ratios = [_ratio(values[0], value) for value in values[1:]]

@@ -67,7 +67,7 @@ def verdict(found: Sequence[OperatorTable]) -> str:
     limited = sum(row.total_ns for one in found for row in one.rows if row.least_ns is not None)
     known = percent(sum(one.known_ns for one in found), whole)
     if not limited:
-        return f"no time lost can be told; work is known for {known} of the kernels' {milliseconds(whole)} ms"
+        return f"the time lost is not known; work is known for {known} of the kernels' {milliseconds(whole)} ms"
     worst = max((row for one in found for row in one.rows), key=lambda row: row.lost_ns or 0.0)
     seen = percent(limited, whole)
     name = kernel_label(worst.name.removeprefix("aten::"), 40)

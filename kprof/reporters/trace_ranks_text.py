@@ -78,5 +78,5 @@ def verdict(report: RankReport) -> str:
         return f"{ranks} ranks, {skew}; no collectives could be matched"
     rank, waited = next(iter(report.stragglers.items()))
     whole = sum(report.stragglers.values())
-    share = f"{100 * waited / whole:.0f} % of {milliseconds(whole)} ms waiting" if whole else "nobody waits"
+    share = f"{100 * waited / whole:.0f} % of {milliseconds(whole)} ms waiting" if whole else "no rank waits"
     return f"{ranks} ranks, {skew}; rank {rank} comes last most: {share} in {report.matched} collectives"

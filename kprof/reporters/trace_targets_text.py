@@ -1,4 +1,4 @@
-"""Kernels of targets in a trace for people: the model's time beside the measured one, and what a search gives back."""
+"""Kernels of targets in a trace for people: the model's time next to the measured one, and what a search gives back."""
 
 from collections.abc import Sequence
 from typing import Any

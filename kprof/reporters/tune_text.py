@@ -152,13 +152,13 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         _fold(console, f"no times: cycles of the busiest CU for each element of {axis}; {unknown} is not known")
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
-        _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")
+        _fold(console, f"times include what is launched besides the kernel: {', '.join(parts)}")
 
 
 def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
     """How sure it is that the first is faster than the kernel's own, and than the next that is told apart from it."""
-    told = next((one for one in problem.ranking[1:] if not one.tie and one.certainty is not None), None)
-    named = [("the kernel's own", problem.own), ("the next one told apart from it", told)]
+    other = next((one for one in problem.ranking[1:] if not one.tie and one.certainty is not None), None)
+    named = [("the kernel's own", problem.own), ("the next one told apart from it", other)]
     said = [f"than {name} {100 * one.certainty:.0f} %" for name, one in named if one is not None and one.certainty]
     if said:
         _fold(

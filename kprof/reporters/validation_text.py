@@ -1,4 +1,4 @@
-"""``kprof validate`` for people: measured beside modelled, kernel by kernel."""
+"""``kprof validate`` for people: measured and modelled, kernel by kernel."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

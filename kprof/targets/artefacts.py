@@ -115,7 +115,7 @@ def compiled_files(root: Path, onerror: Callable[[OSError], object] | None = Non
 
     Args:
         root: the directory.
-        onerror: told of each folder below that cannot be listed.
+        onerror: called for each folder below that cannot be listed.
     """
     for folder, folders, files in os.walk(root, onerror=onerror, followlinks=False):
         folders.sort()

@@ -171,5 +171,5 @@ def _is_possible(text: str) -> None:
         if error.errno == errno.ENAMETOOLONG:
             raise TargetError(f"no such file: a name of {len(text):,} characters", path=f"{text[:60]}…") from None
     except ValueError:
-        # A null byte: no name of a file, and told as any other name that is unknown.
+        # A null byte: no name of a file, and reported as any other unknown name.
         return

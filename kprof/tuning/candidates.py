@@ -26,7 +26,7 @@ class Scored:
         bound: what limits the longest of its launches.
         resources: of the kernel itself.
         codes: hashes of the programs it launches; configurations with the same ones are one program.
-        parts: launches beside the kernel itself, with their times.
+        parts: launches besides the kernel itself, with their times.
         assumptions: what was assumed.
         alike: further configurations that lead to the same program and launch.
         measured_ms: median time on a GPU, when it was measured.

@@ -7,7 +7,7 @@ from pathlib import Path
 from kprof.errors import InputError
 from kprof.inputs import boundary
 
-# What scripts call beside their definitions, and what takes no time and changes nothing.
+# What scripts call besides their definitions, and what takes no time and changes nothing.
 _HARMLESS = frozenset({
     "Config", "constexpr", "jit", "heuristics", "prune_configs", "perf_model", "cdiv", "next_power_of_2",
     "range", "list", "tuple", "dict", "set", "frozenset", "product", "zip", "enumerate", "sorted", "len", "min", "max",

@@ -48,7 +48,7 @@ class Search:
         order: makes the order of a problem's configurations from the kernel's own one; by default that of
             :class:`kprof.tuning.order.Queue` over the space.
         in_flight: configurations that may be under way when another one is chosen. More workers than that are idle.
-        most: configurations of a problem to look at, beside the kernel's own; ``None``: no limit.
+        most: configurations of a problem to look at, besides the kernel's own; ``None``: no limit.
     """
 
     def __init__(

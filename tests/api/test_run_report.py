@@ -196,8 +196,8 @@ def test_the_timeline_in_a_browser(tmp_path: Path, browser: Any) -> None:
     width = canvas.bounding_box()["width"]
     # The kernel at the end: 5 us of 1,593.
     canvas.hover(position={"x": width - 2, "y": 24 + 26 + 11})
-    assert HOSTILE in page.locator(".told").inner_text()
-    assert "5.00 µs" in page.locator(".told").inner_text()
+    assert HOSTILE in page.locator(".pointed").inner_text()
+    assert "5.00 µs" in page.locator(".pointed").inner_text()
     page.mouse.wheel(0, -100)
     start, end = view()
     assert end - start == pytest.approx(0.8 * shown["span"], abs=2)

@@ -63,7 +63,7 @@ def test_an_architecture_that_nothing_was_compiled_for(gate):
 def test_kernels_for_another_architecture_are_named(gate):
     """They are nobody's business, and the verdict says that they are there."""
     shutil.copy(ARTIFACTS / "gfx950" / MATMUL.name, gate.folder / "other.amdgcn")
-    assert gate.reason(0).endswith("compiled has 1 for gfx950 beside")
+    assert gate.reason(0).endswith("compiled also has 1 for gfx950")
 
 
 def test_a_baseline_of_another_triton(gate):

@@ -93,13 +93,13 @@ def test_what_lies_beside_for_other_architectures(folder):
     for name in ("c", "d"):
         shutil.copy(ARTIFACTS / "gfx950" / MATMUL.name, folder / "compiled" / f"{name}.amdgcn")
     got = found(folder, KernelEntry(target="compiled"))
-    assert [one.left_out for one in got] == ["", "compiled has 2 for gfx950 beside"]
+    assert [one.left_out for one in got] == ["", "compiled also has 2 for gfx950"]
     shutil.copy(ARTIFACTS / "gfx90a" / MATMUL.name, folder / "compiled" / "e.amdgcn")
     (folder / "compiled" / "link").symlink_to(folder)
     (folder / "compiled" / "other").symlink_to(folder / "compiled")
     got = found(folder, KernelEntry(target="compiled"))
     assert got[-1].left_out == (
-        "compiled has 1 for gfx90a, 2 for gfx950 beside; links in compiled not followed: link, other"
+        "compiled also has 1 for gfx90a, 2 for gfx950; links in compiled not followed: link, other"
     )
 
 

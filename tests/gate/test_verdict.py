@@ -149,5 +149,5 @@ def test_what_was_not_seen_goes_before_the_metric_that_is_not_known_for_it():
 def test_what_stands_beside_an_ok():
     """Without knobs that changed, and with what else is to be said."""
     assert verdict([kernel()], compared=True).summary == "ok: 1 check, nothing is worse than the baseline"
-    found = verdict([kernel()], compared=False, beside=["one more", "another"])
+    found = verdict([kernel()], compared=False, left_out=["one more", "another"])
     assert found.summary == "ok: 1 check, within budget; one more; another"

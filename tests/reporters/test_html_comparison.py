@@ -10,7 +10,7 @@ import pytest
 from kprof.document import Prediction, Report, Resources, Specialization, Verdict
 from kprof.reporters.html import HtmlReporter
 from kprof.reporters.html.charts import cause_name
-from kprof.reporters.html.comparison import beside, diff_page
+from kprof.reporters.html.comparison import diff_page, side_by_side
 from kprof.reporters.html.parts import script_hash
 from tests.reporters.test_diff import NASTY, three
 from tests.reporters.test_html import Page, kernel, report
@@ -51,7 +51,7 @@ def test_names_from_elsewhere_stay_text_in_a_diff():
 def test_configurations_stand_beside_each_other():
     """A column each, named by what differs; the best one of a row stands out, and unknown is not best."""
     kernels = [configured(64, 200.0, 0), configured(128, 100.0, 8), configured(256, None, 0), kernel("other")]
-    (group,) = beside(kernels, ["BLOCK=64", "BLOCK=128", "BLOCK=256", ""])
+    (group,) = side_by_side(kernels, ["BLOCK=64", "BLOCK=128", "BLOCK=256", ""])
     assert (group.name, group.labels, group.more) == ("add", ["BLOCK=64", "BLOCK=128", "BLOCK=256"], 0)
     rows = {name: (values, best) for name, values, best in group.rows}
     assert rows["modelled time, µs"] == (["200", "100", "?"], [1])
@@ -59,12 +59,12 @@ def test_configurations_stand_beside_each_other():
     assert rows["VGPRs"] == (["100", "100", "100"], [])
     assert rows[f"time: {cause_name('scratch')}"][0] == ["0 %", "25 %", "0 %"]
     page = read(HtmlReporter().render(report(*kernels)))
-    assert "add, 3 beside each other" in page.words
+    assert "add, 3 side by side" in page.words
 
 
 def test_two_tritons_are_told_apart():
     kernels = [configured(64, 200.0, 0, triton=version) for version in ("3.6.0", "3.9.0")]
-    (group,) = beside(kernels, ["", ""])
+    (group,) = side_by_side(kernels, ["", ""])
     assert group.labels == ["Triton 3.6.0", "Triton 3.9.0"]
 
 

@@ -30,10 +30,10 @@ class PairsApart:
 
 @dataclass(frozen=True)
 class PredictedGain:
-    """Two predicted times of a kernel beside each other: a proposal and what there is.
+    """Two predicted times of a kernel: of a proposal and of the present configuration.
 
     Attributes:
-        speedup: time of what there is over the proposal's; above 1 the proposal is predicted to be faster.
+        speedup: time of the present configuration over the proposal's; above 1 the proposal is predicted to be faster.
         certainty: that the proposal is faster, 0 to 1: the share of published pairs predicted as far apart in which
             the one said to be faster was. ``None`` where no times of the architecture are published.
     """
@@ -95,11 +95,11 @@ def certainty(speedup: float, arch: str) -> float | None:
 
 
 def predicted_gain(time_us: float | None, other_us: float | None, arch: str) -> PredictedGain | None:
-    """A proposal beside what there is.
+    """A proposal compared with the present configuration.
 
     Args:
         time_us: the proposal's predicted time, microseconds.
-        other_us: that of what there is.
+        other_us: that of the present configuration.
         arch: the architecture's name.
 
     Returns:

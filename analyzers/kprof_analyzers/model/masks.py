@@ -228,7 +228,7 @@ class _Reader:
 
     def _now(self, name: str) -> Value | None:
         value = self.evaluator.certain(name)
-        # Without a grid nobody knows which workgroups there are.
+        # Without a grid it is not known which workgroups there are.
         return value if self.grid_known or isinstance(value, int) else None
 
     def _next(self, loop: Operation, *names: str) -> tuple[Value | None, ...]:

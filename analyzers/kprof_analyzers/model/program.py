@@ -9,8 +9,8 @@ kind       a               b                     c                    d
 VALU       cycles of pipe  registers waited for
 MATRIX     cycles of pipe  registers waited for  cycles to result     number of its result
 SCALAR     cycles
-LDS        cycles of pipe  counters              cycles to result     cycles of the SIMD's own way there
-VMEM       cycles of L1    counters              bytes x SIMDs        way (see below)
+LDS        cycles of pipe  counters              cycles to result     cycles of the SIMD's own port
+VMEM       cycles of L1    counters              bytes x SIMDs        path (see below)
 SMEM       cycles          counters
 WAIT       (counter, count) pairs
 BARRIER
@@ -40,7 +40,7 @@ Op = tuple[int, float, Any, float, int, int]
 - cycles that its unit is busy, with BEGIN and END the loop's number, with SPLIT the half;
 - what it waits for or counts: matrix results, wait counters, pairs of counter and allowed count, END: where it began;
 - cycles until its result is there, of a memory access the bytes moved, END: iterations;
-- which one: the matrix result it makes, the way of a memory access, cycles of the LDS port;
+- which one: the matrix result it makes, the path of a memory access, cycles of the LDS port;
 - 1 for a matrix instruction with scales.
 """
 

@@ -10,7 +10,7 @@ from benchmarks.model.problem import Candidate, Family, Problem
 BEFORE, AFTER = "baseline_clean", "validate_final4"
 """Passes of AITER's retune: the configuration that was there, and the one that stayed."""
 AGAIN = "baseline_triton34"
-"""The first of them once more: with the same configuration, if what is told of it is true."""
+"""The first of them once more: with the same configuration, if what is published of it is true."""
 APART = 1.25
 """Two times of one configuration that differ by more than this are not of one configuration."""
 _KERNELS = {"_gemm_a8w8_blockscale_kernel": "A8W8_BLOCKSCALE"}
@@ -36,7 +36,7 @@ def _side(row: Row) -> tuple[Product, dict[str, Any]]:
 def _contradicted(row: Row, again: float | None) -> bool:
     """Whether the old configuration took quite another time when it was timed once more.
 
-    Then the problem was not timed with the configurations that are told of it, before or after.
+    Then the problem was not timed with the configurations that are published of it, before or after.
     """
     once = row.time_us
     return bool(once and again) and max(once / again, again / once) > APART
@@ -74,7 +74,8 @@ FAMILY = Family(
     "Pairs of which both configurations are known whole. The old side was measured with Triton 3.4, the new one with "
     "3.6: the measured gain has the compiler's in it, the predicted one has it only where each side is taken from the "
     "code of its own Triton. Pairs whose old side took more than 1.25 times as long, or as short, when it was timed "
-    "once more are left out: six, all of N = K = 8,192, were not timed with what is told of them. That rows shorter "
-    "than 128 bytes, and not 256, cost more on gfx950 was chosen by these rows; nothing else was fitted on them.",
+    "once more are left out: six, all of N = K = 8,192, were not timed with what is published of them. That rows "
+    "shorter than 128 bytes, and not 256, cost more on gfx950 was chosen by these rows; nothing else was fitted on "
+    "them.",
     private=True,
 )

@@ -50,7 +50,7 @@ def main() -> None:
     try:
         asked = _case(first, interpret=interpret)
     except KprofError as error:
-        send(answers, _told(error))
+        send(answers, _error_fields(error))
         return
     send(answers, {"kind": "ready", "not_checked": asked.not_checked})
     keep_shut = (source.fileno(), answers.fileno())
@@ -161,9 +161,9 @@ def _answer(work: Callable[[], Answer], descriptor: int) -> None:
     except TamperedError as error:
         head = {"kind": "tampered", "why": error.message}
     except UncontainedError as error:
-        head = {**_told(error), "kind": "uncontained"}
+        head = {**_error_fields(error), "kind": "uncontained"}
     except KprofError as error:
-        head = _NO_MEMORY if isinstance(error.__cause__, MemoryError) else _told(error)
+        head = _NO_MEMORY if isinstance(error.__cause__, MemoryError) else _error_fields(error)
     except MemoryError:
         head = _NO_MEMORY
     except BaseException as error:  # noqa: BLE001 - also SystemExit: it is the candidate's
@@ -175,7 +175,7 @@ def _answer(work: Callable[[], Answer], descriptor: int) -> None:
         os._exit(0)
 
 
-def _told(error: KprofError) -> dict[str, Any]:
+def _error_fields(error: KprofError) -> dict[str, Any]:
     where = ", ".join(part for part in (error.path, error.place) if part)
     text = f"{where}: {error.message}" if where else error.message
     stage = "form" if isinstance(error, FormError) else ""

@@ -1,4 +1,4 @@
-"""Two configurations' texts of a stage side by side, equal lines beside each other."""
+"""Two configurations' texts of a stage side by side, equal lines aligned."""
 
 import re
 from collections.abc import Mapping, Sequence

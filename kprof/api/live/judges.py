@@ -24,7 +24,7 @@ _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.candidates import main; main()"
 )
 _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ")
-"""What a candidate's process has of the environment, beside the switches of Triton's compiler."""
+"""What a candidate's process has of the environment, besides the switches of Triton's compiler."""
 
 
 class Judges:

@@ -66,7 +66,7 @@ def listing(target: str, stage: str, kernel: int = 0, thread_trace: str | None =
         target: as for :func:`kprof.analyze`.
         stage: a key of :data:`STAGES`.
         kernel: position among the target's kernels.
-        thread_trace: a decoded thread trace of the kernel, whose time is told beside the modelled one.
+        thread_trace: a decoded thread trace of the kernel, whose time is shown next to the modelled one.
         options: how it is compiled, as for :func:`kprof.analyze`.
 
     Raises:

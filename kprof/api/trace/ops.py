@@ -23,7 +23,7 @@ class TraceOps(PerTrace):
 
     Attributes:
         traces: one entry a trace: ``rows``, the GPU's ``limits``, and what has no roofline.
-        targets: launches of the targets' kernels beside the model's time, and what a search found; ``None`` where no
+        targets: launches of the targets' kernels with the model's time, and what a search found; ``None`` where no
             target was named.
     """
 
@@ -42,8 +42,8 @@ class TraceOps(PerTrace):
         from kprof.reporters.trace_ops_text import verdict
         from kprof.reporters.trace_targets_text import verdict as of_targets
 
-        told = [] if self.targets is None else [of_targets(self.targets)]
-        return "; ".join([verdict(self.traces), *told])
+        searched = [] if self.targets is None else [of_targets(self.targets)]
+        return "; ".join([verdict(self.traces), *searched])
 
     def to_frame(self, table: Literal["operators", "targets"] = "operators") -> "pd.DataFrame":
         """A row a trace, operator, shapes and types: ``total_ns``, ``tflops``, ``tbs``, ``share`` of the limit that is
@@ -91,7 +91,7 @@ def trace_ops(
         arch: the product, where the trace does not name its GPU.
         jobs: processes that read, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        targets: kernels, as for :func:`kprof.analyze`, whose launches get the model's time beside the measured one.
+        targets: kernels, as for :func:`kprof.analyze`, whose launches get the model's time next to the measured one.
         tune: search their configurations on all cores: what the best one is predicted to give back.
         config: knobs that the targets were launched with, where they are not the kernel's own.
         shape: problem parameters, or values of a function's arguments.

@@ -24,8 +24,8 @@ def command(
 ) -> None:
     """Show the slowest GEMMs, which library won each, and the time lost where tuning was not used.
 
-    A result file has the time of the winner only. What tuning gains is therefore told for problems that the file has
-    twice, or against --untuned.
+    A result file has the time of the winner only. What tuning gains is therefore reported for problems that the file
+    has twice, or against --untuned.
 
     Example:  kprof ingest tunableop tunableop_results0.csv
     """

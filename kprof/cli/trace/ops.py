@@ -33,7 +33,7 @@ def command(
         list[str],
         typer.Option(
             "--target",
-            help="A kernel in the trace, as for kprof analyze kernel: the model's time beside the measured one.",
+            help="A kernel in the trace, as for kprof analyze kernel: the model's time next to the measured one.",
             metavar="TARGET",
             autocompletion=targets,
         ),

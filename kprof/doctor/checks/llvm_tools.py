@@ -77,7 +77,7 @@ def _oldest(arch: str) -> int:
 
 
 def _objdumps(machine: Host) -> Iterator[tuple[str, int | None]]:
-    """Every llvm-objdump with its major version, which is told by paths: nothing is run."""
+    """Every llvm-objdump with its major version, which paths say: nothing is run."""
     for folder in _ROCM:
         if machine.at(f"{folder}/bin/llvm-objdump").is_file():
             versions = [path.name for path in machine.entries(f"{folder}/lib/clang")]

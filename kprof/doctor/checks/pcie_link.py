@@ -10,7 +10,7 @@ _SPEED = re.compile(r"(\d{1,3}(?:\.\d)?) GT/s")
 
 
 class PcieLink(DoctorCheck):
-    """Speed and width of the PCIe link beside what both ends can do."""
+    """Speed and width of the PCIe link against what both ends can do."""
 
     name = "pcie-link"
     section = "gpu"

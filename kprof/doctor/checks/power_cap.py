@@ -8,7 +8,7 @@ from kprof.doctor.host import Host
 
 
 class PowerCap(DoctorCheck):
-    """The power cap beside its default."""
+    """The power cap against its default."""
 
     name = "power-cap"
     section = "gpu"

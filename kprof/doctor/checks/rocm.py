@@ -1,4 +1,4 @@
-"""Which ROCm is installed beside the wheels."""
+"""Which ROCm is installed, besides what wheels bring."""
 
 from kprof.doctor.check import DoctorCheck
 from kprof.doctor.document import CheckOutcome

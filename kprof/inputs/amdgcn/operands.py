@@ -6,8 +6,8 @@ from functools import lru_cache
 _TOKEN = re.compile(r"(?:[^\s,\[\]()]|\[[^\]]*\]?|\((?:[^()]|\([^()]*\))*\)?|[\])])+|,")
 # gfx1250 prints the low byte of a register number and the whole number in a comment: v0 /*v256*/
 _HIGH_VGPR = re.compile(r"v(?:\d+|\[\d+:\d+\])(\.[lh])?\s*/\*(v(?:\d+|\[\d+:\d+\]))(?:\.[lh])?\*/")
-# Registers and numbers with simple modifiers behind them, as in most instructions: told by one match, where any text
-# takes a loop.
+# Registers and numbers with simple modifiers behind them, as in most instructions: one match finds them, where any
+# text takes a loop.
 _OPERAND = r"-?(?:[vsa](?:[0-9]+|\[[0-9]+:[0-9]+\])|[0-9]+|0x[0-9a-f]+|vcc|exec|off)"
 _MODIFIER = r"(?![vsa][0-9]|off\b)[a-z][a-z0-9_]*(?::(?:[a-z0-9_]+|\[[0-9,]+\]))?"
 _PLAIN = re.compile(rf" ({_OPERAND}(?:, {_OPERAND})*)((?: {_MODIFIER})*)").fullmatch

@@ -62,7 +62,7 @@ def _mixed(candidates: list[ResultFormat], shown: str, head: bytes) -> InputErro
 
 def _unknown(place: Path, shown: str, head: bytes) -> InputError:
     if not head:
-        # What is missing, a pipe or unreadable is told by the boundary's own words.
+        # What is missing, a pipe or unreadable is reported by the boundary.
         from kprof.inputs import boundary
 
         boundary.read_bytes(place, most=HEAD, shown=shown)

@@ -15,7 +15,7 @@ _LONGEST = 1 << 20
 
 
 def lines_of(path: Path, shown: str, found: RowCollector) -> list[str]:
-    """The lines of a text; a last one without an end, and lines that are too long to be any record, are told.
+    """The lines of a text; a last one without an end, and lines too long to be a record, are reported.
 
     Raises:
         KprofError: the file is missing, is no plain file, or has more than :data:`LARGEST` bytes.

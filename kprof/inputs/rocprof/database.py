@@ -112,8 +112,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 def unmerged(path: Path) -> str | None:
     """What a writer left beside the file, in words; ``None`` when nothing."""
     for suffix, words in (("-wal", "a write-ahead log"), ("-journal", "a rollback journal")):
-        beside = path.with_name(path.name + suffix)
-        if beside.is_file() and beside.stat().st_size:
+        log = path.with_name(path.name + suffix)
+        if log.is_file() and log.stat().st_size:
             return f"{words} lies beside the database: its newest rows may be missing"
     return None
 

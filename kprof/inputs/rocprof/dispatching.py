@@ -162,7 +162,7 @@ def complain_about_repeats(columns: Columns, part: FileTables) -> None:
     if "dispatch_id" not in columns or not length(columns):
         return
     numbers = columns["dispatch_id"]
-    # Told without pandas, whose answer for a small file takes longer than the file.
+    # Recognised without pandas, whose answer for a small file takes longer than the file.
     if isinstance(numbers, np.ndarray) and (
         bool((numbers[1:] > numbers[:-1]).all()) or len(np.unique(numbers)) == len(numbers)
     ):

@@ -21,7 +21,7 @@ class TracedInstruction:
     Attributes:
         index: position in the listing.
         text: as disassembled.
-        code_object: number of the code object, when told.
+        code_object: number of the code object, when recorded.
         address: virtual address in bytes.
         hits: times it was issued by the traced wavefronts.
         latency: cycles from when it could have issued until it was done, summed over the hits.
@@ -78,7 +78,7 @@ class Dispatch:
         path: its listing.
         agent: number in the name of its folder or file; ``None`` when it has none.
         dispatch: as ``agent``.
-        kernel: name from the listing, when told.
+        kernel: name from the listing, when recorded.
         hits: instructions issued by the traced wavefronts.
         latency: cycles of them, summed.
     """
@@ -99,7 +99,7 @@ class DecodedThreadTrace:
         path: the file read.
         format: which layout.
         kernel: name from the listing's comment line, when there is one.
-        version: of the decoder, when told.
+        version: of the decoder, when recorded.
         instructions: in address order as listed.
         issues: what was odd, in words.
         wavefronts: number of wavefront files listed beside it, when there is such a list.

@@ -120,7 +120,7 @@ class ResidentWavefronts:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What was read beside the listing.
+    """What was read besides the listing.
 
     Attributes:
         wavefronts: by file name.

@@ -50,7 +50,7 @@ for _category in _NOT_IN_TABLES:
 
 GPU_KINDS = frozenset({"kernel", "copy", "memset"})
 
-# Before Kineto the profiler wrote no category but told the two sides apart by process.
+# Before Kineto the profiler wrote no category but kept the two sides apart by process.
 PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
 
 # Longer ones are no numbers that anything is known by, and Python refuses to read some of them.

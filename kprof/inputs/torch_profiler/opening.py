@@ -36,7 +36,7 @@ _OTHER_PACKING = {
 
 
 def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
-    """The file's content, unpacked when it is gzip (told by its first bytes, not by its name).
+    """The file's content, unpacked when it is gzip (recognised by its first bytes, not by its name).
 
     Raises:
         KprofError: the file is missing or unreadable, is packed in another way, or is gzip and nothing of it
@@ -68,7 +68,7 @@ def _plain(file: BinaryIO, size: int, read: Step) -> Iterator[bytes]:
 
 
 def _unpacked_beside(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
-    """As :func:`_unpacked`, in a thread. Its issues are told when all before them has been read."""
+    """As :func:`_unpacked`, in a thread. Its issues are reported when all before them has been read."""
     met = IssueLog(str(path))
     with closing(read_ahead(lambda: _unpacked(file, path, met, _PIECE, read))) as pieces:
         for piece in pieces:

@@ -106,7 +106,7 @@ def _series(pd: Any, values: list[Any]) -> Any:
 
 
 def _fitting(values: list[Any]) -> list[Any]:
-    """Numbers that neither pandas nor Parquet can hold are missing there; the reader has told of them."""
+    """Numbers that neither pandas nor Parquet can hold are missing there; the reader has reported them."""
     return [None if value is not None and not -(1 << 63) <= value < 1 << 63 else value for value in values]
 
 

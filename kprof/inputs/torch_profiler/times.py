@@ -47,7 +47,7 @@ def sound(starts: list[int | float | None], durations: list[int | float | None])
 def usable(
     name: str, start: float | None, duration: float | None, log: IssueLog
 ) -> tuple[int | float, int | float] | None:
-    """Start and duration, in microseconds, of an event that counts; ``None``, told as lost, for one that does not."""
+    """Start and duration in microseconds of an event that counts; of others ``None``, and they are counted as lost."""
     place = name[:80]
     if start is None or abs(start) > MAX_MICROSECONDS:
         log.add("absurd-time", "an event without a usable time was left out", place=place, lost=1)

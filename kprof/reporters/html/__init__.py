@@ -46,7 +46,7 @@ class HtmlReporter:
         from markupsafe import Markup
 
         # Every command that can write a page loads this file.
-        from kprof.reporters.html.comparison import beside
+        from kprof.reporters.html.comparison import side_by_side
         from kprof.reporters.html.parts import environment
         from kprof.reporters.html.view import differing, rank
 
@@ -73,7 +73,7 @@ class HtmlReporter:
                 document=report,
                 rows=rows,
                 more=len(order) - len(shown),
-                groups=beside([report.kernels[position] for position in shown], differs),
+                groups=side_by_side([report.kernels[position] for position in shown], differs),
                 measured=any(kernel.measured is not UNSET for kernel in report.kernels),
                 sections=Markup("\n".join(sections)),  # noqa: S704 - made by the templates
             )

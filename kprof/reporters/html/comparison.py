@@ -1,4 +1,4 @@
-"""Comparisons as pages: the document of ``kprof diff``, and kernels of one report beside each other."""
+"""Comparisons as pages: the document of ``kprof diff``, and kernels of one report side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,8 +62,8 @@ def _kernel(diff: Diff, kernel: KernelDiff, key: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """Kernels of one name beside each other.
+class SideBySide:
+    """Kernels of one name side by side.
 
     Attributes:
         name: theirs.
@@ -78,7 +78,7 @@ class Beside:
     more: int
 
 
-def beside(kernels: Sequence[KernelReport], knobs: Sequence[str]) -> list[Beside]:
+def side_by_side(kernels: Sequence[KernelReport], knobs: Sequence[str]) -> list[SideBySide]:
     """Tables of the kernels that have a name in common, in the order given.
 
     Args:
@@ -95,7 +95,7 @@ def beside(kernels: Sequence[KernelReport], knobs: Sequence[str]) -> list[Beside
         shown = members[:_MOST_BESIDE]
         several = [kernels[at] for at in shown]
         labels = [_label(several, kernels[at], knobs[at]) for at in shown]
-        found.append(Beside(name, labels, _rows(several), len(members) - len(shown)))
+        found.append(SideBySide(name, labels, _rows(several), len(members) - len(shown)))
     return found
 
 

@@ -184,7 +184,7 @@ def _by_model(
         reason = f"not distinguished from {best.implementation}, which is predicted less than {least:.0%} faster"
         best = asked
     elif behind is not None and best.ms:
-        reason += f", {behind / best.ms - 1:.0%} ahead of the next"
+        reason += f", {behind / best.ms - 1:.0%} faster than the next"
     if best.shape:
         reason += "; its parameters are " + numbers(best.shape)
     return replace(

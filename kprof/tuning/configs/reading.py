@@ -99,8 +99,8 @@ def _none(path: str) -> KprofError:
     return KprofError(
         "is no tuned configuration that kprof knows",
         path=path,
-        hint=f"Known are {', '.join(f.name for f in formats())}: told by the names of folders and files, then by the "
-        "keys.",
+        hint=f"Known are {', '.join(f.name for f in formats())}: recognised by the names of folders and files, then by "
+        "the keys.",
     )
 
 

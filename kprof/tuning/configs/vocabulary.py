@@ -23,7 +23,7 @@ FAMILIES: Mapping[str, frozenset[str]] = {
         "tile_n2", "tile_k2",
     }),
 }  # fmt: skip
-"""Kernel family to the knobs that its kernels take beside the common ones."""
+"""Kernel family to the knobs that its kernels take besides the common ones."""
 
 SPELLINGS = (
     ("BLOCK_M", "BLOCK_SIZE_M", "block_m"),

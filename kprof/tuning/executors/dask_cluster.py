@@ -71,7 +71,7 @@ class DaskExecutor:
             KprofError: the scheduler does not answer, has no workers, or a worker has another Triton or other files.
         """
         distributed: Any = import_module("distributed")
-        # A lost connection is told in one sentence here; its own log of it is a traceback.
+        # A lost connection is reported in one sentence here; its own log of it is a traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             client = distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)

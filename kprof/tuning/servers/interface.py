@@ -78,7 +78,7 @@ class ModelServer(ABC):
         shown: as people write it.
         version: that the table of names was taken from.
         package: the folder of its code.
-        sign: a folder in it by which it is told from others of the name.
+        sign: a folder in it that others of the name do not have.
         nearest: the bucket with the nearest number of rows is taken.
         models: files that name the architectures that it serves, a pattern below its root; empty where it has none.
         kernels: where the Triton kernel of a :attr:`NeededLookup.kernel` may be: file and function, newest first.

@@ -2,7 +2,7 @@
 
 First every environment switch is turned over, one at a time: one that brings the old figures back is the cause. Then
 knobs are changed, the compiler's options before the tile sizes: a change after which nothing is worse than before is a
-cure. Whether it cures is told by figures of the compiled code; cures are ranked by predicted time.
+cure. Whether it cures is decided by figures of the compiled code; cures are ranked by predicted time.
 """
 
 import time
@@ -98,7 +98,7 @@ class Case:
         worst = {*_WORSE_THAN_ANY, *(f"finding:{rule}" for rule in launch_rules())}
         remains = any(found.metric in self.grave for found in left)
         time_us, now_us = (None if report.model is UNSET else report.model.time_us for report in (kernel, self.new))
-        beside = predicted_gain(time_us, now_us, self.new.arch)
+        gain = predicted_gain(time_us, now_us, self.new.arch)
         return TriedChange(
             change=dict(change),
             before={name: self.config.get(name) for name in change},
@@ -108,8 +108,8 @@ class Case:
             price=[price_of(found) for found in price],
             price_severity=max((found.severity for found in price), key=lambda s: s.rank, default=Severity.NOTE),
             time_us=time_us,
-            speedup=None if beside is None else beside.speedup,
-            certainty=None if beside is None else beside.certainty,
+            speedup=None if gain is None else gain.speedup,
+            certainty=None if gain is None else gain.certainty,
         )
 
 

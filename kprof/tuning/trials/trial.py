@@ -26,7 +26,7 @@ class Trial:
         cycles_per_element: where there is no time because a loop's bound is not known: cycles for each element of
             ``axis``.
         axis: what that bound depends on.
-        parts: launches beside the kernel itself, with their times in microseconds; they are part of ``time_us``.
+        parts: launches besides the kernel itself, with their times in microseconds; they are part of ``time_us``.
     """
 
     change: Mapping[str, Any]
@@ -95,7 +95,7 @@ class Trials:
         return found is not None and found.told_apart and found.speedup > 1
 
     def beside_start(self, trial: Trial) -> "PredictedGain | None":
-        """A trial's predicted cost beside the start's; ``None`` where one is not known."""
+        """A trial's predicted cost and the start's; ``None`` where one is not known."""
         from kprof_analyzers.model.certainty import predicted_gain
 
         report = self.start.report

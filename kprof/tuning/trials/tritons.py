@@ -68,7 +68,7 @@ class Tritons:
         from kprof.compiler.versions import installed
 
         if CURRENT[0] in self.versions:
-            # Told before others are got from the network.
+            # Reported before others are fetched from the network.
             installed()
         with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
             made = list(threads.map(lambda version: provide(version, tell=self.wait), self.versions))

@@ -52,7 +52,7 @@ class Chosen:
         return self.gpu_at(kernel.gpu)
 
     def identity(self, kernel: KernelCounters) -> dict[str, Any]:
-        """What a kernel is, for JSON; ``null`` is not told, or put together of several values."""
+        """What a kernel is, for JSON; ``null`` where it is not recorded or differs among what was put together."""
         gpu = self.gpu(kernel)
         values = {
             field: found.pop() if len(found) == 1 else None

@@ -122,7 +122,7 @@ def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tup
             if is_called(activity.name, subject.name):
                 size = activity.workgroup_size
                 work_items = size[0] * size[1] * size[2] if size is not None else None
-                # Where a launch in a graph is not told, 0 is written; Triton's static part is 0 too.
+                # Launches in a graph may have 0 for what was not recorded; Triton's static part is 0 too.
                 lds = activity.lds_bytes if activity.lds_bytes or not subject.lds_bytes else None
                 groups.setdefault((activity.name, work_items, lds), []).append((number, index))
     places = [place for found in groups.values() for place in found]

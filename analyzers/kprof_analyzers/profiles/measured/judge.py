@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
-# What a sure match needs beside the name.
+# What a sure match needs besides the name.
 _SURE = {"num_warps": "the workgroup size", "lds_bytes": "LDS"}
 _RANKS = ("error", "warning", "note")
 

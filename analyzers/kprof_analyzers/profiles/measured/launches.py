@@ -1,4 +1,4 @@
-"""Launches in a trace beside the model's time of the kernel that they are taken to be of."""
+"""Launches in a trace, and the model's time of the kernel that they are taken to be of."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def join_launches(
             named = [one for one in compiled if is_called(launch.name, one.identity.name)]
             if named:
                 best = max(named, key=lambda one: _fit(launch, one))
-                found.append((_beside(trace, launch, best, gpu), best))
+                found.append((_compared(trace, launch, best, gpu), best))
     found.sort(key=lambda pair: (pair[0].modelled_us is None, -(pair[0].lost_ns or 0.0), -pair[0].launch.total_ns))
     return found
 
@@ -133,7 +133,7 @@ def join_launches(
 def _keys(launch: LaunchShape, one: CompiledTarget) -> list[Key]:
     size = launch.workgroup_size
     items = size[0] * size[1] * size[2] if size is not None else None
-    # Where a launch in a graph is not told, 0 is written; Triton's static part is 0 too.
+    # Launches in a graph may have 0 for what was not recorded; Triton's static part is 0 too.
     lds = launch.lds_bytes if launch.lds_bytes or not one.identity.lds_bytes else None
     return compare(one.identity, Variant(launch.name, (), items, lds))
 
@@ -176,7 +176,7 @@ def _doubt(launch: LaunchShape, keys: Sequence[Key], one: CompiledTarget, gpu: s
     return ""
 
 
-def _beside(trace: LaunchShapes, launch: LaunchShape, one: CompiledTarget, gpu: str) -> TargetLaunch:
+def _compared(trace: LaunchShapes, launch: LaunchShape, one: CompiledTarget, gpu: str) -> TargetLaunch:
     keys = _keys(launch, one)
     found = TargetLaunch(trace.info.path, one.target, trace.steps, launch, keys, confidence(keys))
     doubt = _doubt(launch, keys, one, gpu)

@@ -1,4 +1,4 @@
-"""A compiled kernel beside a thread trace of it: the same instructions, and what each took."""
+"""A compiled kernel and a thread trace of it: the same instructions, and what each took."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Alignment:
 
 
 def align(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> Alignment:
-    """Lay a listing beside the program. What the assembler pads with, and where jumps lead to, may differ."""
+    """Align a listing with the program. What the assembler pads with, and where jumps lead to, may differ."""
     listed = [one for one in trace.instructions if not one.text.startswith(";")]
     found: list[Traced] = []
     at = 0
@@ -95,15 +95,15 @@ def _other_counts(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> lis
 
 
 def traced_shares(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> list[float]:
-    """For each instruction its share of the traced wavefronts' time: latency, and idle cycles where they are told.
+    """For each instruction its share of the traced wavefronts' time: latency, and idle cycles where they are recorded.
 
     Raises:
         InputError: another program was traced, or none of its wavefronts.
     """
     match, found = in_thread_trace(program.name, program, trace)
     if match.confidence != "sure":
-        told = "; ".join(f"{key.name}: {key.computed}, traced {key.measured}" for key in match.keys if not key.agrees)
-        raise InputError(f"the thread trace is of other instructions: {told}", path=trace.path)
+        words = "; ".join(f"{key.name}: {key.computed}, traced {key.measured}" for key in match.keys if not key.agrees)
+        raise InputError(f"the thread trace is of other instructions: {words}", path=trace.path)
     cycles = [one.latency + (one.idle or 0) for one in found.traced]
     whole = sum(cycles)
     if not whole:

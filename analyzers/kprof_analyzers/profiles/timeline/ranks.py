@@ -41,7 +41,7 @@ class RankReport(msgspec.Struct, frozen=True):
         matched: collectives that could be matched over all ranks of their group.
         unmatched: communication kernels that could not.
         notes: what limits the comparison.
-        point_to_point: ranks to the time of their sends and receives, in ns, which nobody else has to match.
+        point_to_point: ranks to the time of their sends and receives, in ns, which no other rank has to match.
         world_size: ranks of the job, where a trace says it.
         missing: ranks of the job of which no trace was given; who is waited for cannot be said then.
         bandwidths: collectives by kind, size and group, where the trace names them.

@@ -130,8 +130,8 @@ class _Paths:
         while operator >= 0 and not found:
             found = self._modules_at(self._frames[operator])
             if not found and self._forward[operator] >= 0:
-                ahead = self._modules_at(self._frames[self._forward[operator]])
-                found = (BACKWARD, *ahead) if ahead else ()
+                modules = self._modules_at(self._frames[self._forward[operator]])
+                found = (BACKWARD, *modules) if modules else ()
             operator = self._parents[operator]
         return found
 

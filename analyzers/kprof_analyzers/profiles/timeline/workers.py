@@ -33,8 +33,8 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
         died: the result for a file whose process died twice.
         workers: processes, two or more.
     """
-    waiting, done, told = deque(range(len(files))), dict[int, Any](), 0
-    while told < len(files):
+    waiting, done, given = deque(range(len(files))), dict[int, Any](), 0
+    while given < len(files):
         running: dict[Future[Any], int] = {}
         try:
             with _pool(workers) as pool:
@@ -45,15 +45,15 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         done[running[future]] = future.result()
                         del running[future]
-                    while told in done:
-                        yield done.pop(told)
-                        told += 1
+                    while given in done:
+                        yield done.pop(given)
+                        given += 1
         except BrokenProcessPool:
             log("a worker process died; what it had is read again")
             done.update((place, _alone(step, files[place], died)) for place in sorted(running.values()))
-        while told in done:
-            yield done.pop(told)
-            told += 1
+        while given in done:
+            yield done.pop(given)
+            given += 1
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
@@ -87,7 +87,7 @@ def on_dask(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F], An
         import distributed
     except ImportError as error:
         raise InputError("--scheduler needs Dask", hint="pip install distributed") from error
-    # A lost connection is told in one sentence here; its own log of it is a traceback.
+    # A lost connection is reported in one sentence here; its own log of it is a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     make: Any = distributed.Client
     try:

@@ -145,7 +145,7 @@ def _costed(facts: KernelFacts, finding: Finding) -> Finding | Costed:
 
 
 def _is_off(facts: KernelFacts) -> bool:
-    """Whether Triton makes no buffer operations: told so, or by its version's default."""
+    """Whether Triton makes no buffer operations: by the switch, or by its version's default."""
     value = facts.specialization.environment.get(_SWITCH)
     if value is not None:
         return value.lower() in _OFF

@@ -37,7 +37,7 @@ from kprof.api.live.view.asked import (
 )
 from kprof.api.live.view.following import follow
 from kprof.api.live.view.hub import Hub
-from kprof.api.live.view.open_questions import OpenQuestions, TooManyQuestionsError, result, told
+from kprof.api.live.view.open_questions import OpenQuestions, TooManyQuestionsError, error_fields, result
 from kprof.api.live.view.tritons import TritonSessions
 from kprof.errors import KprofError
 from kprof.version import __version__
@@ -244,4 +244,4 @@ async def _disconnected(request: Request) -> None:
 
 
 def _refused(status: int, error: KprofError) -> Response:
-    return JSONResponse(told(error), status_code=status)
+    return JSONResponse(error_fields(error), status_code=status)

@@ -64,7 +64,7 @@ class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class AskedOccupancy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a kernel would take: registers of a lane, bytes of LDS and wavefronts of a workgroup.
 
-    ``over`` is the one of which all amounts are told.
+    ``over`` is the one that the curve is drawn over.
     """
 
     gpu: Gpu

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 MOST_PAGES = 16
-"""Pages that are told news at a time."""
+"""Pages that can be connected at a time."""
 KEPT = 500
-"""Answers of which a page that is opened later is told."""
+"""Answers that a page gets that is opened later."""
 
 _WAITING = 256
 _QUIET = 15.0
@@ -26,7 +26,7 @@ class Hub:
 
     @property
     def full(self) -> bool:
-        """Whether nobody else can listen."""
+        """Whether no further page can listen."""
         return len(self._listeners) >= MOST_PAGES or self._closed
 
     def tell(self, kind: str, news: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Questions of the pages to the session: so many at a time, and none that nobody waits for."""
+"""Questions of the pages to the session: so many at a time, and none that no page waits for."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ from kprof.errors import KprofError
 from kprof.importing.dependencies import Stamp
 
 MOST_QUESTIONS = 64
-"""Questions that wait or are worked on; beyond that a page is told to come later."""
+"""Questions that wait or are worked on; with more, a page is asked to come back later."""
 
 
 class TooManyQuestionsError(KprofError):
@@ -29,7 +29,7 @@ class OpenQuestions:
 
     Args:
         tritons: whose sessions answer.
-        hub: told of each report that is finished.
+        hub: gets each report that is finished.
 
     Attributes:
         files: target to the files that its last report rests on.
@@ -63,7 +63,7 @@ class OpenQuestions:
         try:
             done = asyncio.wrap_future(asked)
             await asyncio.wait([done])
-            # Whoever asks for the result is told; here it only counts as seen.
+            # Whoever asks for the result gets the exception; here it is only marked as seen.
             _ = done.cancelled() or done.exception()
         except asyncio.CancelledError:
             asked.cancel()
@@ -73,7 +73,7 @@ class OpenQuestions:
         return asked
 
     async def report(self, target: int, asked: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The document of ``kprof analyze --json``; all pages are told its first figures, or why there is none.
+        """The document of ``kprof analyze --json``; all pages get its first figures, or why there is none.
 
         Raises:
             KprofError: as :func:`kprof.analyze`.
@@ -88,7 +88,7 @@ class OpenQuestions:
         try:
             document = result(found)
         except KprofError as error:
-            self._hub.tell("result", {**news, "error": told(error)})
+            self._hub.tell("result", {**news, "error": error_fields(error)})
             raise
         kernels = [asdict(kernel_answer(one)) for one in document["kernels"]]
         for one, entry in zip(kernels, document["kernels"], strict=True):
@@ -111,6 +111,6 @@ def result(asked: Question) -> dict[str, Any]:
         raise KprofError("the question was given up") from None
 
 
-def told(error: KprofError) -> dict[str, str | None]:
+def error_fields(error: KprofError) -> dict[str, str | None]:
     """An error as JSON values."""
     return {"message": error.message, "path": error.path, "place": error.place, "hint": error.hint}

@@ -39,7 +39,7 @@ def serve(
     """
     try:
         import starlette
-        import uvicorn  # noqa: F401 - told first, before anything is started
+        import uvicorn  # noqa: F401 - reported before anything is started
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:
             raise

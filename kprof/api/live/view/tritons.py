@@ -18,7 +18,7 @@ class TritonSessions:
         begin: makes the session of a release; ``""`` is the installed one.
 
     Attributes:
-        versions: releases that are there beside the installed one, the oldest first.
+        versions: releases that are there besides the installed one, the oldest first.
     """
 
     def __init__(self, begin: Callable[[str], Session]) -> None:

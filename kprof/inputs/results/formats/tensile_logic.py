@@ -55,8 +55,8 @@ def read(path: Path, shown: str) -> ToolResults:
     found.facts["solutions"] = f"{len(names):,}"
     _sizes(_joined(lines), names, found)
     tail = [line[2:].strip() for line in lines[-12:] if line.startswith("- ")]
-    found.facts["metric"] = next((text for text in tail if text.endswith("Efficiency")), "not told")
-    found.facts["matching"] = next((text for text in tail if text in _MATCHING), "not told")
+    found.facts["metric"] = next((text for text in tail if text.endswith("Efficiency")), "not recorded")
+    found.facts["matching"] = next((text for text in tail if text in _MATCHING), "not recorded")
     last = max((at for at, line in enumerate(lines) if _CHOICE.match(line)), default=0)
     if not any(line.startswith("- ") for line in lines[last + 1 :]):
         found.complain(len(lines), "nothing follows the sizes: the file was cut off, and sizes may be missing")

@@ -117,7 +117,7 @@ class Snapshot(msgspec.Struct):
 
 
 class SampleRecord(msgspec.Struct):
-    """A sample; the last four are told by stochastic sampling only, and the mask by neither on some versions."""
+    """A sample; the last four are written by stochastic sampling only, and the mask by neither on some versions."""
 
     pc: ProgramCounter = msgspec.field(default_factory=ProgramCounter)
     exec_mask: int | None = None

@@ -4,7 +4,7 @@
   const format = (ns) => ns >= 1e6 ? `${(ns / 1e6).toFixed(3)} ms` : ns >= 1e3 ? `${(ns / 1e3).toFixed(2)} µs` : `${Math.round(ns)} ns`;
   const draw = (figure) => {
     const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-    const canvas = figure.querySelector("canvas"), told = figure.querySelector(".told");
+    const canvas = figure.querySelector("canvas"), caption = figure.querySelector(".pointed");
     const pen = canvas.getContext("2d");
     const lanes = data.streams.map((stream) => {
       let at = 0;
@@ -98,13 +98,13 @@
     const tell = (x, y) => {
       const row = Math.floor((y - TOP) / (HEIGHT + 4)), lane = lanes[row];
       found = null;
-      if (!lane || x < LEFT) return told.textContent = "";
+      if (!lane || x < LEFT) return caption.textContent = "";
       const time = when(x), at = before(lane.starts, time + 1.5 * (to - from) / room());
-      if (at < 0 || lane.starts[at] + lane.durations[at] < time - 1.5 * (to - from) / room()) return told.textContent = "";
+      if (at < 0 || lane.starts[at] + lane.durations[at] < time - 1.5 * (to - from) / room()) return caption.textContent = "";
       const pair = lane.together[at], name = lane.steps ? lane.steps[at][2] : data.names[lane.labels[at]];
       const kind = lane.steps ? "step" : data.categories[data.kinds[lane.labels[at]]][0];
       found = [lane.starts[at], lane.durations[at]];
-      told.textContent = pair
+      caption.textContent = pair
         ? `${pair[0]} activities in ${format(lane.durations[at])}, ${format(pair[1])} of it busy, most of it ${name} (${kind}), from ${format(lane.starts[at])}`
         : `${name} (${kind}): ${format(lane.durations[at])}, from ${format(lane.starts[at])}`;
     };

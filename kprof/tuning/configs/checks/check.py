@@ -31,7 +31,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Context:
-    """What a check may know beside the file itself.
+    """What a check may know besides the file itself.
 
     Attributes:
         machine: the GPU that the file is for.

@@ -18,7 +18,7 @@ class UnknownKnob(BucketCheck):
 
     ## What it does
     Compares the names with those that the kernels of the format read, and names near ones. Where the kernels are not
-    known, only a name that is almost a known one is told.
+    known, only a name that is almost a known one is reported.
 
     ## Why it matters
     A loader ignores a mistyped knob and runs the default, or passes it on to a kernel that then refuses the launch.
@@ -142,7 +142,7 @@ class NotABucket(ConfigCheck):
     """Something stands where a configuration is expected.
 
     ## What it does
-    Finds values beside the buckets that are no objects, bucket names that the loader cannot read, and parts of the
+    Finds values besides the buckets that are no objects, bucket names that the loader cannot read, and parts of the
     file's name that are no `name=value`. Keys that begin with an underscore pass as comments.
 
     ## Why it matters

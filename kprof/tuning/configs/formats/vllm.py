@@ -15,7 +15,7 @@ from kprof.tuning.configs.model import Bucket, ConfigFile, Oddity, buckets_of
 
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(\[[^\]]*\]|[^,\[\]]*)(?:,|$)")
 _PLAIN = {"triton_version"}
-"""Keys beside the buckets that are no configurations."""
+"""Keys besides the buckets that are no configurations."""
 
 
 def fields(stem: str) -> tuple[dict[str, str], str]:

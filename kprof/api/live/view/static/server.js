@@ -13,20 +13,20 @@ function token() {
 
 const headers = { "X-Kprof-Token": token() };
 
-/** What the server could not answer: `told` is its message with path, place and hint. */
+/** What the server could not answer: `answer` is its message with path, place and hint. */
 export class Refused extends Error {
-  constructor(status, told) {
-    super(told.message || `the server answers ${status}`);
+  constructor(status, answer) {
+    super(answer.message || `the server answers ${status}`);
     this.status = status;
-    this.told = told;
+    this.answer = answer;
   }
 }
 
 async function answer(path, options) {
   const found = await fetch(path, { ...options, headers });
-  const told = await found.json();
-  if (!found.ok) throw new Refused(found.status, told);
-  return told;
+  const answer = await found.json();
+  if (!found.ok) throw new Refused(found.status, answer);
+  return answer;
 }
 
 export const about = () => answer("/api/session", {});

@@ -34,7 +34,7 @@ const say = (words) => {
 };
 
 function complain(error) {
-  const { path = null, place = null, hint = null } = error.told || {};
+  const { path = null, place = null, hint = null } = error.answer || {};
   const words = [path, place].filter(Boolean).join(", ");
   byId("error").textContent = [words && `${words}:`, error.message, hint].filter(Boolean).join(" ");
   byId("error").hidden = false;
