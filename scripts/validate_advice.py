@@ -1,4 +1,4 @@
-"""Hold ``kprof advise`` against everything that it compiled, against its starting point, and against ``kprof tune``.
+"""Compare ``kprof advise`` with everything that it compiled, with its starting point, and with ``kprof tune``.
 
     nice python scripts/validate_advice.py [--compiles 16] [--seconds 250] [-j 2] [--only gemm,softmax]
 

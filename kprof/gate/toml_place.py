@@ -1,10 +1,14 @@
-"""On which line of a TOML text a key stands: Python's reader does not tell."""
+"""On which line of a TOML text a key stands: neither Python's reader nor tomlkit says."""
 
 import re
 from collections import Counter
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*=""")
+_TOKEN = re.compile(
+    r"""\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[\[\]{}=\n]""", re.DOTALL
+)
+"""Strings and comments whole, so that what is in them does not count, and what begins and ends a value."""
 _PART = re.compile(r"""["']([^"']*)["']|([A-Za-z0-9_-]+)""")
 
 Keys = tuple[str | int, ...]
@@ -20,7 +24,10 @@ def line_of(text: str, keys: Keys) -> int | None:
     best: tuple[int, int] | None = None
     table: Keys = ()
     seen: Counter[Keys] = Counter()
-    for number, line in enumerate(text.splitlines(), 1):
+    continued = _continued(text)
+    for number, line in enumerate(text.split("\n"), 1):
+        if number in continued:
+            continue
         header = _HEADER.match(line)
         if header is not None:
             table = _numbered(_names(header[2]), seen, array=header[1] == "[[")
@@ -34,6 +41,24 @@ def line_of(text: str, keys: Keys) -> int | None:
         if found == keys[:depth] and (best is None or depth > best[0]):
             best = (depth, number)
     return None if best is None else best[1]
+
+
+def _continued(text: str) -> set[int]:
+    """Lines that begin inside a value: a long string, an array or an inline table."""
+    found: set[int] = set()
+    number, depth, value = 1, 0, False
+    for token in _TOKEN.finditer(text):
+        breaks = token[0].count("\n")
+        if depth or len(token[0]) > 1:
+            found.update(range(number + 1, number + breaks + 1))
+        number += breaks
+        if token[0] == "\n":
+            value = value and depth > 0
+        elif token[0] == "=":
+            value = True
+        elif value and token[0] in "[{]}":
+            depth += 1 if token[0] in "[{" else -1
+    return found
 
 
 def _names(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""How sure it is that of two launches of a kernel the one predicted to be faster is faster.
+"""How sure it is that the launch predicted to be the faster one of two really is.
 
 What is wrong with a prediction is mostly wrong with all of a kernel's configurations alike, so that their order is
 surer than the times themselves and does not follow from the ranges of :mod:`kprof_analyzers.model.ranges`. It is what

@@ -7,7 +7,7 @@ of 16. Registers of other kinds, slots, barriers and the granule of LDS are not 
 
 from kprof.document import Limiter, Occupancy
 from kprof.errors import KprofError
-from kprof.hardware.machine import Architecture
+from kprof.hardware.machine import Architecture, architectures, load
 from kprof_analyzers.occupancy import hardware
 from kprof_analyzers.occupancy.request import OccupancyInput, align
 
@@ -93,7 +93,8 @@ def differences(demand: OccupancyInput) -> list[str]:
 
 def _covered(arch: Architecture) -> None:
     if not arch.occupancy.unified_vgprs:
+        covered = ", ".join(name for name in architectures() if load(name).occupancy.unified_vgprs)
         raise KprofError(
             f"the tuning guide's formula is not about {arch.name}",
-            hint="It covers gfx90a, gfx942 and gfx950; --method hardware works for all.",
+            hint=f"It covers {covered}; --method hardware works for all.",
         )

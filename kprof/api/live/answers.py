@@ -69,7 +69,7 @@ class Analyzed:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A change of knobs that was compiled, and what must be seen in the compiled code before anybody benchmarks it."""
+    """A change of knobs that was compiled, and what must be seen in the compiled code before it is benchmarked."""
 
     change: dict[str, Any]
     config: dict[str, Any]

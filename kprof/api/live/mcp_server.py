@@ -31,7 +31,7 @@ INSTRUCTIONS = """\
 kprof compiles Triton kernels for AMD GPUs without a GPU and says what the compiled code will do. Registers, spills,
 LDS, occupancy and instructions are exact, from the compiled program. Times are modelled, with a range; configurations
 whose ranges overlap much, or that are marked as ties, can only be told apart by measuring. Start with analyze; advise
-compiles better knobs and says what must be seen in the code (fewer spills, more wavefronts) before anybody benchmarks.
+compiles better knobs and says what must be seen in the code (fewer spills, more wavefronts) before it is benchmarked.
 """
 
 Target = Annotated[

@@ -54,7 +54,7 @@ def test_other_architectures_are_not_covered(arch):
     """The formula is about unified register files of 512."""
     with pytest.raises(KprofError, match=f"^the tuning guide's formula is not about {arch}\\n") as caught:
         occupancy(OccupancyInput(load(arch), 64), "guide")
-    assert caught.value.hint == "It covers gfx90a, gfx942 and gfx950; --method hardware works for all."
+    assert caught.value.hint == "It covers gfx90a, gfx942, gfx950; --method hardware works for all."
     with pytest.raises(KprofError, match="not about"):
         guide.vgpr_differences(load(arch))
 

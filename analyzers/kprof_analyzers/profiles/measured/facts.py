@@ -80,7 +80,7 @@ def _units(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
         formula = numbers.metrics[name].formula
         remark = ""
         if name == "lds_conflicts_per_access" and value >= CONFLICTS and not rules & _foretelling(name):
-            remark = "bank conflicts that no finding foretells"
+            remark = "bank conflicts that no finding predicts"
         elif name == "wait_share" and value >= WAITING and not rules & _foretelling(name):
             remark = "waits that no finding explains"
         found.append(Fact(name, formula.title, value, formula.unit, remark=remark))

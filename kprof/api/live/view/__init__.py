@@ -1,1 +1,1 @@
-"""``kprof view``: a page over a session, served to this machine's own browser and to nobody else."""
+"""``kprof view``: a page over a session, served to this machine's own browser only."""

@@ -20,7 +20,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""No code but the page's own files, no markup from text, nothing from elsewhere, and nobody frames it."""
+"""No code but the page's own files, no markup from text, nothing from elsewhere, and no framing."""
 
 HEADERS: Mapping[str, str] = {
     "content-security-policy": POLICY,

@@ -1,4 +1,4 @@
-"""Serving the page: a socket on the loopback, a token nobody can guess, and an end that leaves nothing running."""
+"""Serving the page: a socket on the loopback, a token that cannot be guessed, an end that leaves nothing running."""
 
 import secrets
 import socket
@@ -120,7 +120,7 @@ def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], N
 
         async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
             await super().startup(sockets)
-            # Behind #, browsers send it to nobody and keep it out of what they tell other pages.
+            # Browsers do not send what is behind #, nor put it into the Referer header.
             tell(f"http://{_LOOPBACK}:{port}/#{token}")
 
     config = uvicorn.Config(

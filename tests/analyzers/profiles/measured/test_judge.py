@@ -122,12 +122,12 @@ def test_a_doubtful_match_confirms_and_refutes_nothing(measured):
 
 
 def test_facts_beyond_findings(measured):
-    """Achieved against computed occupancy, and conflicts that no finding foretells."""
+    """Achieved against computed occupancy, and conflicts that no finding predicts."""
     facts = {fact.id: fact for fact in measured(_report(), waves_per_simd=0.7, conflicts=0.5).facts}
     assert facts["waves_per_simd"].value == pytest.approx(0.7)
     assert facts["waves_per_simd"].computed == 2.0
     assert "not the resources" in facts["waves_per_simd"].remark
-    assert "no finding foretells" in facts["lds_conflicts_per_access"].remark
+    assert "no finding predicts" in facts["lds_conflicts_per_access"].remark
     assert facts["mean_ns"].value == 2000.0
 
 

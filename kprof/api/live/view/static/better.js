@@ -6,7 +6,7 @@ import { ask } from "/server.js";
 const SECONDS = 30;
 let running = null;
 
-/** End a search that nobody waits for any more, and show none. */
+/** End a search that is not waited for any more, and show none. */
 export function forget() {
   running?.abort();
   running = null;

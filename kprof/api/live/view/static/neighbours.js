@@ -7,7 +7,7 @@ import { ask } from "/server.js";
 const AT_ONCE = 2;
 let running = null;
 
-/** Give up those that nobody waits for any more. */
+/** Give up those that are not waited for any more. */
 export function forget() {
   running?.abort();
   running = null;
