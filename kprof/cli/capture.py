@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.api.defaults import DEFAULT_ARCH
 from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
-from kprof.hardware.default import DEFAULT_ARCH
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from kprof.api.defaults import USUAL_ARCHS
 from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli.common import NoColorOption, QuietOption
-from kprof.hardware.default import USUAL_ARCHS
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from kprof.api.defaults import DEFAULT_GPU
 from kprof.cli._completion import architectures
-from kprof.hardware.default import DEFAULT_GPU
 
 HELP = "Serve your editor (Language Server Protocol): findings on save, what a line costs, faster configurations."
 

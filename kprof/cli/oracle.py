@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from kprof.api.defaults import DEFAULT_GPU
 from kprof.cli._completion import architectures
 from kprof.cli.common import JobsOption
-from kprof.hardware.default import DEFAULT_GPU
 
 HELP = "Judge candidates for a kernel: compiled, right, predicted time; as JSON, for agents and searches."
 

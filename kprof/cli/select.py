@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from kprof.api.defaults import DEFAULT_ARCH
 from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli.common import QuietOption, ShapeOption
-from kprof.hardware.default import DEFAULT_ARCH
 from kprof.inputs.assignments import assignments
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
