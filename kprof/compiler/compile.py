@@ -29,6 +29,11 @@ def compile_kernel(request: CompileRequest, *, cache: bool = True, timeout: floa
     return outcome.result()
 
 
+def warm() -> None:
+    """Start the worker of :func:`compile_kernel` ahead of the first compile, without waiting for it."""
+    _shared().warm()
+
+
 def compile_many(
     requests: Iterable[CompileRequest],
     jobs: int | None = None,

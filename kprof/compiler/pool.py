@@ -106,6 +106,12 @@ class Pool:
             self._drop(worker)
         self._workers.clear()
 
+    def warm(self) -> None:
+        """Have a worker that imports Triton while nothing is asked yet; what keeps it from starting is told later."""
+        if not self._workers:
+            with contextlib.suppress(OSError):
+                self._start()
+
     def run(
         self, requests: Iterable[CompileRequest | None], cache: Path | None = None, finish: Finish | None = None
     ) -> Iterator[CompileOutcome]:

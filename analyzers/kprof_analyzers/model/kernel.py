@@ -1,6 +1,6 @@
 """From a kernel's facts to its predicted time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kprof.analysis import KernelFacts
@@ -189,7 +189,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
             if length.get(number) and limit:
                 powered[number] = soft_max(powered[number], limit, model.machine.figures["overlap"])
     lengths = {loop: (iterations[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in iterations}
-    each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
+    each = [_whole(model.nodes, model.trips, lengths, n) for n in (-1, *_different(model))]
     cycles = result.cycles + each[0]
     longest = result.cycles + max(each)
     return Run(result, cycles, longest, iterations, length, powered, on_simd, groups * waves, frozenset(steady))
@@ -240,9 +240,10 @@ def _pooled(
     return {loop: min(length[loop], soft_max(free[loop], bound, sharpness)) for loop, bound in bounds.items()}
 
 
-def _workgroups(model: KernelModel) -> int:
-    """Workgroups whose iterations are known one by one."""
-    return max((len(t.each) for t in model.trips.values()), default=0)
+def _different(model: KernelModel) -> Iterable[int]:
+    """Workgroups whose iterations are known one by one: one of those whose loops all iterate as often."""
+    iterations = zip(*(t.each for t in model.trips.values() if t.each), strict=True)
+    return {counts: number for number, counts in enumerate(iterations)}.values()
 
 
 def soft_max(one: float, other: float, sharpness: float) -> float:

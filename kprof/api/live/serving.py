@@ -30,5 +30,5 @@ def serve(roots: Sequence[str] = (), *, run: bool = False, jobs: int = 0, timeou
     from kprof.api.live.session import Session
 
     reach = Reach(folders(list(roots) or ["."]), run=run)
-    with Session(jobs=jobs, timeout=timeout) as session:
+    with Session(jobs=jobs, timeout=timeout, warm=True) as session:
         mcp_server.serve(session, reach)

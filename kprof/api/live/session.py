@@ -89,6 +89,8 @@ class Session:
         timeout: seconds that a question may take.
         memory: bytes of address space that a question may take, 0 for no limit.
         triton: release that compiles, got as ``kprof diff --triton`` gets it; ``installed`` is the running one.
+        warm: start all processes and their compilers now, and replace one before the next question comes, so that none
+            waits for imports.
 
     Raises:
         KprofError: this Triton cannot be had.
@@ -101,9 +103,15 @@ class Session:
     """
 
     def __init__(
-        self, *, jobs: int = 0, timeout: float = 300.0, memory: int = MEMORY, triton: str = "installed"
+        self,
+        *,
+        jobs: int = 0,
+        timeout: float = 300.0,
+        memory: int = MEMORY,
+        triton: str = "installed",
+        warm: bool = False,
     ) -> None:
-        self.timeout, self.memory = timeout, memory
+        self.timeout, self.memory, self._warm = timeout, memory, warm
         self._environment = provide(normalise(triton))
         self._waiting: queue.Queue[Question | None] = queue.Queue()
         self._kept: OrderedDict[str, tuple[str, dict[str, Stamp]]] = OrderedDict()
@@ -179,8 +187,8 @@ class Session:
         return None if found is None or stale(found[1]) else found
 
     def _work(self) -> None:
-        """One thread: it has a process while there are questions."""
-        process: subprocess.Popen[bytes] | None = None
+        """One thread: it has a process while there are questions, and before them in a warm session."""
+        process: subprocess.Popen[bytes] | None = self._ready(None)
         served = 0
         while (asked := self._waiting.get()) is not None:
             if not asked.set_running_or_notify_cancel():
@@ -199,12 +207,24 @@ class Session:
                 asked.set_exception(KprofError(f"no process for {asked.name}: {error.strerror or error}"))
             with self._guard:
                 self._running.discard(asked)
+            if process is None or served >= RECYCLE:
+                process, served = self._ready(process), 0
         _end(process)
+
+    def _ready(self, process: "subprocess.Popen[bytes] | None") -> "subprocess.Popen[bytes] | None":
+        """In a warm session a new process in another's place, before it is asked; else none."""
+        _end(process)
+        if not self._warm or self._closed:
+            return None
+        with contextlib.suppress(OSError):
+            return self._started()
+        # The question will be told.
+        return None
 
     def _started(self) -> "subprocess.Popen[bytes]":
         paths = json.dumps(self._environment.module_path)
         return children.popen(
-            [sys.executable, "-c", _START, str(self.memory), paths],
+            [sys.executable, "-c", _START, str(self.memory), "warm" if self._warm else "cold", paths],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -50,7 +50,7 @@ def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Update
     """
     last: ReportResult | None = None
     files: Mapping[str, Stamp] = {}
-    with Session(jobs=1) as session:
+    with Session(jobs=1, warm=True) as session:
         while True:
             asked = session.submit("report", target=target, **options)
             update = _update(asked, last)

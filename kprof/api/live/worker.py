@@ -29,12 +29,15 @@ _RUN_PROGRAMS = frozenset({"advise", "rank"})
 
 
 def main() -> None:
-    """Serve questions until standard input ends. The one argument is a limit of memory in bytes, 0 for none."""
+    """Serve questions until standard input ends.
+
+    The arguments are a limit of memory in bytes, 0 for none, and ``warm`` where a compiler is started ahead.
+    """
     end_with_parent()
     location.silence()
     source, answers = own_streams()
     limit_memory(int(sys.argv[1]))
-    _warm()
+    _warm(compiler=sys.argv[2] == "warm")
     serve(source, answers)
 
 
@@ -49,13 +52,18 @@ def limit_memory(most: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-def _warm() -> None:
+def _warm(*, compiler: bool) -> None:
     """Import what nearly every question needs; what is wrong with Triton is reported with the first answer."""
     import kprof_analyzers.pipeline  # noqa: F401
     from kprof.api.live import questions  # noqa: F401
     from kprof.compiler import versions
+    from kprof.compiler.compile import warm
 
     try:
+        versions.installed()
+        if compiler:
+            # It imports Triton while this process does.
+            warm()
         versions.api()
     except KprofError:
         return

@@ -48,15 +48,20 @@ def serve(
     from kprof.api.live.session import Session
     from kprof.api.live.view.application import Served, ViewServer
     from kprof.api.live.view.tritons import TritonSessions
+    from kprof.targets.target import TargetKind, resolve
 
     for target in targets:
         _check(target)
     options = _of_measured_gpu(options)
+    compiling = any(resolve(target).kind is TargetKind.SOURCE for target in targets)
 
     def begin(version: str) -> Session:
-        return Session(jobs=jobs, timeout=timeout, triton=version or "installed")
+        return Session(jobs=jobs, timeout=timeout, triton=version or "installed", warm=compiling)
 
     with _listening(port) as listening, TritonSessions(begin) as tritons:
+        if compiling:
+            # Its processes import what they need while the browser starts.
+            tritons.session("")
         server = ViewServer(tritons, Served(list(targets), options))
         _run(server, listening, tell)
 
