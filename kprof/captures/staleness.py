@@ -51,39 +51,90 @@ def listing(folder: Path) -> str | None:
 
 def digests(root: Path, paths: Iterable[Path]) -> dict[str, str]:
     """Files below the root by their path from there. Installed packages below it are left out."""
-    return {name: content for name, content in _named(root, paths).items() if not _leads_out(name)}
+    return named(SourceNames(root), paths)[0]
 
 
 def outside(root: Path, paths: Iterable[Path]) -> dict[str, str]:
     """Files that are not below the root, by their path from there, ``../lib/tile.py``; no installed packages."""
-    return {name: content for name, content in _named(root, paths).items() if _leads_out(name)}
+    return named(SourceNames(root), paths)[1]
 
 
-def _named(root: Path, paths: Iterable[Path]) -> dict[str, str]:
+def named(names: "SourceNames", paths: Iterable[Path]) -> tuple[dict[str, str], dict[str, str]]:
+    """What :func:`digests` and :func:`outside` give, each file read once."""
     found: dict[str, str] = {}
     for path in paths:
-        for name in names_of(root, path):
-            content = digest(path) if len(found) < LIMIT else None
-            if content is not None:
-                found[name] = content
-    return dict(sorted(found.items()))
+        own = names.of(path)
+        content = digest(path) if own and len(found) < LIMIT else None
+        if content is not None:
+            found |= dict.fromkeys(own, content)
+    ordered = sorted(found.items())
+    return (
+        {name: content for name, content in ordered if not _leads_out(name)},
+        {name: content for name, content in ordered if _leads_out(name)},
+    )
 
 
-def names_of(root: Path, path: Path) -> list[str]:
-    """A file's names from a root: where it is and, below the root, the link through which it was reached.
+class SourceNames:
+    """Names of files from a root. Asked for thousands, of few folders: what a folder leads to is found out once.
 
-    None for what is in an installed package.
+    Args:
+        root: the work tree.
     """
-    found: dict[str, None] = {}
-    try:
-        start, straight = root.resolve(), path.absolute()
-        found[Path(os.path.relpath(path.resolve(), start)).as_posix()] = None
-        for above in (root.absolute(), start):
-            if straight.is_relative_to(above):
-                found[straight.relative_to(above).as_posix()] = None
-    except (OSError, ValueError, RuntimeError):
-        pass
-    return [name for name in found if not {"site-packages", "dist-packages"} & set(PurePosixPath(name).parts)]
+
+    def __init__(self, root: Path) -> None:
+        try:
+            self._starts = tuple(dict.fromkeys((str(root.resolve()), str(root.absolute()))))
+        except (OSError, RuntimeError):
+            self._starts = ()
+        self._folders: dict[str, list[str]] = {}
+        self._real: dict[str, str] = {}
+
+    def of(self, path: Path) -> list[str]:
+        """A file's names: where it is and, below the root, the link through which it was reached.
+
+        None for what is in an installed package.
+        """
+        if not self._starts:
+            return []
+        try:
+            straight = str(path.absolute())
+            folder, last = os.path.split(straight)
+            known = self._names_of_folder(folder)
+            if known and self.resolved(folder, last) == straight:
+                found = [os.path.join(name, last) if name != os.curdir else last for name in known]  # noqa: PTH118
+            else:
+                real = os.path.relpath(os.path.realpath(straight), self._starts[0])
+                found = [real, *self._below(straight)]
+        except (OSError, ValueError, RuntimeError):
+            return []
+        return [name for name in dict.fromkeys(found) if _PACKAGES.isdisjoint(name.split("/"))]
+
+    def resolved(self, folder: str, last: str) -> str:
+        """Where a file of a folder really is."""
+        path = os.path.join(folder, last)  # noqa: PTH118
+        if not last or last == os.pardir or os.path.islink(path):  # noqa: PTH114
+            return os.path.realpath(path)
+        real = self._real.get(folder)
+        if real is None:
+            real = self._real[folder] = os.path.realpath(folder)
+        return os.path.join(real, last)  # noqa: PTH118
+
+    def _names_of_folder(self, folder: str) -> list[str]:
+        """What the names of the files in a folder begin with; nothing above the root, where one is the root itself."""
+        known = self._folders.get(folder)
+        if known is None:
+            above = any(start.startswith(os.path.join(folder, "")) for start in self._starts)  # noqa: PTH118
+            known = [] if above else [os.path.relpath(folder, self._starts[0]), *self._below(folder)]
+            self._folders[folder] = known
+        return known
+
+    def _below(self, path: str) -> list[str]:
+        """The path from each root that it is below, by its text."""
+        inside = [start for start in self._starts if path == start or path.startswith(os.path.join(start, ""))]  # noqa: PTH118
+        return [os.path.relpath(path, start) for start in inside]
+
+
+_PACKAGES = frozenset({"site-packages", "dist-packages"})
 
 
 def _leads_out(name: str) -> bool:

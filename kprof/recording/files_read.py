@@ -131,9 +131,10 @@ class Reads:
         """
         kept = functools.partial(_kept, root=root, without=without)
 
+        @functools.cache
         def ours(folder: str) -> bool:
             """Of the work tree: what else is on the path has nothing new put into it."""
-            return Path(os.path.abspath(folder)).is_relative_to(root) and kept(os.path.join(folder, "x"))  # noqa: PTH100, PTH118
+            return _inside(os.path.abspath(folder), str(root)) and kept(os.path.join(folder, "x"))  # noqa: PTH100, PTH118
 
         modules = places_before(list(self.sought.modules), ours)
         for name in dict.fromkeys((*self.sought.missing, *self.read, *self.sought.folders, *modules)):
@@ -143,7 +144,7 @@ class Reads:
     def results(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
         """What was written and would have counted, below the root. Arguments as for :meth:`files`."""
         for name in self.written:
-            if Path(name).is_relative_to(root) and _counts(name, root, without):
+            if _inside(name, str(root)) and _counts(name, root, without):
                 yield Path(name)
 
     def folders(self, root: Path, without: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
@@ -156,18 +157,35 @@ class Reads:
 def _kept(name: str, root: Path, without: Sequence[str]) -> bool:
     """Whether what is not there could be the program's."""
     temporary = os.path.join(tempfile.gettempdir(), "")  # noqa: PTH118
-    inside = Path(os.path.abspath(name)).is_relative_to(root)  # noqa: PTH100 - links stay links
-    return _counts(name, root, without) and (inside or not name.startswith(temporary))
+    inside = _inside(os.path.abspath(name), str(root))  # noqa: PTH100 - links stay links
+    return (inside or not name.startswith(temporary)) and _counts(name, root, without)
 
 
 def _counts(name: str, root: Path, without: Sequence[str]) -> bool:
     """Whether a file is one of the program's own: not Python's, not the machine's, in no hidden folder or cache."""
-    places = [Path(place) for place in (sys.prefix, sys.base_prefix, *_SYSTEM, str(_OURS))]
-    if Path(name).is_relative_to(root):
+    start = str(root)
+    inside = _inside(name, start)
+    if name.startswith(_others(start, tuple(without), inside, (sys.prefix, sys.base_prefix))):
+        return False
+    if not _PACKAGES.isdisjoint(name.split("/")):
+        return False
+    folders = (name[len(start) :] if inside else os.path.relpath(name, start)).split("/")[:-1]
+    return not any(part[:1] == "." and part != ".." for part in folders)
+
+
+def _inside(name: str, start: str) -> bool:
+    """Whether a path is below another, or is it, by their texts: there are thousands to tell of."""
+    return name == start or name.startswith(os.path.join(start, ""))  # noqa: PTH118
+
+
+_PACKAGES = frozenset({"__pycache__", "site-packages", "dist-packages"})
+
+
+@functools.lru_cache(maxsize=16)
+def _others(root: str, without: tuple[str, ...], inside: bool, pythons: tuple[str, str]) -> tuple[str, ...]:
+    """How the names of files begin that are not the program's, for those inside or outside of the root."""
+    places = [Path(place) for place in (*pythons, *_SYSTEM, str(_OURS))]
+    if inside:
         # A work tree below /usr/src or /var/lib is the program's, and so is one that is a virtual environment, too.
-        places = [place for place in places if place != root and place.is_relative_to(root)]
-    others = tuple(f"{place}{os.sep}" for place in (*map(Path, filter(None, without)), *places))
-    folders = Path(os.path.relpath(name, root)).parts[:-1]
-    hidden = any(part[:1] == "." and part != ".." for part in folders)
-    packages = {"__pycache__", "site-packages", "dist-packages"} & set(Path(name).parts)
-    return not hidden and not packages and not name.startswith(others)
+        places = [place for place in places if place != Path(root) and place.is_relative_to(root)]
+    return tuple(f"{place}{os.sep}" for place in (*map(Path, filter(None, without)), *places))

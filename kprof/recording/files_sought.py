@@ -137,13 +137,14 @@ def places_before(modules: Sequence[str], ours: Callable[[str], bool]) -> Iterat
     wanted = dict.fromkeys(modules)
     loaded = list(sys.modules.items())
     wanted.update((name, None) for name, module in loaded if "." not in name and getattr(module, "__spec__", None))
+    stems = functools.cache(_stems)
     for name in wanted:
         package, _, last = name.rpartition(".")
         folders = list(getattr(sys.modules.get(package), "__path__", ())) if package else sys.path
         if not last.isidentifier() or name.partition(".")[0] in _OTHERS:
             continue
         for folder in folders:
-            if _has(folder, last):
+            if last in stems(folder or os.curdir) and _has(folder, last):
                 break
             if ours(folder):
                 yield str(Path(folder or ".", f"{last}.py").absolute())
@@ -153,3 +154,11 @@ def places_before(modules: Sequence[str], ours: Callable[[str], bool]) -> Iterat
 def _has(folder: str, module: str) -> bool:
     place = os.path.join(folder, module)  # noqa: PTH118 - no error of any name
     return os.path.isdir(place) or any(map(os.path.isfile, (place + end for end in importlib.machinery.all_suffixes())))  # noqa: PTH112
+
+
+def _stems(folder: str) -> frozenset[str]:
+    """What the names in a folder begin with, up to their first point."""
+    try:
+        return frozenset(name.partition(".")[0] for name in os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return frozenset()

@@ -1,13 +1,14 @@
 """The program's own files, as far as Python has loaded or read them. Standard library only."""
 
+import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from kprof.captures.installed import distributions, name_in_package, package_digests, package_of, packages_of
-from kprof.captures.staleness import LIMIT, digests, names_of, outside
+from kprof.captures.staleness import LIMIT, SourceNames, digests, named
 from kprof.recording.files_read import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
@@ -42,42 +43,46 @@ def of_process(
         ``files`` below the root and ``outside`` of it, each to its digest; ``packages``, ``distributions``, ``absent``,
         ``folders`` and ``written`` as the journal's record has them.
     """
+    names = SourceNames(root)
+    modules = _modules(names)
     packages = packages_of(kernels) - _OWN_PACKAGES
-    installed = [str(path) for path in _modules() if package_of(name_in_package(str(path)) or "") in packages]
+    inside = {str(path): name for path in modules if (name := name_in_package(str(path)))}
+    installed = [path for path, name in inside.items() if package_of(name) in packages]
     if reads is None:
-        modules = list(_modules())
-        of_packages = package_digests(installed)
-        return {"files": digests(root, modules), "outside": outside(root, modules), "packages": of_packages}
+        below, beside = named(names, modules)
+        return {"files": below, "outside": beside, "packages": package_digests(installed)}
     data, sought = reads.packaged()
     data = [name for name in data if package_of(name_in_package(name) or "") not in _OWN_PACKAGES]
     sought = [name for name in sought if package_of(name) not in _OWN_PACKAGES]
     held = package_digests([*installed, *data])
     others = {package_of(name) for name in (*held, *sought)} - packages
-    paths = [*_modules(), *reads.files(root, without)]
+    below, beside = named(names, [*modules, *reads.files(root, without)])
     found: dict[str, Any] = {
-        "files": digests(root, paths),
-        "outside": outside(root, paths),
+        "files": below,
+        "outside": beside,
         "packages": held,
         "packages_absent": sorted(sought)[:LIMIT],
         "distributions": distributions(others),
-        "absent": _names(root, reads.absent(root, without)),
-        "folders": {name: had for path, had in reads.folders(root, without) for name in names_of(root, path)},
-        "written": _names(root, reads.results(root, without)),
+        "absent": _all(names, reads.absent(root, without)),
+        "folders": {name: had for path, had in reads.folders(root, without) for name in names.of(path)},
+        "written": _all(names, reads.results(root, without)),
     }
-    overflowed = reads.full or any(len(names) >= LIMIT for names in found.values())
+    overflowed = reads.full or any(len(kind) >= LIMIT for kind in found.values())
     return {**found, "overflowed": True} if overflowed else found
 
 
-def _names(root: Path, paths: Iterable[Path]) -> list[str]:
-    return sorted({name for path in paths for name in names_of(root, path)})[:LIMIT]
+def _all(names: SourceNames, paths: Iterable[Path]) -> list[str]:
+    return sorted({name for path in paths for name in names.of(path)})[:LIMIT]
 
 
-def _modules() -> Iterator[Path]:
-    library = Path(sysconfig.get_paths()["stdlib"])
+def _modules(names: SourceNames) -> list[Path]:
+    library = os.path.join(sysconfig.get_paths()["stdlib"], "")  # noqa: PTH118 - texts: there are thousands
+    ours = os.path.join(_OURS, "")  # noqa: PTH118
+    found = []
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not file.endswith(".py"):
+        if not isinstance(file, str) or not file.endswith(".py") or file.startswith(library):
             continue
-        path = Path(file)
-        if _OURS not in path.resolve().parents and library not in path.parents:
-            yield path
+        if not names.resolved(*os.path.split(os.path.abspath(file))).startswith(ours):  # noqa: PTH100
+            found.append(Path(file))
+    return found
