@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -159,10 +160,12 @@ def differing(one: str, other: str) -> str:
     return one[:120]
 
 
-def compared(name: str, listed: dict[str, Any]) -> tuple[str, list[str], bool]:
+def compared(
+    name: str, listed: dict[str, Any], capture: tuple[Counter[tuple[str, ...]], list[str]]
+) -> tuple[str, list[str], bool]:
     """A row of the page, what differs, and whether all of that is explained."""
     there = of_list(listed["launches"])
-    here, failed = captured(name)
+    here, failed = capture
     launches = f"{sum(there.values())}, {sum(here.values())}"
     kernels = [len({launch[0] for launch in side}) for side in (there, here)]
     most, exact = max(sum(there.values()), sum(here.values())), there & here
@@ -187,15 +190,19 @@ def compared(name: str, listed: dict[str, Any]) -> tuple[str, list[str], bool]:
 def main() -> None:
     """Compare, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--at-once", type=int, default=1, metavar="N", help="programs that are captured at a time")
     parser.add_argument("listed", type=Path, metavar="LISTED.json", help="what scripts/launches/programs.py wrote")
-    path: Path = parser.parse_args().listed
+    chosen = parser.parse_args()
+    path: Path = chosen.listed
     import triton
 
     listed = json.loads(path.read_text(encoding="utf-8"))
     os.environ.setdefault("OMP_NUM_THREADS", "2")
     rows, said, explained = [], [], True
+    with ThreadPoolExecutor(chosen.at_once) as pool:
+        captures = dict(zip(listed["programs"], pool.map(captured, listed["programs"]), strict=True))
     for name, program in listed["programs"].items():
-        row, more, clear = compared(name, program)
+        row, more, clear = compared(name, program, captures[name])
         print(row, *more, sep="\n", flush=True)
         rows.append(row)
         said += more

@@ -2,8 +2,8 @@
 
 Four runs of one program, each in a process of its own, cold caches for each:
 
-plain     nothing is compiled or recorded: what the program itself costs
-bare      each kernel is compiled by ``triton.compile`` in the process, nothing is recorded
+plain     the program on the simulated GPU, its launches stubbed: nothing is compiled, identified, noted or written
+bare      the same, and each kernel is compiled by ``triton.compile`` in the process
 capture   ``kprof capture``
 again     ``kprof capture`` with the cache of the run before
 
@@ -24,11 +24,12 @@ from pathlib import Path
 
 
 def inside(mode: str, program: list[str], folder: str) -> None:
-    """Run the program here, as ``plain`` or ``bare``."""
+    """Run the program here, as ``plain`` or ``bare``: on the simulated GPU, with nothing identified, noted or written."""
     from kprof.recording.command import RecordOptions, prepare
-    from kprof.recording.compiler import Compiler
+    from kprof.recording.files_read import Reads
     from kprof.recording.recorder import Recorder
     from kprof.recording.session import RecordingSession
+    from kprof.recording.stub import RecordedKernel
     from kprof.recording.ticket import Ticket
 
     os.environ["TRITON_CACHE_DIR"] = f"{folder}/triton-{mode}"
@@ -36,24 +37,26 @@ def inside(mode: str, program: list[str], folder: str) -> None:
 
     compile_bare = triton.compiler.compile
     session = RecordingSession(prepare(RecordOptions("gfx942", Path(folder, mode), use_cache=False)))
-    original = Recorder.compile
 
     def compile_one(self, source, target, options, backend):  # noqa: ANN001, ANN202
+        del backend
         if mode == "bare":
             with contextlib.suppress(Exception):
                 compile_bare(source, target=target, options=options.__dict__)
-        return original(self, source, target, options, backend)
+        ticket = Ticket(str(id(source)), source.fn.fn.__name__, Path(folder))
+        kernel = RecordedKernel(source, ticket, {}, lambda *_: None, lambda _: ({}, {}))
+        candidate = self._context.candidate
+        if candidate is not None:
+            candidate.kernel = kernel
+        return kernel
 
-    def ask(self, identifier, name, make, *, later=False):  # noqa: ANN001, ANN202
-        del self, make, later
-        return Ticket(identifier, name, Path(folder))
-
-    Compiler.ask = ask
     Recorder.compile = compile_one
     Recorder.usable = lambda _self, _kernel: True
-    Recorder.note_launch = lambda *_args, **_kwargs: None
+    Recorder.finish = lambda *_: None
+    Reads.watch = lambda _self: None
     session.start()
     sys.argv = program
+    sys.path.insert(0, str(Path(program[0]).parent))
     runpy.run_path(program[0], run_name="__main__")
     session.finish()
 

@@ -27,6 +27,9 @@ import triton
 import triton.testing
 
 TUTORIALS = {f"tutorial_{number:02}": f"{number:02}-*.py" for number in range(1, 9)}
+PACKAGES = Path(__file__).parents[1] / "programs"
+"""Programs of other public packages, see ``scripts/record_programs.py``: each may be named, too."""
+
 TIME_LIMIT = 400
 NOT_KNOWN = math.inf
 
@@ -84,7 +87,11 @@ def run(name: str) -> None:
     if name == "liger":
         run_liger()
         return
-    (path,) = (Path(os.environ["TRITON_SOURCE"]) / "python" / "tutorials").glob(TUTORIALS[name])
+    if name in TUTORIALS:
+        (path,) = (Path(os.environ["TRITON_SOURCE"]) / "python" / "tutorials").glob(TUTORIALS[name])
+    else:
+        path = PACKAGES / f"{name}.py"
+        sys.path.insert(0, str(PACKAGES))
     sys.argv = [str(path)]
     try:
         runpy.run_path(str(path), run_name="__main__")
