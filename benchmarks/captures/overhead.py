@@ -24,7 +24,7 @@ from pathlib import Path
 
 
 def inside(mode: str, program: list[str], folder: str) -> None:
-    """Run the program here, as ``plain`` or ``bare``: on the simulated GPU, with nothing identified, noted or written."""
+    """Run the program here, as ``plain`` or ``bare``: on the simulated GPU, with nothing identified or noted."""
     from kprof.recording.command import RecordOptions, prepare
     from kprof.recording.files_read import Reads
     from kprof.recording.recorder import Recorder

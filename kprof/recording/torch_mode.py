@@ -97,6 +97,9 @@ class _Redirected:
                 return out
         if named is not None and named.type == "cuda":
             kwargs = {**kwargs, "device": self.cpu}
+        if kwargs.get("pin_memory"):
+            # Torch without a GPU has no allocator of pinned memory.
+            kwargs = {**kwargs, "pin_memory": False}
         if unknown and name in _READS:
             self.recorder.read(_READS[name])
         if self.large is not None and index is not None and name not in _READS:

@@ -140,6 +140,9 @@ def _makers(device: "StandInDevice") -> None:
     def redirected(plain: Callable[..., Any]) -> Callable[..., Any]:
         def make(*args: Any, **kwargs: Any) -> Any:
             index = device.index_of(kwargs.get("device"))
+            if kwargs.get("pin_memory"):
+                # The host's memory is the simulated GPU's; torch without a GPU has no allocator of pinned memory.
+                kwargs = {**kwargs, "pin_memory": False}
             if index is None:
                 return plain(*args, **kwargs)
             made = plain(*args, **{**kwargs, "device": "cpu"})

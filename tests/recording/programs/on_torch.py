@@ -100,6 +100,13 @@ def tensors():
     assert torch.randn(2, device="cuda", generator=generator).is_cuda
 
 
+def pinned():
+    made = [torch.empty(4, pin_memory=True), torch.zeros(4, pin_memory=True), torch.tensor([1, 2], pin_memory=True)]
+    made += [torch.ones(4).pin_memory(), torch.empty_like(torch.ones(4), pin_memory=True)]
+    assert all(tensor.device.type == "cpu" for tensor in made)
+    assert made[2].to("cuda", non_blocking=True).tolist() == [1, 2]
+
+
 def random_numbers():
     """A state is a seed and an offset; going back to one gives the same numbers again."""
     torch.cuda.init()
@@ -183,6 +190,6 @@ def in_a_thread():
 
 
 if __name__ == "__main__":
-    for step in (device_answers, tensors, random_numbers, streams, training, in_a_thread):
+    for step in (device_answers, tensors, pinned, random_numbers, streams, training, in_a_thread):
         step()
     print("all fine")
