@@ -256,9 +256,17 @@ def _bf16(line: Mapping[str, str]) -> Row:
     return _later(line, "aiter_bf16", "AITER bf16 GEMM", _object(line["config"]))
 
 
+def _gluon(line: Mapping[str, str]) -> Row:
+    same = {"gfx": line["arch"], "csv": line["path"], "us": line["time_us_derived"]}
+    config = {name: line[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K")}
+    config |= {"variant": line["config"], "matrix_share": line["mfma_eff_pct"]}
+    return _later({**line, **same}, "gluon_tiles", line["kernel"], config)
+
+
 _LATER: Mapping[str, Callable[[Mapping[str, str]], Row]] = {
     "aiter_flydsl_gemm_times.csv": _flydsl,
     "aiter_triton_bf16_gemm_times.csv": _bf16,
+    "gfx950_gluon_gemm_tiles.csv": _gluon,
 }
 """Tables beside the main one to the reader of a line."""
 

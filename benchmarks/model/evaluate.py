@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.model import metrics, validity
+from benchmarks.model import metrics, tiles, validity
 from benchmarks.model.baselines import most_common, resource_us, roofline_us, share_of_common
 from benchmarks.model.compiling import Facts, Point, stopwatch
 from benchmarks.model.problem import Candidate, Family, Problem
@@ -167,8 +167,10 @@ def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Jud
             results.append(Judged(problem, {}, [], failed))
             continue
         common = most_common(problems, problem)
-        judges = {"order": order_figures, "winner": winner_figures, "time": time_figures, "pair": pair_figures}
-        figures = judges[family.question](problem, scored, common)
+        judges = {"order": order_figures, "winner": winner_figures, "pair": pair_figures}
+        figures = judges.get(family.question, time_figures)(problem, scored, common)
+        if family.question == "tile":
+            figures |= tiles.figures(model.facts, problem)
         if family.question == "winner" and figures:
             won = next(one.candidate.config for one in scored if one.candidate.winner)
             figures |= {f"common_top{n}": share_of_common(problems, won, n) for n in COMMON}

@@ -26,7 +26,7 @@ from benchmarks.model.problem import Family  # noqa: E402
 from benchmarks.model.summary import summary  # noqa: E402
 
 MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update", "pairs")
-MODULES += ("launchable", "later_times")
+MODULES += ("launchable", "later_times", "gluon")
 PAGES = ROOT / "docs" / "validation"
 DATA = ROOT.parent / "shared" / "groundtruth"
 

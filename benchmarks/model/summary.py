@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import goals, metrics, validity
+from benchmarks.model import goals, metrics, tiles, validity
 from benchmarks.model.evaluate import WITHIN, Judged
 from benchmarks.model.ranges import CREDIBLE_US
 
@@ -64,6 +64,8 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
             "under_roofline": sum(one["under_roofline"] for one in shown),
             "measured_under_roofline": sum(one["measured_under_roofline"] for one in shown),
         }
+        if "matrix_share" in shown[0]:
+            found |= tiles.summary(shown)
     return found
 
 

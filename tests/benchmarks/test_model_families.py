@@ -7,7 +7,7 @@ from benchmarks.model.data import Row
 from benchmarks.model.families import inductor, rocm_gemm, tritonblas, vllm
 from benchmarks.model.run import families
 
-QUESTIONS = {"order", "winner", "time", "pair", "validity"}
+QUESTIONS = {"order", "winner", "time", "pair", "validity", "tile"}
 
 
 def row(kernel, shape, config, **fields):

@@ -1,0 +1,72 @@
+"""AMD's Gluon products on CDNA 4, tile by tile: times, and how full thread traces found the matrix units in the loop."""
+
+from collections.abc import Sequence
+
+from benchmarks.model.compiling import Point
+from benchmarks.model.data import Row, UnusableError, each, skip
+from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
+
+KIND = "gluon_tiles"
+_HALVES = {"v5_local_prefetch": 1, "v7_sliceN": 2}
+"""Kernels of the table to the parts in which the columns of a tile of B are read."""
+_SINCE = (3, 9)
+"""Earlier Gluon takes no linear layout for the places that tiles are fetched from."""
+
+
+def _launch(row: Row) -> Point:
+    if row.kernel not in _HALVES:
+        raise UnusableError("a kernel that we did not write")
+    if row.config["variant"] != "base":
+        raise UnusableError("scheduled by a plug-in of the compiler that Triton does not have")
+    tile = {name: int(row.config[name]) for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K")}
+    shape = {side: row.number(side) for side in "MNK"}
+    return Point("gluon_gemm", shape, tile | {"HALVES": _HALVES[row.kernel], "num_warps": 4}, row.product)
+
+
+def _compiles() -> bool:
+    from kprof.compiler.versions import installed
+
+    return tuple(map(int, installed().version.split(".")[:2])) >= _SINCE
+
+
+def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
+    """A problem for each tile of each kernel, with its one launch."""
+    chosen = [row for row in rows if row.kind == KIND and row.time_us is not None]
+    if not _compiles():
+        for row in chosen:
+            skip(rows, row, "Gluon before Triton 3.9, which lacks a layout of these kernels")
+        return []
+    found = []
+    for row, point in each(rows, chosen, _launch):
+        m, n, k = (point.shape[side] for side in "MNK")
+        share = row.config["matrix_share"]
+        candidate = Candidate((point,), row.config, row.time_us, matrix_share=share and float(share) / 100)
+        tile = "x".join(str(point.config[name]) for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
+        found.append(
+            Problem(
+                f"{row.kernel} {tile}",
+                (candidate,),
+                2.0 * m * n * k,
+                gemm_bytes(m, n, k, 2),
+                "fp16",
+                point.product,
+                ((m, n, k, 1, 2),),
+            )
+        )
+    return found[::4] if quick else found
+
+
+FAMILY = Family(
+    "gluon",
+    "Gluon GEMM, tile by tile",
+    "tile",
+    "written anew to the design of the two kernels that are described; layouts are worked out for each tile, and "
+    "Triton 3.9 gives other numbers of registers than the measured one",
+    problems,
+    "256 workgroups, fp16, K = 8192, as the stock compiler makes them (`base`). *matrix share*: cycles of the loop "
+    "that a wavefront's matrix instructions fill, in a thread trace, and by the simulation of the same loop at "
+    "1,300 MHz. The clock under the trace is not published; at this one a full vector cache moves, a cycle, the "
+    "bytes that the bandwidth-bound tiles move in their timed runs, and from 1,200 to 1,400 MHz the mean error "
+    "changes by 0.1 points at most. *order*: of the tiles that both kernels have, how often the fuller one is.",
+    private=True,
+)

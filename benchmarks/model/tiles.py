@@ -1,0 +1,74 @@
+"""How full matrix units are in a loop: a thread trace's figure beside the simulation of the same loop.
+
+A trace counts cycles, at a clock that is lower than that of a timed run: memory, which has a clock of its own, takes
+fewer of them. So the loop is simulated at that clock, without the limit that power sets to timed runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.model.compiling import Facts
+from benchmarks.model.problem import Problem
+
+if TYPE_CHECKING:
+    from kprof.analysis import KernelFacts
+
+TRACED_MHZ = 1300
+"""Clock under a thread trace of an MI355X: the bytes a second that bandwidth-bound tiles move in timed runs (54 to 57
+GB/s a CU), over the 44 bytes a cycle that AMD gives for a full vector cache (docs/tcp_bound_tile_model.md of
+ROCm/gfx950-gluon-tutorials)."""
+
+
+def figures(facts: Facts, problem: Problem) -> dict[str, Any]:
+    """Traced and simulated share of matrix cycles in the loop of a problem's only launch."""
+    (candidate,) = problem.candidates
+    (known,) = facts.prepare(candidate.points)
+    assert known is not None
+    traced, simulated = candidate.matrix_share, matrix_share(known)
+    tile = tuple(candidate.config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
+    return {"tile": tile, "matrix_share": traced, "simulated_share": simulated}
+
+
+def matrix_share(facts: "KernelFacts", clock_mhz: float = TRACED_MHZ) -> float:
+    """Share of the cycles of the loop with most matrix work that one wavefront's matrix instructions fill."""
+    from kprof_analyzers.model import Effects
+    from kprof_analyzers.model.kernel import build, simulate
+    from kprof_analyzers.model.outline import LoopNode, loops_of
+    from kprof_analyzers.model.program import BUSY, KIND, MATRIX
+
+    assert facts.product is not None
+    slow = replace(facts, product=replace(facts.product, clock_mhz=clock_mhz))
+    model = build(slow, Effects(matrix_power=False))
+    run = simulate(model, model.where.resident)
+
+    def matrix(node: LoopNode) -> float:
+        ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
+        return sum(op[BUSY] for op in ops if op[KIND] == MATRIX)
+
+    fullest = max(loops_of(model.nodes), key=matrix)
+    return matrix(fullest) / run.powered[fullest.loop.index]
+
+
+def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Percentage points between traced and simulated shares, and how often the fuller of two kernels is."""
+    known = [one for one in shown if one["matrix_share"] is not None]
+    off = [100 * (one["simulated_share"] - one["matrix_share"]) for one in known]
+    by_tile: dict[Any, list[Mapping[str, Any]]] = {}
+    for one in known:
+        by_tile.setdefault(one["tile"], []).append(one)
+    ordered = [
+        (first["simulated_share"] < second["simulated_share"]) == (first["matrix_share"] < second["matrix_share"])
+        for first, second in (listed for listed in by_tile.values() if len(listed) == 2)
+    ]
+    if not known:
+        return {}
+    return {
+        "traced": len(known),
+        "matrix_share_off_by_points": fmean(map(abs, off)),
+        "most_points": max(map(abs, off)),
+        "mean_of_signed_points": fmean(off),
+        "tiles_of_both": len(ordered),
+        "order_right": fmean(ordered) if ordered else None,
+    }

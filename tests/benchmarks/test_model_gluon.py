@@ -1,0 +1,69 @@
+"""Gluon products by tile: which rows become launches, and how full a loop's matrix unit is."""
+
+import csv
+
+import pytest
+
+from benchmarks.model import tiles
+from benchmarks.model.data import Row, Rows, later
+from benchmarks.model.families import gluon
+
+
+def row(kernel="v7_sliceN", variant="base", share="56.92", tile=(256, 128)):
+    config = {"BLOCK_M": str(tile[0]), "BLOCK_N": str(tile[1]), "BLOCK_K": "64", "variant": variant}
+    shape = {"M": 4096, "N": 2048, "K": 8192}
+    return Row("p", gluon.KIND, kernel, shape, config | {"matrix_share": share}, "fp16", "", 127.6, "", "", "gemm",
+               "gfx950")  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _new_enough(monkeypatch):
+    monkeypatch.setattr(gluon, "_compiles", lambda: True)
+
+
+def test_the_stock_compile_of_known_kernels_is_read():
+    rows = Rows([row(), row("v5_local_prefetch", share=""), row(variant="llir"), row("v8_sliceMN")])
+    first, second = gluon.problems(rows, False)
+    assert first.name == "v7_sliceN 256x128x64"
+    assert first.candidates[0].points[0].config == {
+        "BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "HALVES": 2, "num_warps": 4,
+    }  # fmt: skip
+    assert first.candidates[0].points[0].product == "MI355X"
+    assert first.candidates[0].matrix_share == pytest.approx(0.5692)
+    assert second.candidates[0].points[0].config["HALVES"] == 1
+    assert not second.candidates[0].matrix_share
+    assert sum(rows.skipped.values()) == 2
+
+
+def test_an_older_triton_says_why_there_is_nothing(monkeypatch):
+    monkeypatch.setattr(gluon, "_compiles", lambda: False)
+    rows = Rows([row()])
+    assert gluon.problems(rows, False) == []
+    assert [reason for _, reason in rows.skipped] == ["Gluon before Triton 3.9, which lacks a layout of these kernels"]
+
+
+def test_the_table_is_read_where_it_is(tmp_path):
+    line = {"path": "report.md", "arch": "gfx950", "dtype": "fp16", "kernel": "v7_sliceN", "M": 64, "N": 32, "K": 128,
+            "BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 64, "config": "base", "time_us_derived": 5.5,
+            "mfma_eff_pct": 40}  # fmt: skip
+    with (tmp_path / "gfx950_gluon_gemm_tiles.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, list(line))
+        table.writeheader()
+        table.writerow(line)
+    (found,) = later(tmp_path)
+    assert (found.kind, found.kernel, found.time_us, found.arch) == (gluon.KIND, "v7_sliceN", 5.5, "gfx950")
+    assert found.config["matrix_share"] == "40"
+
+
+def test_points_and_the_order_of_two_kernels():
+    def one(tile, traced, simulated):
+        return {"tile": tile, "matrix_share": traced, "simulated_share": simulated}
+
+    shown = [one("a", 0.5, 0.52), one("a", 0.6, 0.57), one("b", 0.4, 0.44), one("b", 0.5, 0.43), one("c", None, 0.2)]
+    found = tiles.summary(shown)
+    assert found["traced"] == 4
+    assert found["matrix_share_off_by_points"] == pytest.approx((2 + 3 + 4 + 7) / 4)
+    assert found["most_points"] == pytest.approx(7)
+    assert found["mean_of_signed_points"] == pytest.approx((2 - 3 + 4 - 7) / 4)
+    assert (found["tiles_of_both"], found["order_right"]) == (2, 0.5)
+    assert tiles.summary([one("c", None, 0.2)]) == {}
