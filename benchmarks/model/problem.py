@@ -69,7 +69,8 @@ class Family:
         title: for headings.
         question: ``order`` (rank the timed configurations), ``winner`` (where in its space is the published one),
             ``time`` (absolute time of single configurations), ``pair`` (gain of the second over the first),
-            ``validity`` (does it launch, with how much LDS), ``tile`` (time, and how full the matrix unit is in the loop).
+            ``validity`` (does it launch, with how much LDS), ``tile`` (time, and how full the matrix unit is in the
+            loop).
         differs: where our kernel is not the measured one, one sentence.
         problems: from the rows of the data, fewer when ``quick``.
         note: what to know of the measurements.

@@ -15,10 +15,10 @@ from benchmarks.model.problem import Problem
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
-TRACED_MHZ = 1300
-"""Clock under a thread trace of an MI355X: the bytes a second that bandwidth-bound tiles move in timed runs (54 to 57
-GB/s a CU), over the 44 bytes a cycle that AMD gives for a full vector cache (docs/tcp_bound_tile_model.md of
-ROCm/gfx950-gluon-tutorials)."""
+TRACED_MHZ = 1250
+"""Clock under a thread trace of an MI355X, worked out: 54 to 57 GB/s a CU, which the fastest of the bandwidth-bound
+tiles load in timed runs, over the 44 KB in 1,000 cycles that AMD gives for a full vector cache
+(docs/tcp_bound_tile_model.md of ROCm/gfx950-gluon-tutorials)."""
 
 
 def figures(facts: Facts, problem: Problem) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def gluon_gemm(
         gl.amd.cdna4.async_copy.wait_group(1)
         a = gl.amd.cdna4.async_copy.load_shared_relaxed(a_lds.index(0), first)
         b = gl.amd.cdna4.async_copy.load_shared_relaxed(b_lds.index(0), second)
-        for k in range(0, count - 1):
+        for k in range(count - 1):
             filled = k % 2
             acc = gl.amd.cdna3.mfma(a, b, acc)
             gl.amd.cdna4.async_copy.wait_group(0)
