@@ -38,7 +38,9 @@ def at_once(runners: Sequence[Runner], tasks: Sequence[BenchTask]) -> list[Measu
         if not waited:
             line.abort()
         if waited == [False]:
-            found = replace(found, message="; ".join(filter(None, (found.message, ALONE))))
+            # A span is compared with the others' only.
+            timing = None if found.timing is None else replace(found.timing, span=None)
+            found = replace(found, timing=timing, message="; ".join(filter(None, (found.message, ALONE))))
         return found
 
     with ThreadPoolExecutor(len(runners)) as threads:
@@ -57,10 +59,10 @@ def overlap(spans: Sequence[tuple[float, float]]) -> float:
 
 
 def sums(found: Sequence[Measurement]) -> list[str]:
-    """What the GPUs do together, in words; nothing where one of them has no time."""
+    """What the GPUs do together, in words; nothing where one of them has no time, or was not timed with the others."""
     timings = [one.timing for one in found]
     spans = [timing.span for timing in timings if timing is not None and timing.span is not None]
-    if len(spans) != len(found) or any(ALONE in one.message for one in found):
+    if len(spans) != len(found):
         return []
     rates = [
         f"{sum(values):,.4g} {unit}"

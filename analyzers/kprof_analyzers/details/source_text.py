@@ -44,7 +44,7 @@ class SourceText:
             # Form feeds and the like are no line ends to a compiler.
             text = boundary.read_bytes(found, most=_MAX_BYTES).decode("utf-8", errors="replace")
         except InputError as error:
-            return "too large" if error.message.startswith("too large") else error.message
+            return error.message
         return text.replace("\r\n", "\n").split("\n")
 
     def _find(self, path: str) -> Path | None:

@@ -95,7 +95,7 @@ def test_sources_in_the_folder_are_found_by_any_tail_of_their_path(tmp_path):
         assert reader.lines(path) == ["a", "b\x0cc\N{REPLACEMENT CHARACTER}", ""]
     assert SourceText(trusted=True).lines(str(tmp_path / "pkg" / "k.py"))[0] == "a"
     (tmp_path / "big.py").write_bytes(b"x" * (5 << 20))
-    assert reader.lines("big.py") == "too large"
+    assert str(reader.lines("big.py")).startswith("too large: ")
 
 
 @pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950", "gfx1201"])
