@@ -33,7 +33,8 @@ def build(
         loaded: files that this process has imported; those of the request are added.
 
     Raises:
-        KprofError: as :func:`kprof.compiler.in_process.compile_here`.
+        KprofError: the file or function is missing, an environment variable is wrong, and as
+            :func:`kprof.compiler.in_process.compile_function`.
     """
     api = versions.api()
     switches.check(request.environment)

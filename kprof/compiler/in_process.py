@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kprof.compiler import environment as switches
 from kprof.compiler import versions
 from kprof.compiler.failures import explain
 from kprof.compiler.from_ttir import SUFFIX, RecordedFunction, load_recorded
@@ -35,20 +34,6 @@ class Build:
     stage: str | None = None
 
 
-def compile_here(request: CompileRequest, progress: Progress | None = None) -> Compiled:
-    """Compile in this process, without cache. LLVM may end the process; see :mod:`kprof.compiler.compile`.
-
-    Raises:
-        KprofError: no usable Triton; the file or function is missing; an argument, option or variable is wrong.
-        RefusedError: the compiler refused; it holds the stages made before.
-    """
-    api = versions.api()
-    switches.check(request.environment)
-    with switches.applied(request.environment):
-        function = function_of(request)
-        return compile_function(api, request, function, progress)
-
-
 def function_of(request: CompileRequest) -> Function:
     """What a request compiles: a function of a Python file, or recorded TTIR.
 
@@ -67,7 +52,8 @@ def compile_function(
     """Compile a function that is loaded already. The request's environment is the caller's affair.
 
     Raises:
-        CompileError: as :func:`compile_here`.
+        CompileError: the compiler refused: a :class:`RefusedError`, which holds the stages made before.
+        KprofError: no usable Triton; an argument or option is wrong.
     """
     build = Build(request, function)
     return finished(
@@ -79,7 +65,7 @@ def finished(api: versions.Api, build: Build, run: Callable[[], None], identity:
     """What a compile gives once ``run`` has gone through its stages.
 
     Raises:
-        CompileError: as :func:`compile_here`.
+        CompileError: as :func:`compile_function`.
     """
     started = time.perf_counter()
     try:

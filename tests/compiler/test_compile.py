@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from kprof.compiler import versions as triton_versions
+from kprof.compiler.cached_compile import build
 from kprof.compiler.compile import compile_kernel, compile_many
-from kprof.compiler.in_process import compile_here
 from kprof.compiler.limits import LaunchProblem
 from kprof.compiler.request import STAGES
 from kprof.errors import KprofError
@@ -20,6 +20,11 @@ from tests.compiler.conftest import SAMPLES
 pytestmark = pytest.mark.triton
 
 VERSION = triton_versions.installed().numbers if triton_versions.importlib.util.find_spec("triton") else (0, 0)
+
+
+def compile_here(request):
+    """As a worker does it, in this process and without the cache."""
+    return build(request, None, lambda _stage: None, lambda _most: "", {})
 
 
 def compiled_by_triton(request):

@@ -58,11 +58,6 @@ class Activity(msgspec.Struct, gc=False):
     elements: int | None = None
     element_type: str | None = None
 
-    @property
-    def end_ns(self) -> int:
-        """Start plus duration."""
-        return self.start_ns + self.duration_ns
-
 
 class RuntimeCall(msgspec.Struct, gc=False):
     """One call of the HIP or CUDA runtime.
