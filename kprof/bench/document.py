@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kprof.output.assignments import assigned
+
 SCHEMA = "kprof.bench/1"
 
 Status = Literal[
@@ -243,10 +245,10 @@ def flat(measurement: Measurement) -> Mapping[str, Any]:
     return {
         "kernel": measurement.kernel,
         "case": measurement.case,
-        "shape": " ".join(f"{k}={v}" for k, v in measurement.shape.items()),
+        "shape": assigned(measurement.shape),
         "provider": measurement.provider,
         "gpu": measurement.gpu,
-        "config": " ".join(f"{k}={v}" for k, v in measurement.config.items()),
+        "config": assigned(measurement.config),
         "status": measurement.status,
         "ms": timing.median if timing else None,
         "ms_p10": timing.p10 if timing else None,

@@ -21,6 +21,7 @@ from kprof.bench.values import refilled
 from kprof.children import end_with_parent
 from kprof.errors import HardwareError, KprofError
 from kprof.kernel_spec import Kernel
+from kprof.output.assignments import assigned
 
 SAME_FUNCTION = 0.05
 """Norm of the difference over the norm of the reference, below which a result is another rounding of the same."""
@@ -201,7 +202,7 @@ def _explain(error: Exception, task: BenchTask, start: Measurement) -> tuple[str
     if isinstance(error, torch.cuda.OutOfMemoryError):
         assert task.device is not None
         free, total = torch.cuda.mem_get_info()
-        shape = ", ".join(f"{k}={v}" for k, v in task.shape.items())
+        shape = assigned(task.shape, ", ")
         have = f"{free / 2**30:.1f} GiB of {total / 2**30:.1f} GiB were free"
         return "out_of_memory", f"out of device memory with {shape}: {have}; {text.partition('. ')[0]}"
     if kind == "OutOfResources":

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kprof.cli._groups import group
+from kprof.output.sizes import decimal_bytes
 
 HELP = "Show what kprof keeps from one run to the next, or remove it."
 
@@ -19,10 +20,10 @@ def info() -> None:
     found = cached()
     print(found.root)
     for part in found.parts:
-        limit = f" of {_words(found.limits[part.name])}" if part.name in found.limits else ""
-        print(f"  {part.name:20} {part.files:>7,} files  {_words(part.size)}{limit}")
+        limit = f" of {decimal_bytes(found.limits[part.name])}" if part.name in found.limits else ""
+        print(f"  {part.name:20} {part.files:>7,} files  {decimal_bytes(part.size)}{limit}")
         for kind, (files, size) in part.kinds.items():
-            print(f"    {kind:18} {files:>7,} files  {_words(size)}")
+            print(f"    {kind:18} {files:>7,} files  {decimal_bytes(size)}")
     if not found.parts:
         print("  nothing is kept")
     if found.trouble is not None:
@@ -40,15 +41,7 @@ def clear(
 
     files, size = cache.clear(everything=everything)
     found = cache.cached()
-    print(f"removed {files:,} files, {_words(size)}, from {found.root}")
+    print(f"removed {files:,} files, {decimal_bytes(size)}, from {found.root}")
     kept = [part.name for part in found.parts]
     if kept:
         print(f"kept {', '.join(kept)}; --all removes that too")
-
-
-def _words(size: int) -> str:
-    """``452 kB``, in units of 1000."""
-    for unit, one in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size >= one:
-            return f"{size / one:.3g} {unit}"
-    return f"{size} B"

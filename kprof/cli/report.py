@@ -9,6 +9,7 @@ import typer
 from kprof.cli._compile_options import NO_OPTIONS, KernelOption, compile_options
 from kprof.cli._completion import targets
 from kprof.cli.common import JobsOption, QuietOption
+from kprof.output.sizes import decimal_bytes
 from kprof.output.writing import log
 
 HELP = "Write one HTML page of everything that is known about a kernel, or about a run."
@@ -78,7 +79,7 @@ def command(
         log(f"kprof: {failure}")
     if output != "-":
         if found.kernels and not quiet:
-            print(f"{output}: {Path(output).stat().st_size / 1000:,.0f} kB")
+            print(f"{output}: {decimal_bytes(Path(output).stat().st_size)}")
         print(found.summary)
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
@@ -115,5 +116,5 @@ def _run(
         if not quiet:
             for name in dict.fromkeys((Path(output).name, *found.kernel_pages.values())):
                 page = Path(output).with_name(name)
-                print(f"{page}: {page.stat().st_size / 1000:,.0f} kB")
+                print(f"{page}: {decimal_bytes(page.stat().st_size)}")
         print(found.summary)

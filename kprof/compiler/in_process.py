@@ -14,6 +14,7 @@ from kprof.compiler.request import STAGES, Compiled, CompileRequest, DtypeRef, F
 from kprof.errors import CompileError, KprofError
 from kprof.importing.functions import Function, load_function
 from kprof.importing.without_gpu import simulating
+from kprof.output.assignments import assigned
 
 Progress = Callable[[str], None]
 
@@ -200,7 +201,7 @@ def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warn
         try:
             return backend.parse_options(options)
         except (AssertionError, ValueError, TypeError) as error:
-            given = ", ".join(f"{name}={value}" for name, value in request.options.items())
+            given = assigned(request.options, ", ")
             raise CompileError(f"Triton refuses the options {given}: {error}") from error
 
 

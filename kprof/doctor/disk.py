@@ -8,6 +8,7 @@ from pathlib import Path
 from kprof.doctor.check import DoctorCheck
 from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
+from kprof.output.sizes import decimal_bytes
 
 _LITTLE = 1 << 30
 _SECONDS = 0.2
@@ -38,7 +39,7 @@ def look_at(check: DoctorCheck, machine: Host, path: Path, variable: str) -> Che
     if there is None or not machine.usable(there):
         return check.warn(f"{path} cannot be written to", f"export {variable}=/path/to/a/writable/folder")
     free = shutil.disk_usage(there).free
-    words = f"{path}, {_size(path)} used, {_words(free)} free"
+    words = f"{path}, {_size(path)} used, {decimal_bytes(free)} free"
     if free < _LITTLE:
         return check.warn(words, f"df -h {there}", f"export {variable}=/path/to/a/larger/disk")
     return check.ok(words)
@@ -54,12 +55,5 @@ def _size(path: Path) -> str:
             except OSError:
                 continue
         if time.monotonic() > end:
-            return f"more than {_words(total)}"
-    return _words(total)
-
-
-def _words(size: int) -> str:
-    for unit, one in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
-        if size >= one:
-            return f"{size / one:.1f} {unit}"
-    return f"{size / 1000:.0f} kB" if size else "nothing"
+            return f"more than {decimal_bytes(total)}"
+    return decimal_bytes(total)

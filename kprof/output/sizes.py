@@ -1,9 +1,21 @@
 """Sizes as people read them."""
 
+_UNITS = ("kB", "MB", "GB", "TB")
+
 
 def decimal_bytes(size: int) -> str:
-    """``1.2 GB``, ``27 MB``, ``53.1 kB``, ``424 B``: powers of ten, as bandwidths are given in them."""
-    for unit, scale, digits in (("GB", 1e9, 1), ("MB", 1e6, 0), ("kB", 1e3, 1)):
-        if size >= scale:
-            return f"{size / scale:.{digits}f} {unit}"
-    return f"{size} B"
+    """``1.23 GB``, ``27 MB``, ``424 B``: up to three digits, in powers of ten as bandwidths are given in them.
+
+    >>> decimal_bytes(999), decimal_bytes(53_100), decimal_bytes(999_700), decimal_bytes(5 * 10**15)
+    ('999 B', '53.1 kB', '1 MB', '5000 TB')
+    """
+    if size < 1000:
+        return f"{size} B"
+    unit = 0
+    value = size / 1e3
+    # What rounds to a thousand is one of the next unit.
+    while value >= 999.5 and unit < len(_UNITS) - 1:
+        unit, value = unit + 1, value / 1e3
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    text = f"{value:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if digits else text} {_UNITS[unit]}"

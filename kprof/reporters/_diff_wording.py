@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
+from kprof.output.assignments import assigned
 from kprof_analyzers.model.certainty import PredictedGain
 from kprof_analyzers.rules import known_rules
 
@@ -160,7 +161,7 @@ def cure_times(found: Explanation) -> list[str]:
 
 def changed(trial: TriedChange) -> str:
     """``num_stages=1``."""
-    return " ".join(f"{name}={value}" for name, value in trial.change.items())
+    return assigned(trial.change)
 
 
 def _figures(kernel: KernelDiff, found: Explanation, trial: TriedChange) -> list[float | None]:

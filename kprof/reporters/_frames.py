@@ -8,6 +8,7 @@ from msgspec import UNSET
 from kprof.diffing.document import Diff, KernelDiff
 from kprof.document import KernelReport
 from kprof.findings import Location, Severity
+from kprof.output.assignments import assigned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +149,7 @@ def trials_frame(trials: "Trials | None") -> "pd.DataFrame":
 def _trial(kind: str, trial: "Trial", columns: Mapping[str, str]) -> dict[str, Any]:
     times = {"time_us": trial.time_us, "low_us": trial.low_us, "high_us": trial.high_us}
     figures = {name: getattr(trial.measure, name) for name in columns if hasattr(trial.measure, name)}
-    change = " ".join(f"{name}={value}" for name, value in trial.change.items())
+    change = assigned(trial.change)
     return figures | times | {"kind": kind, "change": change}
 
 

@@ -9,6 +9,7 @@ from msgspec import UNSET
 from kprof.diffing.document import Diff
 from kprof.document import KernelReport, Report
 from kprof.findings import Location
+from kprof.output.assignments import assigned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +102,7 @@ def advice(summary: str, trials: "Trials | None", measured: "Measured | None") -
     rows: list[tuple[Any, ...]] = []
     for trial in () if trials is None else (trials.start, *trials.best):
         known = trial.measure
-        change = " ".join(f"{name}={value}" for name, value in trial.change.items()) or "as it is"
+        change = assigned(trial.change) or "as it is"
         figures = (None,) * 4 if known is None else (known.vgpr_spills, known.vgprs, known.waves, known.lds_bytes)
         rows.append((change, None if trial.time_us is None else f"{trial.time_us:,.4g} µs", *figures))
     judged = [(one.standing, one.rule, one.message, one.words) for one in (measured.judgements if measured else ())]
@@ -115,7 +116,7 @@ def tuning(summary: str, document: "TuneReport") -> str:
         (
             problem.name,
             rank,
-            " ".join(f"{name}={value}" for name, value in one.config.items()),
+            assigned(one.config),
             f"{one.time_us:,.4g} µs" if one.measured_ms is None else f"{one.measured_ms:,.4g} ms (measured)",
             one.bound,
             one.resources.vgpr_allocated,

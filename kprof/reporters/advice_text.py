@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.assignments import assigned
 from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log
 
@@ -41,7 +42,7 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     """What was tried and what it brought."""
     from kprof.reporters._console_text import plural
 
-    console.print(knobs(trials.start.config), style="dim", markup=False)
+    console.print(assigned(trials.start.config), style="dim", markup=False)
     console.print()
     table, legend = _table(trials, console.width)
     console.print(table)
@@ -73,7 +74,7 @@ def verdict(trials: "Trials") -> str:
             if trials.ranked_by != "resources"
             else "none is better without being worse elsewhere"
         )
-    first = knobs(trials.best[0].change)
+    first = assigned(trials.best[0].change)
     if trials.ranked_by == "resources":
         return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}"
     if not trials.told_apart:
@@ -97,7 +98,7 @@ def _gain(trials: "Trials") -> str:
 def _ask(trials: "Trials") -> str:
     """What only the GPU can tell: trials that the model does not tell apart."""
     asked = trials.to_measure
-    names = [knobs(trial.change) or "as it is" for trial in asked]
+    names = [assigned(trial.change) or "as it is" for trial in asked]
     shown = "; ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     return f"Not told apart: measure these {len(asked)} on the GPU: {shown}." if asked else ""
 
@@ -119,12 +120,12 @@ def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
 
     add(trials.start, "as it is", "dim")
     for number, trial in enumerate(best):
-        add(trial, knobs(trial.change), "bold" if number == 0 else None)
+        add(trial, assigned(trial.change), "bold" if number == 0 else None)
     if dominated:
         table.add_section()
         table.add_row("dominated by another:", style="dim")
         for trial in dominated:
-            add(trial, knobs(trial.change), "dim")
+            add(trial, assigned(trial.change), "dim")
     missing = [_HEADINGS[place] for place in range(len(_HEADINGS)) if place not in kept]
     return table, f"{_LEGEND}; no room for {', '.join(missing)}" if missing else _LEGEND
 
@@ -164,11 +165,6 @@ def _cells(trial: "Trial") -> list[str]:
         f"{measure.instructions}",
         issue,
     ]
-
-
-def knobs(config: "Mapping[str, Any]") -> str:
-    """``BLOCK_M=256 num_warps=8``."""
-    return " ".join(f"{name}={value}" for name, value in config.items())
 
 
 def triton_config(config: "Mapping[str, Any]") -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kprof.output.assignments import assigned
 from kprof.output.terminal import terminal
 from kprof.reporters._console_text import plural
 
@@ -61,21 +62,17 @@ def show_kernel(facts: Mapping[str, Any], *, no_color: bool) -> None:
             table.add_row(Text(name), Text(text))
         console.print(table)
 
-    section("Cases", {name: _pairs(shape) for name, shape in facts["cases"].items()})
+    section("Cases", {name: assigned(shape) for name, shape in facts["cases"].items()})
     section("Arguments", {kind: " ".join(names) for kind, names in facts["arguments"].items()})
-    defaults = {arch: _pairs(config) for arch, config in facts["defaults"].items() if config}
+    defaults = {arch: assigned(config) for arch, config in facts["defaults"].items() if config}
     section("Default knobs", _grouped(defaults))
-    section("Configurations", {str(i): _pairs(config) for i, config in enumerate(facts["configs"], 1)})
+    section("Configurations", {str(i): assigned(config) for i, config in enumerate(facts["configs"], 1)})
     knobs = {name: " ".join(map(str, values)) for name, values in facts["space"]["knobs"].items()}
     section(f"Tuning space, {facts['space']['size']:,} combinations before the pointless ones", knobs)
     section("Cannot run", _grouped({case: "; ".join(r.values()) for case, r in facts["unsupported"].items()}))
     section("Notes", facts["notes"])
     section("Further functions", {f"{facts['name']}::{part}": "" for part in facts["parts"]})
     console.print()
-
-
-def _pairs(values: dict[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _grouped(rows: dict[str, str]) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """``kprof select`` for people: the choice and why, and everything that was considered."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kprof.output.assignments import assigned
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
 def lines(found: "ImplementationChoice") -> list[str]:
     """Everything but the last line."""
     rows = [
-        f"shape           {_words(found.shape)}",
+        f"shape           {assigned(found.shape)}",
         f"implementation  {found.implementation}",
-        f"configuration   {_words(found.config) or '-'}",
+        f"configuration   {assigned(found.config) or '-'}",
     ]
     if found.ms is not None:
         where = f" {'for' if found.basis == 'predicted' else 'on'} {found.device or found.arch}"
@@ -44,7 +45,3 @@ def _row(one: "ConsideredImplementation") -> list[str]:
         "cannot" if not one.usable else "no time" if one.ms is None else one.basis,
         one.reason,
     ]
-
-
-def _words(values: dict[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())

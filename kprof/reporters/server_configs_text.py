@@ -2,6 +2,7 @@
 
 import textwrap
 
+from kprof.output.assignments import assigned
 from kprof.output.colour import painted
 from kprof.output.sink import one_line
 from kprof.reporters.tune_text import microseconds
@@ -62,7 +63,7 @@ class ServerConfigsTextReporter:
         where = f"{file.kernel}: {file.layer}{layers}"
         lines = [f"  {self._painted(file.status, f'{_WORDS[file.status]:8}')}  {one_line(where)}"]
         table = file.name.endswith(".csv")
-        sizes = ", ".join(f"{name}={value}" for name, value in file.shape.items())
+        sizes = assigned(file.shape, ", ")
         lines.append(f"{_INDENT}{one_line(file.name)}{f', lines of {sizes}' if table else ''}")
         if file.status == "exact":
             lines.append(f"{_INDENT}in {one_line(file.opened if table else file.folder)}")
@@ -98,7 +99,7 @@ class ServerConfigsTextReporter:
             said = _gain(batch, has_file=file.status == "exact")
             lines.append(f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {said}".rstrip())
             if batch.best is not None and self._verbose:
-                config = ", ".join(f"{key}={value}" for key, value in batch.best.config.items())
+                config = assigned(batch.best.config, ", ")
                 lines += self._wrapped(_INDENT + "        ", config)
         if file.status == "exact" and not self._verbose:
             return lines
@@ -123,7 +124,7 @@ class ServerConfigsTextReporter:
             lines += self._wrapped(_INDENT, finding)
         for batch in file.batches:
             bucket = "" if batch.bucket is None else f" by the bucket {batch.bucket:,}"
-            config = ", ".join(f"{key}={value}" for key, value in (batch.config or {}).items())
+            config = assigned(batch.config or {}, ", ")
             if bucket or config:
                 lines += self._wrapped(_INDENT, f"{batch.rows:,} rows{bucket}{': ' if config else ''}{config}")
         return lines

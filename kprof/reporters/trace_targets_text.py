@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from kprof.output.assignments import assigned
 from kprof.output.tables import rows_table
 from kprof.reporters._trace_format import kernel_label, label, milliseconds
-from kprof.reporters.tune_text import knobs
 from kprof_analyzers.profiles.measured.launches import TargetLaunch, TunedLaunch
 
 COLUMNS = (
@@ -96,7 +96,7 @@ def _gives_back(one: TargetLaunch, best: TunedLaunch) -> str:
     if best.as_good:
         return f"none {seen} is predicted to be faster{note}"
     gain = milliseconds(one.in_a_step(best.gain_ns))
-    return f"{knobs(best.config)} is predicted to give back {gain}, the most {seen}{note}"
+    return f"{assigned(best.config)} is predicted to give back {gain}, the most {seen}{note}"
 
 
 def verdict(found: Sequence[TargetLaunch]) -> str:

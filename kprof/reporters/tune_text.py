@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.assignments import assigned
 from kprof.output.terminal import terminal
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def verdict(report: "TuneReport") -> str:
         gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x as fast as the kernel's own"
         if gains[0] < 0.97:
             gain = f", slower than the kernel's own, {_own_time(report.problems[0])}: keep that"
-    return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {knobs(best.config)}"
+    return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
 
 
 def _gain(problem: "TunedProblem") -> float | None:
@@ -107,11 +108,6 @@ def microseconds(value: float) -> str:
     return ""
 
 
-def knobs(config: Mapping[str, Any]) -> str:
-    """``BLOCK_M=256 num_warps=8``."""
-    return " ".join(f"{name}={value}" for name, value in config.items())
-
-
 def common(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Knobs that have the same value in all of them."""
     if len(configs) < 2:
@@ -132,7 +128,7 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
     _table(console, rows, len(ranking), shared)
     for text, values in (("all rows", shared), ("assumed", problem.assumed)):
         if values:
-            _fold(console, f"{text}: {knobs(values)}")
+            _fold(console, f"{text}: {assigned(values)}")
     if problem.ties > 1 and ranking[0].measured_ms is not None:
         _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
     elif problem.ties > 1:
@@ -186,7 +182,7 @@ def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Ma
         console.print(line, style=style, markup=False, soft_wrap=True)
         if narrow:
             own = {n: one.config[n] for n in names if n in one.config and shared.get(n, shared) != one.config[n]}
-            said = " ".join(filter(None, (knobs(own), _remark(one))))
+            said = " ".join(filter(None, (assigned(own), _remark(one))))
             _fold(console, f"     {said}", indent=5)
 
 
@@ -272,10 +268,10 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
         for problem, row in zip(report.problems, rows[1:], strict=True):
             chosen = problem.ranking[0].config if problem.ranking else {}
             console.print(row[0], markup=False, soft_wrap=True)
-            said = knobs({name: chosen[name] for name in names if name in chosen})
+            said = assigned({name: chosen[name] for name in names if name in chosen})
             _fold(console, f"     {row[1]}, own {row[2]}, {row[3]}, {row[4]} tied: {said}", indent=5)
     if shared:
-        _fold(console, f"all rows: {knobs(shared)}")
+        _fold(console, f"all rows: {assigned(shared)}")
 
 
 def _taken(one: "Ranked") -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError, TargetError, near_hint
 from kprof.kernel_spec import ELEMENT_TYPES
+from kprof.output.assignments import assigned
 from kprof.tuning import space_file
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
     if not kernel.shapes:
         shape = {name: _of_kind(name, value, 1 if name.isupper() else value) for name, value in shape.items()}
         _check_values(shape)
-        return Problem(_words(shape) or kernel.name, dict(shape))
+        return Problem(assigned(shape) or kernel.name, dict(shape))
     known = {name: value for listed in kernel.shapes.values() for name, value in listed.items()}
     # A kernel that has an operand in row-major order only has no flag for it.
     shape = {n: v for n, v in shape.items() if n in known or v is not False or n not in _LAYOUTS.values()}
@@ -107,7 +108,7 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
     if reason:
         raise TargetError(f"{kernel.name} cannot run on {arch}: {reason}")
     if shape:
-        return Problem(_words(shape), values, {n: v for n, v in values.items() if n not in shape})
+        return Problem(assigned(shape), values, {n: v for n, v in values.items() if n not in shape})
     name = case or next(iter(kernel.shapes))
     return Problem(name, values, {} if case else values)
 
@@ -134,7 +135,3 @@ def _check_values(values: Mapping[str, Any]) -> None:
             raise TargetError(f"{name}={value} is no size of a problem")
         if isinstance(value, int) and not isinstance(value, bool) and value < 1 and name.isupper():
             raise TargetError(f"{name}={value}: a size is above zero")
-
-
-def _words(shape: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in shape.items())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.errors import KprofError, near
 from kprof.expressions import Expression
 from kprof.kernel_spec import BACKEND_OPTIONS
+from kprof.output.assignments import assigned
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
@@ -57,7 +58,7 @@ class Space:
             return replace(self, knobs={**self.knobs, **{name: (value,) for name, value in config.items()}})
         kept = tuple(c for c in self.listed if all(c.get(n, v) == v for n, v in config.items()))
         if not kept:
-            said = ", ".join(f"{n}={v}" for n, v in config.items())
+            said = assigned(config, ", ")
             raise KprofError(f"none of the {len(self.listed)} configurations of {self.origin} has {said}")
         return replace(self, listed=tuple({**c, **config} for c in kept))
 

@@ -331,7 +331,7 @@ def test_caches_that_cannot_be_written_or_are_full(good, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 12_000_000})())
     outcome = good.examined()["triton-cache"]
     assert outcome.status == "warn"
-    assert "12.0 MB free" in outcome.found
+    assert "12 MB free" in outcome.found
 
 
 def test_the_caches_are_those_that_are_used(good, monkeypatch, tmp_path):

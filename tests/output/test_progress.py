@@ -81,7 +81,7 @@ def test_nobody_watching_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> No
     [
         ([Step("working on a.json", since=0)], "working on a.json · 10 s"),
         ([Step("reading a.json", 2_000_000_000, "bytes", 500_000_000, 0)],
-         "reading a.json: 25 % of 2.0 GB · 10 s, 30 s left"),
+         "reading a.json: 25 % of 2 GB · 10 s, 30 s left"),
         ([Step("reading a.json", 3_000_000, "bytes", 3_000_000, 0)], "reading a.json: 100 % of 3 MB · 10 s"),
         ([Step("reading a.json", 3_000_000, "bytes", 10, 0)], "reading a.json: 0 % of 3 MB · 10 s"),
         ([Step("reading", 12, "traces", 3, 0), Step("working on b.json", since=4),

@@ -12,6 +12,7 @@ from typing import Any
 
 from kprof.api.live.session import Question, Session
 from kprof.errors import KprofError
+from kprof.output.assignments import assigned
 from kprof.reporters._model_text import duration
 from kprof.tuning.formats.triton import config_code
 
@@ -180,7 +181,7 @@ def _pasteable(answer: Mapping[str, Any]) -> Iterator[Pasteable]:
         time = one.get("time") or {}
         if time.get("us") is None or start.get("us") is None:
             continue
-        change = ", ".join(f"{name}={value}" for name, value in one["change"].items())
+        change = assigned(one["change"], ", ")
         title = f"{change}: {duration(start['us'])} to {duration(time['us'])}, {time['certainty']}"
         must = f"; must be seen: {', '.join(one['must_see'])}" if one["must_see"] else ""
         yield Pasteable(title, f"{config_code(one['config'])}  # {title}{must}")

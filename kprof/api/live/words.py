@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kprof.api.live import answers
+from kprof.output.assignments import assigned
 from kprof.reporters._model_text import duration
 
 MOST = 8
@@ -69,7 +70,7 @@ def _advice(answer: answers.AdviceAnswer) -> Iterator[str]:
     yield f"{answer.kernel} on {answer.arch}: {answer.summary}"
     yield f"as it is: {_time(answer.start)}"
     for one in answer.suggestions[:MOST]:
-        change = " ".join(f"{name}={value}" for name, value in one.change.items())
+        change = assigned(one.change)
         yield f"{change}: {_time(one.time)}; must be seen: {', '.join(one.must_see) or 'nothing changes but the time'}"
     yield f"{answer.tried} configurations compiled, {answer.left} left"
 
@@ -77,7 +78,7 @@ def _advice(answer: answers.AdviceAnswer) -> Iterator[str]:
 def _ranking(answer: answers.Ranking) -> Iterator[str]:
     yield answer.summary
     for one in answer.configs[:MOST]:
-        config = " ".join(f"{name}={value}" for name, value in one.config.items())
+        config = assigned(one.config)
         yield f"{one.rank}. {config}: {_time(one.time)}{', as good as the first' if one.tie else ''}"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from kprof.errors import KprofError, near
 from kprof.knobs import spellings
+from kprof.output.assignments import assigned
 
 _REQUIRED = object()
 
@@ -99,7 +100,7 @@ def lost(config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[st
     missing = left_out(config, keys, given)
     if not missing:
         return ()
-    said = ", ".join(f"{name}={value}" for name, value in missing.items())
+    said = assigned(missing, ", ")
     return (f"{form} has no place for {said}: the kernel there has to do the same",)
 
 

@@ -20,7 +20,8 @@ from kprof.diffing.limits import DiffLimits
 from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.hardware.machine import architectures, load
-from kprof.tuning.trials.words import knobs_text, price_of, summary_of
+from kprof.output.assignments import assigned
+from kprof.tuning.trials.words import price_of, summary_of
 from kprof_analyzers.model.certainty import predicted_gain
 from kprof_analyzers.rules import launch_rules
 
@@ -204,7 +205,7 @@ class _Search:
         count = 0
         for change, kernel, _error in self.compiler.trials(changes, seconds):
             count += 1
-            self.tell(knobs_text(change))
+            self.tell(assigned(change, ", "))
             if kernel is None:
                 self.failed += 1
             else:

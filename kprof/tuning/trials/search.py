@@ -12,6 +12,7 @@ from kprof.compiler.versions import installed
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Advice, Finding
 from kprof.hardware.machine import Architecture, Product
+from kprof.output.assignments import assigned
 from kprof.targets.jobs import TargetJob, jobs_of
 from kprof.targets.target import kind_of
 from kprof.targets.usable_options import check, given
@@ -110,7 +111,7 @@ def _by_resources(
         for trial in compiled:
             found.append(trial)
             if progress is not None:
-                progress(len(found), ", ".join(f"{k}={v}" for k, v in trial.change.items()))
+                progress(len(found), assigned(trial.change, ", "))
             settled = _has_settled(start, found) and len(found) < total
             if settled:
                 break

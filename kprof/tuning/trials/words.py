@@ -1,9 +1,9 @@
 """Wording of an explanation: what caused a change, what cures it, and at which price."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kprof.diffing.document import Change, TriedChange
+from kprof.output.assignments import assigned
 
 _SWITCH_NAMES = {
     "TRITON_HIP_USE_ASYNC_COPY": "async copy",
@@ -31,11 +31,6 @@ _SHOWN = ("vgpr_spills", "lds_bytes", "waves_per_simd")
 def switch_name(name: str) -> str:
     """What a switch is called: ``async copy``."""
     return _SWITCH_NAMES.get(name, name)
-
-
-def knobs_text(change: Mapping[str, Any]) -> str:
-    """``num_stages=1, num_warps=4``."""
-    return ", ".join(f"{name}={value}" for name, value in change.items())
 
 
 def price_of(change: Change) -> str:
@@ -81,9 +76,9 @@ def summary_of(
             for name in restored[:3]
         )
         text = f"{names}{_since(labels, trial, defaults)}: {moved or price_of(harm[0])}"
-        text += f"; {knobs_text(trial.change)} {'undoes it' if trial.cured else 'undoes most of it'}"
+        text += f"; {assigned(trial.change, ', ')} {'undoes it' if trial.cured else 'undoes most of it'}"
     if cures:
-        text += f"; {knobs_text(cures[0].change)} cures it"
+        text += f"; {assigned(cures[0].change, ', ')} cures it"
     return text
 
 
