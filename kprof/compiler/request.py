@@ -72,6 +72,11 @@ class CompileRequest:
         return key(self.to_json())
 
     @property
+    def run_time_arguments(self) -> list[str]:
+        """Names of the arguments that the compiled kernel takes, in order."""
+        return [name for name, kind in self.signature.items() if kind != "constexpr"]
+
+    @property
     def label(self) -> str:
         """One line for people: function, architecture and the knobs."""
         knobs = {k: v for k, v in self.constexprs.items() if isinstance(v, int | float | str)} | dict(self.options)

@@ -68,6 +68,7 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     Raises:
         KprofError: it was not compiled, or its files are damaged.
     """
+    from kprof.compiler.versions import with_argument_names
     from kprof.inputs import amdgcn, mlir
 
     if not kernel.ok:
@@ -76,7 +77,7 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     assembly = amdgcn.parse(text, str(kernel.folder / "kernel.amdgcn"), arch=kernel.arch)
     if not assembly.kernels:
         raise InputError("no kernel in its assembly", path=str(kernel.folder))
-    ttgir = _in_place(kernel.text("ttgir"), kernel.moved)
+    ttgir = with_argument_names(_in_place(kernel.text("ttgir"), kernel.moved), kernel.request.run_time_arguments)
     result = kernel.result
     assert result is not None
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]

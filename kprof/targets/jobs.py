@@ -326,7 +326,6 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
     from kprof.compiler.versions import with_argument_names
     from kprof.inputs import amdgcn, mlir
 
-    names = [name for name, kind in job.request.signature.items() if kind != "constexpr"]
     assembly = amdgcn.parse(compiled.amdgcn)
     notes = [*job.notes, *assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
     line = compiled.source_line
@@ -335,7 +334,7 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
         arch=job.machine,
         product=job.product,
         program=assembly.kernels[0],
-        ttgir=mlir.parse(with_argument_names(compiled.ttgir, names)),
+        ttgir=mlir.parse(with_argument_names(compiled.ttgir, job.request.run_time_arguments)),
         metadata=compiled.metadata,
         specialization=specialization_of(job.request),
         grid=job.grid,

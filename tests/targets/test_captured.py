@@ -1,6 +1,8 @@
 """Captured kernels as targets: on the product that was named, one of them by its name."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,7 @@ from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from tests.conftest import Ran
 
+RECORDED = Path(__file__).parents[1] / "artifacts/capture"
 OPTIONS = TargetOptions(config={"num_warps": 4}, shape={"M": 8192, "N": 8192})
 
 
@@ -123,3 +126,22 @@ def test_one_kernel_by_its_name(capture: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match="no kernel 'kernel_3'") as caught:
         chosen(replace(found), "kernel_3")
     assert "kernel_" in str(caught.value.hint)
+
+
+def test_arguments_that_triton_3_4_numbers_have_their_names(tmp_path: Path, kprof: Callable[..., Ran]) -> None:
+    """How often a recorded loop runs is known where its TTGIR says ``%arg2`` as where it says ``%n``."""
+    numbered = tmp_path / "numbered"
+    shutil.copytree(RECORDED, numbered)
+    (ttgir,) = numbered.glob("kernels/*/kernel.ttgir")
+    text = ttgir.read_text()
+    for number, name in enumerate(("out_ptr", "x_ptr", "n", "stride")):
+        text = re.sub(rf"%{name}\b", f"%arg{number}", text)
+    assert "to %arg2 step" in text
+    ttgir.write_text(text)
+
+    def model(target: Path) -> Any:
+        (kernel,) = json.loads(kprof("analyze", "kernel", target, "--value", "n=65536", "--json", "-").out)["kernels"]
+        return kernel["model"]
+
+    assert model(numbered) == model(RECORDED)
+    assert model(numbered)["time_us"] > 0
