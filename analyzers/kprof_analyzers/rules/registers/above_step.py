@@ -63,8 +63,8 @@ class RegistersJustAboveStep(Rule):
         where = facts.program.instructions[peak.index] if peak is not None else None
         yield Costed(
             self.finding(
-                f"{step.reduce_by} VGPRs fewer than {allocated} would give {step.waves_per_simd:g} "
-                f"waves per SIMD instead of {now:g}",
+                f"{step.reduce_by} VGPRs fewer would give {step.waves_per_simd:g} waves per SIMD instead of {now:g} "
+                f"({allocated} are allocated)",
                 at=where,
                 evidence={
                     "vgpr_allocated": allocated,
