@@ -287,7 +287,9 @@ def traffic(shape: Shape) -> int:
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """8-bit floats that the architecture does not have."""
+    """8-bit floats that the architecture does not have, and 32-bit integers, which no matrix unit has."""
+    if shape["dtype"] == "i32":
+        return "no matrix unit multiplies 32-bit integers; gemm_multiply_reduce does without one"
     return no_fp8(arch, shape["dtype"])
 
 

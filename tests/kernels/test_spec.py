@@ -121,3 +121,12 @@ def test_configs_are_known_and_legal(name: str, kernel_of: Callable[[str], Kerne
         shape = kernel.problem("gfx942")
         reasons = {str(c): kernel.legal(shape, kernel.configure("gfx942", c, shape), "gfx942") for c in kernel.configs}
         assert not any(reasons.values()), reasons
+
+
+@pytest.mark.parametrize("name", ["gemm", "gemm_streamk"])
+def test_products_of_32_bit_integers_name_the_kernel_that_has_them(name, kernel_of):
+    """Said before anything is compiled: matrix units have no such instruction."""
+    kernel = kernel_of(name)
+    shape = {**next(iter(kernel.shapes.values())), "dtype": "i32", "out": "i32"}
+    assert "gemm_multiply_reduce does" in kernel.unsupported("gfx942", shape)
+    assert kernel.unsupported("gfx942", {**shape, "dtype": "i8"}) is None
