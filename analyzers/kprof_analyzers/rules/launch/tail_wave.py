@@ -25,7 +25,8 @@ class TailWave(Rule):
     ## What it does
     Divides the grid by the workgroups that the whole GPU holds at a time (CUs times resident workgroups). Reports it
     when at least a quarter of all the places in all rounds stay empty in the last one. On an MI300X or MI325X it also
-    reports grids of fewer than 1,024 workgroups, but those that give every CU the same number, as persistent kernels do.
+    reports grids of fewer than 1,024 workgroups, except those that give every CU the same number, as persistent kernels
+    do.
 
     ## Why it matters
     A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four it
