@@ -14,7 +14,6 @@ from kprof.compiler.request import STAGES, Compiled, CompileRequest, DtypeRef, F
 from kprof.errors import CompileError, KprofError
 from kprof.importing.functions import Function, load_function
 from kprof.importing.without_gpu import simulating
-from kprof.output.assignments import assigned
 
 Progress = Callable[[str], None]
 
@@ -201,7 +200,7 @@ def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warn
         try:
             return backend.parse_options(options)
         except (AssertionError, ValueError, TypeError) as error:
-            given = assigned(request.options, ", ")
+            given = ", ".join(f"{name}={value}" for name, value in request.options.items())
             raise CompileError(f"Triton refuses the options {given}: {error}") from error
 
 
