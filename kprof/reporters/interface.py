@@ -82,6 +82,10 @@ class Format(ABC):
     commands: ClassVar[bool] = False
     from_root: ClassVar[bool] = False
 
+    def starts_at_root(self, document: Any) -> bool:  # noqa: ARG002 - some formats look at it
+        """Whether the paths in a document are given from the root of the work tree."""
+        return self.from_root
+
     @abstractmethod
     def render(self, document: Any, request: ReportRequest) -> str:
         """The whole output as text, ending in a newline. ``document`` is of the kind that ``request`` names."""

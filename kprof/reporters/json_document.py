@@ -55,6 +55,10 @@ class _Json(Format):
     extension = ".json"
     documents = tuple(DOCUMENTS)
 
+    def starts_at_root(self, document: Any) -> bool:
+        """What was found in kernels; tables of measurements are large, and have no lines of the program."""
+        return isinstance(document, Report)
+
     def render(self, document: Any, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""
         return encoded(document)

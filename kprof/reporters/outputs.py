@@ -100,7 +100,7 @@ class Outputs:
         """Render one format, put it where it belongs, and finish it."""
         found, flags = format_of(name, self.kind), self.flags.get(name, frozenset())
         request = ReportRequest(self.kind, flags) if details is None else ReportRequest(self.kind, flags, details)
-        if found.from_root:
+        if found.starts_at_root(document):
             document = relocated(document, root_of(Path.cwd()))
         put(found.render(document, request))
         found.finish(document, request)

@@ -10,7 +10,7 @@ os.environ["MPLBACKEND"] = "agg"
 # As their last lines say; one size instead of seventeen.
 ARGUMENTS = {"09": ["-K", "512", "--prec", "fp16"], "10": ["--format", "mxfp4", "-K", "8192", "--bench"]}
 for path in sorted(folder.glob("[01][0-9]-*.py")):
-    # 06 has hundreds of configurations to compile; 11 is for another vendor's GPUs.
+    # 06 has a row of its own; 11 is for another vendor's GPUs.
     if path.name.startswith(("06", "11")) or path.stem.endswith("-cpu"):
         continue
     sys.argv = [str(path), *ARGUMENTS.get(path.name[:2], [])]
