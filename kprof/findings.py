@@ -128,7 +128,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def by_cost(gain: Gain | None) -> tuple[int, float]:
-    """A key to sort findings by: the dearest first, those of unknown cost behind, then what costs next to nothing."""
+    """A key to sort findings by: the costliest first, those of unknown cost behind, then what costs next to nothing."""
     if gain is None:
         return 1, 0.0
     return (0, -gain.us) if gain.share >= _WORTH_TELLING else (2, -gain.us)

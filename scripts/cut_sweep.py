@@ -1,4 +1,4 @@
-"""Cut every sample at every thousandth byte and read what is left: no traceback, and nothing lost in silence.
+"""Cut every sample at every thousandth byte and read what is left: no traceback, and nothing lost silently.
 
 Each cut ends in one of: ``flagged`` (read, with an issue that the whole file has not), ``message`` (refused in
 words), ``whole`` (no record is missing), ``silent`` (records are missing and nothing says so) or ``traceback``. The

@@ -34,7 +34,7 @@ def maker(facts: KernelFacts, operation: Operation) -> str:
     changes = facts.history.counts(operation.name, frame.line if frame is not None else None)
     since: list[tuple[PassRun, int, int]] = []
     for change in changes:
-        # Once there is none left, whoever brings one in next is the maker.
+        # Once there is none left, the pass that brings in the next one counts as its maker.
         since = [] if not change[2] else [*since, change]
     made = next((run for run, before, after in since if after > before), None)
     if made is None:

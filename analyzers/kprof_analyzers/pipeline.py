@@ -29,7 +29,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
 
     Args:
         loaded: a compiled kernel from any target.
-        analyzers: who judges; all that are installed when ``None``.
+        analyzers: those to ask; all that are installed when ``None``.
         model: whether the performance model is asked, too.
     """
     facts, notes = facts_of(loaded)

@@ -1,6 +1,6 @@
 """The published measurements, as a folder holds them: ``configs.csv.gz``, one configuration of one problem a row.
 
-Rows that cannot be used are counted with the reason, by whoever finds out: :class:`Rows` keeps the count.
+Rows that cannot be used are counted with the reason, wherever that is found out: :class:`Rows` keeps the count.
 """
 
 import csv
@@ -46,7 +46,7 @@ class Row:
         triton: version of the compiler, where that is known.
         valid: whether it could be launched; known of ``validity`` rows only.
         lds: bytes of LDS that the launch asked for, where the error names them.
-        dropped: knobs of the configuration that our kernel lacks; whoever reads the row adds them.
+        dropped: knobs of the configuration that our kernel lacks; the reader of the row adds them.
     """
 
     problem: str

@@ -71,7 +71,7 @@ def silence() -> None:
 
 
 def settle(base: Path | None) -> None:
-    """Take the root that another process has found, without a word: a recorded program may have no platformdirs."""
+    """Take the root that another process has found, silently: a recorded program may have no platformdirs."""
     _state.settled, _state.root, _state.silent = True, base, True
 
 

@@ -65,7 +65,7 @@ class InstalledFiles:
 
     Args:
         files: names in packages to their SHA-256 when the capture was recorded.
-        absent: names that were looked for there in vain.
+        absent: names that were looked for and not found there.
         versions: packages that have no kernels of the capture to the distribution that they were of then: another
             version of it has other data, which says nothing.
     """

@@ -35,7 +35,7 @@ class ProgramFiles:
 
     @cached_property
     def packages_absent(self) -> list[str]:
-        """What one process looked for in them in vain, without what another had."""
+        """What one process looked for in them and did not find, without what another had."""
         sought = dict.fromkeys(name for one in self.records for name in one.packages_absent)
         return [name for name in sought if name not in self.packages]
 
@@ -63,6 +63,6 @@ class ProgramFiles:
 
     @cached_property
     def absent(self) -> list[str]:
-        """What one process looked for in vain, without what another had or wrote."""
+        """What one process looked for and did not find, without what another had or wrote."""
         had = {*self.files, *self.outside}.union(*(one.written for one in self.records))
         return [name for name in dict.fromkeys(name for one in self.records for name in one.absent) if name not in had]

@@ -57,7 +57,7 @@ class Child:
         self.close()
 
     def kill(self) -> None:
-        """End the process at once; whoever waits for an answer gets an error."""
+        """End the process at once; a caller that waits for an answer gets an error."""
         self._process.kill()
 
     def close(self) -> None:

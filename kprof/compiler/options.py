@@ -1,4 +1,4 @@
-"""Backend options of a request, checked before Triton sees them: it would drop unknown ones without a word."""
+"""Backend options of a request, checked before Triton sees them: it would drop unknown ones silently."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -230,7 +230,7 @@ class Pool:
         self._tell()
 
     def _tell(self) -> None:
-        """Say how far it is to whoever wants to know."""
+        """Report how far it is, where that is shown."""
         if not watching.watched() or not (busy := self._busy()):
             return
         oldest = min(busy, key=lambda worker: worker.started)

@@ -122,7 +122,7 @@ class Allowance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     Attributes:
         what: a metric such as ``vgpr_spills``, or a rule's identifier or name.
-        reason: why, for whoever reads it later.
+        reason: why, for later readers.
         until: the last day on which it holds, a TOML date.
         kernel: kernels it holds for; ``*`` and ``?`` as in file names.
         arch: architectures, in the same way.

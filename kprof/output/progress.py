@@ -37,7 +37,7 @@ class Step:
         what: it is, in words such as ``reading trace.json``.
         total: how much there is to do, where that is known.
         unit: of ``total`` and ``done``: ``bytes``, or a plural such as ``traces``.
-        done: how much is done; whoever does it counts here.
+        done: how much is done; the work itself counts here.
         since: when it began, on the monotonic clock.
     """
 
@@ -54,7 +54,7 @@ _steps: list[Step] = []
 
 
 def watched() -> bool:
-    """Whether anybody wants to know."""
+    """Whether progress is shown."""
     return _watcher is not None
 
 

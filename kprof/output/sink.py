@@ -142,7 +142,7 @@ class CleanStream(_Stream):
 
 
 class StyledStream(_Stream):
-    """Takes text with escape sequences of our own; names in it were cleaned by whoever coloured them."""
+    """Takes text with escape sequences of our own; names in it were cleaned before they were coloured."""
 
     def _fit(self, text: str) -> str:
         return no_commands(text)

@@ -104,7 +104,7 @@ class Reads:
                 yield Path(name)
 
     def packaged(self) -> tuple[list[str], list[str]]:
-        """Data of installed packages that was only read and is small, and what was looked for there in vain.
+        """Data of installed packages that was only read and is small, and what was looked for and not found there.
 
         Code and what installers write of a distribution are left out.
         """

@@ -31,7 +31,7 @@ _SETS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks", "supports
 
 
 class SoughtFiles:
-    """Names that this process has asked for in vain.
+    """Names that this process has asked for and that were not there.
 
     Attributes:
         missing: absolute paths that were not there, in their order.

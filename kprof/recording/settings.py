@@ -39,7 +39,7 @@ class Settings:
         root: the work tree that sources are named from.
         argv: keep the processes' command lines, without the secrets in them.
         operators: whether each call of torch's own operators is noted, with its shapes.
-        again: which launch is to be made again with other values, and who asks, see :mod:`kprof.recording.relaunch`.
+        again: which launch is to be made again with other values, and who asks: :mod:`kprof.recording.relaunch`.
     """
 
     folder: str

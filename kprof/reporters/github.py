@@ -12,7 +12,7 @@ from kprof.reporters._ci_findings import GateFinding, advice_text, items, label
 from kprof.reporters.interface import Format, ReportRequest
 
 LIMIT = 10
-"""GitHub shows so many errors, warnings and notices of a step, and drops the others without a word."""
+"""GitHub shows so many errors, warnings and notices of a step, and drops the others silently."""
 
 _SUMMARY_CHARACTERS = 250_000
 """A quarter of the megabyte that GitHub takes from a step: characters may be up to four bytes."""

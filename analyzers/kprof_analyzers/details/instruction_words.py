@@ -1,4 +1,4 @@
-"""What is to know of each instruction, in a few words: for whoever points at one."""
+"""What is known of each instruction, in a few words, shown when one points at it."""
 
 from collections.abc import Mapping, Sequence
 

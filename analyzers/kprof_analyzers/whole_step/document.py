@@ -20,7 +20,7 @@ class ProfiledRow(msgspec.Struct, frozen=True):
         low_us, high_us: where that is likely to lie.
         share: of the sum of all rows whose time is known.
         bound: what limits most of the time.
-        finding: the dearest finding of a Triton kernel, in words.
+        finding: the costliest finding of a Triton kernel, in words.
         why: why there is no time.
     """
 

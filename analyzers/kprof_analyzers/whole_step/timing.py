@@ -25,7 +25,7 @@ class TimedCall:
         name, shapes, kind, bound: as in :class:`kprof_analyzers.whole_step.document.ProfiledRow`.
         us, low_us, high_us: ``None`` where the time cannot be determined.
         why: why not.
-        finding: the dearest finding of a Triton kernel, and what it costs in microseconds.
+        finding: the costliest finding of a Triton kernel, and what it costs in microseconds.
         assumed: what was assumed.
     """
 

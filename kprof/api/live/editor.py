@@ -69,7 +69,7 @@ class Editor:
     """Answers for an editor's files, each a target with a ``KERNEL`` in it.
 
     Args:
-        session: who answers.
+        session: answers the questions.
         arch: architecture or product.
         seconds: that the search for better knobs may take.
     """

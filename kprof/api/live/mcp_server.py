@@ -57,7 +57,7 @@ class Tools:
     """The tools, each a question to the session.
 
     Args:
-        session: who answers.
+        session: answers the questions.
         reach: what may be read and run.
     """
 

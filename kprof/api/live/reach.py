@@ -70,7 +70,7 @@ def _exists(name: str) -> bool:
     try:
         return os.path.lexists(name)
     except (OSError, ValueError):
-        # Longer than a file's name can be, or with a null byte: whoever reads it says so.
+        # Longer than a file's name can be, or with a null byte: reading it says so.
         return False
 
 

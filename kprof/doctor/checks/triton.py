@@ -48,7 +48,7 @@ class Triton(DoctorCheck):
             )
         if len(found) > 1:
             others = ", ".join(f"{other.version} in {other.folder.parent}" for other in found[1:])
-            why = "The first on Python's path is used; a change of the path changes the compiler without a word."
+            why = "The first on Python's path is used; a change of the path changes the compiler silently."
             return self.warn(f"{words} in {first.folder.parent}; also {others}", "python -m pip list -v", why=why)
         return self.ok(words)
 

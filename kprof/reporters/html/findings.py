@@ -28,7 +28,7 @@ def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
 def finding_groups(
     chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], explained: set[str], anchors: Anchors
 ) -> list[dict[str, Any]]:
-    """Findings by rule, in the order of the document: the dearest first, then the worst."""
+    """Findings by rule, in the order of the document: the costliest first, then the worst."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in chosen:
         groups.setdefault((finding.severity.value, finding.rule), []).append(finding)

@@ -29,7 +29,7 @@ def clean(text: str, longest: int | None = None) -> str:
 
 
 class Cutter:
-    """Cuts lists that are longer than anybody reads, and remembers what was left out."""
+    """Cuts lists that are too long to read, and remembers what was left out."""
 
     def __init__(self) -> None:
         self._left: dict[str, int] = {}

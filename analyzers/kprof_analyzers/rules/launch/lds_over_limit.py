@@ -18,7 +18,7 @@ class LdsOverLimit(Rule):
     Compares the LDS of a workgroup, dynamic part included, with the hardware's limit.
 
     ## Why it matters
-    Such a kernel compiles without a word. It fails at the launch, on the GPU, with `OutOfResources`.
+    Such a kernel compiles without a warning. It fails at the launch, on the GPU, with `OutOfResources`.
 
     No gain is given because there is no time to gain on: the launch fails. Such findings stand before all others.
 

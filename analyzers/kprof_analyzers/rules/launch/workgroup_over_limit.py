@@ -18,7 +18,7 @@ class WorkgroupOverLimit(Rule):
     Multiplies `num_warps` by the wavefront size and compares with the largest flat workgroup.
 
     ## Why it matters
-    Such a kernel compiles without a word and fails at the launch.
+    Such a kernel compiles without a warning and fails at the launch.
 
     No gain is given because there is no time to gain on: the launch fails. Such findings stand before all others.
 

@@ -221,7 +221,7 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _unless_gone(request: Request, answer: Awaitable[T]) -> T:
-    """An answer, worked on as long as whoever asked is there.
+    """An answer, worked on as long as the client is connected.
 
     Raises:
         ClientDisconnect: it is not.

@@ -43,7 +43,7 @@ class OpenQuestions:
         self.saves: Counter[int] = Counter()
 
     async def ask(self, question: str, arguments: Mapping[str, Any], triton: str = "") -> Question:
-        """Ask, and wait until it is answered, also by an error; given up when whoever waits is cancelled.
+        """Ask, and wait until it is answered, also by an error; given up when the waiting task is cancelled.
 
         Args:
             question: its name.

@@ -64,7 +64,7 @@ class MatrixSize(BucketCheck):
     Triton's own choice.
 
     ## Why it matters
-    RDNA has 16x16 instructions only: Triton 3.4 to 3.9 take those without a word, so that the value, tuned on CDNA,
+    RDNA has 16x16 instructions only: Triton 3.4 to 3.9 take those silently, so that the value, tuned on CDNA,
     says nothing. Sizes that no GPU has make Triton 3.4 fail and 3.9 go on without matrix instructions.
 
     ## What to try

@@ -43,7 +43,7 @@ class DuplicateKey(ConfigCheck):
     Finds repeated keys at every level and names both lines.
 
     ## Why it matters
-    JSON readers keep the last one and drop the others without a word, so that a tuned bucket or knob is never used.
+    JSON readers keep the last one and drop the others silently, so that a tuned bucket or knob is never used.
 
     ## What to try
     Remove one of them.
