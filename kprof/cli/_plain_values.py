@@ -4,6 +4,8 @@ From 0.29 on typer converts every value with pydantic, which takes a fifth of a 
 else of a short command. Text, and numbers within their limits, are what they will be without it.
 """
 
+import os
+from pathlib import Path
 from typing import Any
 
 
@@ -48,18 +50,33 @@ class _PlainFirst:
 
 
 _UNKNOWN = object()
+# What of a path typer can be told to look at.
+_CHECKS = ("exists", "writable", "resolve_path", "allow_dash", "path_type")
+
+
+def _is_checked(told: Any) -> bool:
+    """Whether typer has to look at the file itself."""
+    usual = getattr(told, "file_okay", True) and getattr(told, "dir_okay", True)
+    return not usual or any(getattr(told, name, None) for name in _CHECKS)
+
+
+def _is_refused(path: str) -> bool:
+    """Whether typer may refuse a path that it does not look at: one that is there and cannot be read."""
+    return "\0" in path or (os.path.lexists(path) and not os.access(path, os.R_OK))
 
 
 def _plain(kind: Any, value: Any, *, several: bool, info: Any) -> Any:
     """The value, or ``_UNKNOWN`` where it is not one of those that are known to stay as they are."""
     if value is None:
         return () if several else None
-    if kind in {list[str], list[int], list[float]} and isinstance(value, tuple | list):
+    if kind in {list[str], list[int], list[float], list[Path]} and isinstance(value, tuple | list):
         (each_kind,) = kind.__args__
         found = [_plain(each_kind, each, several=False, info=info) for each in value]
         return _UNKNOWN if any(each is _UNKNOWN or each is None for each in found) else found
     if kind in {str, bool} and type(value) is kind:
         return value
+    if kind is Path and type(value) is str and not _is_checked(told) and not _is_refused(value):
+        return Path(value)
     if kind is int and type(value) is str and value.isascii() and value.isdecimal() and len(value) < 16:
         value = int(value)
     if kind in {int, float} and type(value) is kind:

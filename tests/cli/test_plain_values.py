@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -29,6 +30,12 @@ LINES = [
     ["text", "--id", "3", "--id", "four"],
     ["\u0663"],
     ["text", "--number", "\u0663"],
+    ["text", "--path", "a/../b", "--path", "", "--path", "."],
+    ["text", "--path", "/proc/1/mem"],
+    ["text", "--path", "/nowhere/at/all/\x00"],
+    ["text", "--there", "/"],
+    ["text", "--there", "/nowhere/at/all"],
+    ["text", "--folder", __file__],
     [],
 ]
 
@@ -45,10 +52,13 @@ def app():
         word: Annotated[list[str], typer.Option()] = [],  # noqa: B006 - as typer reads it
         ids: Annotated[list[int], typer.Option("--id")] = [],  # noqa: B006 - as typer reads it
         maybe: Annotated[float | None, typer.Option()] = None,
+        paths: Annotated[list[Path], typer.Option("--path")] = [],  # noqa: B006 - as typer reads it
+        there: Annotated[Path | None, typer.Option(exists=True)] = None,
+        folder: Annotated[Path | None, typer.Option(file_okay=False)] = None,
         flag: Annotated[bool, typer.Option("--flag/--no-flag")] = True,
     ) -> None:
-        print([name, number, share, word, ids, maybe, flag])
-        print([type(each).__name__ for each in (name, number, share, word, *ids)])
+        print([name, number, share, word, ids, maybe, flag, paths, there, folder])
+        print([type(each).__name__ for each in (name, number, share, word, *ids, *paths)])
 
     return found
 
@@ -71,10 +81,18 @@ def test_values_and_messages_are_typer_s_own(line, monkeypatch):
     assert get_command(app()) is not None
 
 
-def test_a_short_command_imports_no_pydantic():
+@pytest.mark.parametrize(
+    "line", [["occupancy", "--arch", "gfx942", "--vgpr", "168", "--num-warps", "4"], ["trace", "breakdown", "{trace}"]]
+)
+def test_a_short_command_imports_no_pydantic(line, tmp_path):
     """It would take as long as all the rest."""
+    trace = tmp_path / "t.json"
+    trace.write_text(
+        '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 0, "ts": 1, "dur": 2}]}'
+    )
+    line = [word.format(trace=trace) for word in line]
     code = (
-        "import sys; sys.argv = ['kprof', 'occupancy', '--arch', 'gfx942', '--vgpr', '168', '--num-warps', '4'];"
+        f"import sys; sys.argv = ['kprof', *{line!r}];"
         "from kprof.cli.app import main\n"
         "try: main()\n"
         "except SystemExit as end: print(end.code, 'pydantic' in sys.modules)"
