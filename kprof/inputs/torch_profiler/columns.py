@@ -14,8 +14,9 @@ NOTHING = -(1 << 63)
 """Stands in a column of numbers for ``None``."""
 ELSEWHERE = NOTHING + 1
 """Stands in a column of numbers for one that does not fit 64 bits."""
-# What both marks have in memory, and no usual number.
+# What both marks have in memory, and where in their eight bytes.
 _LIKE_A_MARK = NOTHING.to_bytes(8, byteorder, signed=True)[1:] if byteorder == "little" else b"\x80" + bytes(6)
+_PLACE = 1 if byteorder == "little" else 0
 _TOGETHER = 1 << 12
 
 
@@ -34,7 +35,7 @@ class OptionalIntegers:
         except (TypeError, OverflowError):
             self._extend_marked(values)
             return
-        if _LIKE_A_MARK in plain.tobytes():
+        if _has_mark(plain.tobytes()):
             self._extend_marked(values)
         else:
             self.data += plain
@@ -93,6 +94,10 @@ class OptionalIntegers:
     def fill(self, value: int) -> None:
         """Put a value where none is."""
         if not self._plain:
+            nothing = array("q", (NOTHING,)) * len(self.data)
+            if self.data == nothing:
+                self.data, self._plain = array("q", (value,)) * len(self.data), True
+                return
             self.data = array("q", (value if known == NOTHING else known for known in self.data))
             self._plain = not self._large
 
@@ -100,6 +105,14 @@ class OptionalIntegers:
         """Leave only some rows, in the given order."""
         self._large = {new: self._large[old] for new, old in enumerate(rows) if old in self._large}
         self.data = array("q", map(self.data.__getitem__, rows))
+
+
+def _has_mark(numbers: bytes) -> bool:
+    at = numbers.find(_LIKE_A_MARK)
+    # Across two numbers it is no mark.
+    while at >= 0 and at % 8 != _PLACE:
+        at = numbers.find(_LIKE_A_MARK, at + 1)
+    return at >= 0
 
 
 class Words:

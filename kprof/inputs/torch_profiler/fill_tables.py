@@ -12,6 +12,8 @@ from kprof.inputs.torch_profiler.model import LinkedTrace, Size
 from kprof.inputs.torch_profiler.normalise import RANK_OFFSET, integer, rank_of, text
 from kprof.inputs.torch_profiler.table_events import (
     MODULE_PREFIX,
+    BriefGpuArgs,
+    BriefOperatorArgs,
     CompleteEvent,
     FrameArgs,
     GpuArgs,
@@ -27,7 +29,8 @@ _NUMBER, _TEXT = {int, type(None)}, {str, type(None)}
 
 def add_gpu(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
     """Kernels, copies and memsets with sound times."""
-    of = _Fields(events, GpuArgs())
+    brief = _is_brief(events, BriefGpuArgs)
+    of = _Fields(events, BriefGpuArgs() if brief else GpuArgs())
     trace.activities.extend(
         len(events),
         **of.common(),
@@ -38,15 +41,26 @@ def add_gpu(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
         external_id=of.external_ids(),
         workgroup_size=of.sizes("block"),
         grid_as_written=of.sizes("grid"),
-        bytes=of.integers("bytes"),
         lds_bytes=of.integers("shared_memory"),
-        registers=of.integers("registers"),
-        collective=of.texts("collective"),
-        group=of.texts("group_name"),
-        group_size=of.integers("group_size"),
-        elements=of.integers("in_elements"),
-        element_type=of.texts("element_type"),
+        **({} if brief else _gpu_details(of)),
     )
+
+
+def _is_brief(events: list[CompleteEvent], kind: type[msgspec.Struct]) -> bool:
+    """All events of a file are decoded alike."""
+    return next((isinstance(event.args, kind) for event in events if event.args is not None), False)
+
+
+def _gpu_details(of: "_Fields") -> dict[str, Any]:
+    return {
+        "bytes": of.integers("bytes"),
+        "registers": of.integers("registers"),
+        "collective": of.texts("collective"),
+        "group": of.texts("group_name"),
+        "group_size": of.integers("group_size"),
+        "elements": of.integers("in_elements"),
+        "element_type": of.texts("element_type"),
+    }
 
 
 def add_launches(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
@@ -66,7 +80,25 @@ def add_launches(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
 
 def add_operators(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
     """Operators and annotations with sound times."""
-    of = _Fields(events, OperatorArgs())
+    brief = _is_brief(events, BriefOperatorArgs)
+    of = _Fields(events, BriefOperatorArgs() if brief else OperatorArgs())
+    trace.operators.extend(
+        len(events),
+        **of.common(),
+        kind=[event.kind for event in events],
+        thread=integers(of.event["tid"]),
+        external_id=of.external_ids(),
+        sequence=of.integers("sequence"),
+        forward_thread=of.integers("forward_thread"),
+        **({} if brief else _shapes(of)),
+        kernel_file=of.texts("kernel_file"),
+        kernel_hash=of.texts("kernel_hash"),
+        num_warps=of.integers("num_warps"),
+        num_stages=of.integers("num_stages"),
+    )
+
+
+def _shapes(of: "_Fields") -> dict[str, Any]:
     dims = of.json("input_dims")
     if None in dims:
         dims = [dim or old for dim, old in zip(dims, of.json("input_dims_old"), strict=True)]
@@ -76,22 +108,7 @@ def add_operators(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
     if needed:
         values = zip(names, of.arguments["concrete_inputs"], strict=True)
         concrete = [json_text(value) if name in needed else None for name, value in values]
-    trace.operators.extend(
-        len(events),
-        **of.common(),
-        kind=[event.kind for event in events],
-        thread=integers(of.event["tid"]),
-        external_id=of.external_ids(),
-        sequence=of.integers("sequence"),
-        forward_thread=of.integers("forward_thread"),
-        input_dims=dims,
-        input_types=of.json("input_types"),
-        concrete_inputs=concrete,
-        kernel_file=of.texts("kernel_file"),
-        kernel_hash=of.texts("kernel_hash"),
-        num_warps=of.integers("num_warps"),
-        num_stages=of.integers("num_stages"),
-    )
+    return {"input_dims": dims, "input_types": of.json("input_types"), "concrete_inputs": concrete}
 
 
 def add_frames(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
@@ -149,7 +166,7 @@ class _Fields:
 
     def json(self, field: str) -> list[str | None]:
         """Nested values as JSON text."""
-        return [_json_text(bytes(raw)) for raw in self.arguments[field]]
+        return list(map(_json_text, map(bytes, self.arguments[field])))
 
     def sizes(self, field: str) -> Sequence[Size | None] | None:
         """Three extents."""

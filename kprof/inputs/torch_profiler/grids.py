@@ -1,7 +1,9 @@
 """Grids in workgroups and in work-items: which of the two a trace wrote depends on the API call."""
 
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Sequence
 
+from kprof.inputs.torch_profiler import link_columns
 from kprof.inputs.torch_profiler.columns import NOTHING
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import Activity, GridUnit, LinkedTrace, Size
@@ -11,6 +13,8 @@ from kprof.inputs.torch_profiler.model import Activity, GridUnit, LinkedTrace, S
 _IN_WORK_ITEMS = ("hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel")
 
 Issue = tuple[str, str]
+_OWN = ("graph", "grid_as_written", "workgroup_size")
+_CALLS = ("name", "grid", "block")
 _SETTLED = ("grid_as_written", "grid_unit", "workgroup_size", "workgroups", "work_items")
 
 
@@ -30,39 +34,68 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
         vendor = "amd"
     trace.info.vendor = vendor
     _take_lds(trace)
-    codes = [trace.activities.words(name).data for name in _SETTLED]
-    code_of = [trace.activities.words(name).code for name in _SETTLED]
-    known: dict[tuple[int, ...], tuple[tuple[int, ...], Issue | None]] = {}
-    for row, key in _alike(trace):
-        if key not in known:
-            activity = trace.activities[row]
-            issue = _settle(trace, activity, vendor)
-            values = (getattr(activity, name) for name in _SETTLED)
-            known[key] = tuple(code(value) for code, value in zip(code_of, values, strict=True)), issue
-        settled, issue = known[key]
-        for column, code in zip(codes, settled, strict=True):
-            column[row] = code
+    columns = [trace.activities.words(name) for name in _SETTLED]
+    for rows in _alike_in_columns(trace) or _alike(trace):
+        first = int(rows[0])
+        activity = trace.activities[first]
+        issue = _settle(trace, activity, vendor)
+        for column, name in zip(columns, _SETTLED, strict=True):
+            _fill(column.data, rows, column.code(getattr(activity, name)))
         if issue is not None:
-            log.add(*issue, place=trace.activities.words("name")[row][:80])
+            log.add(*issue, place=trace.activities.words("name")[first][:80], count=len(rows))
 
 
-def _alike(trace: LinkedTrace) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Each kernel's row, and what settles its grid: equal for most of them."""
+def _fill(column: "array[int]", rows: "Sequence[int] | link_columns.Numbers", code: int) -> None:
+    if isinstance(rows, list):
+        for row in rows:
+            column[row] = code
+    else:
+        link_columns.codes(column)[rows] = code
+
+
+def _alike_in_columns(trace: LinkedTrace) -> "list[link_columns.Numbers] | None":
+    """As :func:`_alike`, of large traces; ``None`` of others."""
+    if not link_columns.is_worth_it(trace):
+        return None
+    activities, launches = trace.activities, trace.launches
+    kinds, launch = activities.words("kind"), link_columns.view(activities.numbers("launch").data)
+    rows = (link_columns.codes(kinds.data) == kinds.code("kernel")).nonzero()[0]
+    columns = [link_columns.codes(activities.words(name).data)[rows] for name in _OWN]
+    called = launch[rows]
+    for name in _CALLS:
+        codes = link_columns.codes(launches.words(name).data)
+        found = codes[called] if len(codes) else called.astype("int32")
+        found[called < 0] = -1
+        columns.append(found)
+    return link_columns.alike(columns, rows)
+
+
+def _alike(trace: LinkedTrace) -> list[list[int]]:
+    """Rows of kernels whose grids are settled alike, by their first row."""
+    found: dict[tuple[int, ...], list[int]] = {}
     activities, launches = trace.activities, trace.launches
     kinds = activities.words("kind")
     kernel = kinds.code("kernel")
-    calls = [launches.words(name).data for name in ("name", "grid", "block")]
-    own = zip(*(activities.words(name).data for name in ("graph", "grid_as_written", "workgroup_size")), strict=True)
+    calls = [launches.words(name).data for name in _CALLS]
+    own = zip(*(activities.words(name).data for name in _OWN), strict=True)
     rows = zip(kinds.data, activities.numbers("launch").data, own, strict=True)
     name, grid, block = calls
     for row, (kind, launch, mine) in enumerate(rows):
         if kind == kernel:
-            yield row, mine if launch < 0 else (*mine, name[launch], grid[launch], block[launch])
+            key = mine if launch < 0 else (*mine, name[launch], grid[launch], block[launch])
+            if key in found:
+                found[key].append(row)
+            else:
+                found[key] = [row]
+    return list(found.values())
 
 
 def _take_lds(trace: LinkedTrace) -> None:
     """From the launch, where the kernel itself does not say."""
     lds, of_launch = trace.activities.numbers("lds_bytes"), trace.launches.numbers("lds_bytes")
+    if link_columns.is_worth_it(trace):
+        link_columns.take_lds(trace)
+        return
     kinds, graph = trace.activities.words("kind"), trace.activities.words("graph")
     kernel, in_graph, launch_grids = kinds.code("kernel"), graph.code(True), of_launch.data
     rows = zip(kinds.data, graph.data, trace.activities.numbers("launch").data, lds.data, strict=True)

@@ -10,6 +10,7 @@ from heapq import merge
 from itertools import pairwise
 from typing import Any
 
+from kprof.inputs.torch_profiler import link_columns
 from kprof.inputs.torch_profiler.columns import ELSEWHERE, NOTHING, Records, by_start
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, PythonFrame
@@ -54,19 +55,35 @@ class _Lookup:
 
 def link(trace: LinkedTrace, log: IssueLog) -> None:
     """Fill in every index of the tables."""
-    _nest(trace)
-    _forward(trace)
-    launches, operators, activities = trace.launches, trace.operators, trace.activities
-    starts = launches.numbers("start_ns").data
-    by_correlation = _Lookup(launches, "correlation", sorted(range(len(launches)), key=starts.__getitem__))
-    by_external = _Lookup(operators, "external_id", range(len(operators)))
-    repeated, number = by_correlation.repeated()
+    if link_columns.is_worth_it(trace):
+        link_columns.nest(trace)
+        _forward(trace)
+        (repeated, number), unlaunched = link_columns.link_activities(trace)
+    else:
+        _nest(trace)
+        _forward(trace)
+        (repeated, number), unlaunched = _link_activities(trace)
     log.add(
         "duplicate-correlation",
         "a correlation id stands on several API calls; the last call before the kernel's start was taken",
         place=f"correlation {number}",
         count=repeated,
     )
+    if unlaunched and len(trace.launches):
+        log.add(
+            "no-launch",
+            f"{unlaunched:,} of {len(trace.activities):,} GPU activities have no launch in the trace: "
+            "it began while work was in flight",
+            count=1,
+        )
+
+
+def _link_activities(trace: LinkedTrace) -> tuple[tuple[int, int], int]:
+    """Launches and operators of activities; repeated correlation ids with the first, and activities without launch."""
+    launches, operators, activities = trace.launches, trace.operators, trace.activities
+    starts = launches.numbers("start_ns").data
+    by_correlation = _Lookup(launches, "correlation", sorted(range(len(launches)), key=starts.__getitem__))
+    by_external = _Lookup(operators, "external_id", range(len(operators)))
     graph = [text is not None and "GraphLaunch" in text for text in launches.words("name").words]
     of_launch, names = launches.numbers("operator").data, launches.words("name").data
     counts = launches.numbers("activities").data
@@ -93,13 +110,7 @@ def link(trace: LinkedTrace, log: IssueLog) -> None:
         if operator < 0 and external != NOTHING:
             operator = next(iter(by_external.rows(rank, external)), -1)
         launch_column[index], operator_column[index] = launch, operator
-    if unlaunched and len(launches):
-        log.add(
-            "no-launch",
-            f"{unlaunched:,} of {len(activities):,} GPU activities have no launch in the trace: "
-            "it began while work was in flight",
-            count=1,
-        )
+    return by_correlation.repeated(), unlaunched
 
 
 def _last_before(rows: "array[int]", starts: "array[int]", moment: int) -> int:

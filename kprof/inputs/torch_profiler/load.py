@@ -1,7 +1,11 @@
 """A whole trace as linked tables."""
 
+import gc
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import compress, repeat
+from operator import attrgetter, is_
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,7 +42,6 @@ from kprof.inputs.torch_profiler.normalise import (
 )
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_huge, note_oddities
 from kprof.inputs.torch_profiler.reader import TraceReader
-from kprof.inputs.torch_profiler.summary_events import CountedEvent
 from kprof.inputs.torch_profiler.table_events import MODULE_PREFIX, CompleteEvent, TableEvent, table_decoder
 from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, sound, usable
 
@@ -56,18 +59,22 @@ _ADDING: dict[Kind, Adding] = {
     "annotation": add_operators,
     "python": add_frames,
 }
-_TOGETHER = 256
+_TOGETHER = 1024
+_phase = attrgetter("ph")
 # Until the whole file is known.
 _UNKNOWN_RANK: Any = None
 
 
-def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: int | None = None) -> LinkedTrace:
+def load(
+    path: Path | str, *, stacks: bool = False, memory: bool = False, details: bool = True, rank: int | None = None
+) -> LinkedTrace:
     """Read a Kineto trace (.json or .json.gz) into linked tables.
 
     Args:
         path: the trace.
         stacks: keep every Python frame; otherwise only those of modules.
         memory: keep allocator events.
+        details: read :data:`~kprof.inputs.torch_profiler.table_events.DETAILS`, too. If false, they may be read.
         rank: the rank of events that name none; by default the file's own, or 0.
 
     Raises:
@@ -75,13 +82,26 @@ def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: 
     """
     loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
     # Allocator events need the general types.
-    decoder = None if memory else table_decoder(stacks=stacks)
-    for events in loading.reader.events() if decoder is None else loading.reader.decoded_by(decoder):
-        if isinstance(events[0], FullEvent):
-            loading.take(events)
-        else:
-            loading.take_batch(events)
-    return loading.finish()
+    decoder = None if memory else table_decoder(stacks=stacks, details=details)
+    with _without_collections():
+        for events in loading.reader.events() if decoder is None else loading.reader.decoded_by(decoder):
+            if isinstance(events[0], FullEvent):
+                loading.take(events)
+            else:
+                loading.take_batch(events)
+        return loading.finish()
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Without the search for cycles, of which reading makes none: it would go through millions of values."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Loading:
@@ -98,22 +118,26 @@ class _Loading:
 
     def take_batch(self, events: list[TableEvent]) -> None:
         """Put events whose class is their category into the tables, table by table."""
-        classes: Counter[type[TableEvent]] = Counter(map(type, events))
+        types = list(map(type, events))
+        classes: Counter[type[TableEvent]] = Counter(types)
         kept = {kind: _ADDING[kind.kind] for kind in classes if issubclass(kind, CompleteEvent)}
-        frames = {kind for kind, adding in kept.items() if adding is add_frames and not self._stacks}
         # Most events are frames and arrows of flows: one pass leaves them out.
-        rest = [e for e in events if type(e) in kept and (type(e) not in frames or e.name.startswith(MODULE_PREFIX))]  # type: ignore[union-attr]
-        found: dict[Adding, list[CompleteEvent]] = {}
-        for adding in dict.fromkeys(kept.values()):
-            found[adding] = [event for event in rest if kept[type(event)] is adding]  # type: ignore[misc, index]
+        rest = cast("list[CompleteEvent]", list(compress(events, map(kept.__contains__, types))))
+        goes = [kept[type(event)] for event in rest]
+        found = {
+            adding: list(compress(rest, map(is_, goes, repeat(adding)))) for adding in dict.fromkeys(kept.values())
+        }
+        if not self._stacks and add_frames in found:
+            found[add_frames] = [event for event in found[add_frames] if event.name.startswith(MODULE_PREFIX)]
         if not all(sound([e.ts for e in each], [e.dur for e in each]) for each in found.values() if each):
             # One by one, so that the issues are in the order of the file.
             self.take(cast("list[FullEvent]", events))
             return
         self._profiled = True
         for kind, count in classes.items():
-            if issubclass(kind, CountedEvent):
-                for phase, number in Counter([event.ph for event in events if type(event) is kind]).items():
+            if kind.several_phases:
+                mine = compress(events, map(is_, types, repeat(kind)))
+                for phase, number in Counter(map(_phase, mine)).items():
                     self._categories[_category(kind.cat, phase)] += number
             else:
                 self._categories[kind.cat] += count

@@ -2,6 +2,7 @@
 
 from array import array
 
+from kprof.inputs.torch_profiler import link_columns
 from kprof.inputs.torch_profiler.columns import OptionalIntegers
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import LinkedTrace
@@ -23,6 +24,8 @@ def drop_implausible(trace: LinkedTrace, log: IssueLog) -> None:
     if not len(trace.activities):
         return
     starts = trace.activities.numbers("start_ns").data
+    if max(starts) - min(starts) < DAY_NS:
+        return
     low, high = bulk_range(sorted(starts))
     kept = array("q", (row for row, start in enumerate(starts) if low <= start <= high))
     lost = len(starts) - len(kept)
@@ -52,23 +55,15 @@ def note_oddities(trace: LinkedTrace, log: IssueLog) -> None:
     """Zero durations, repeated events and overlaps within one stream."""
     table = trace.activities
     durations, kinds = table.numbers("duration_ns").data, table.words("kind")
-    zero = sum(1 for row, duration in enumerate(durations) if duration == 0 and kinds[row] == "kernel")
+    zero = 0
+    if not all(durations):
+        zero = sum(1 for row, duration in enumerate(durations) if duration == 0 and kinds[row] == "kernel")
     if zero:
         log.add(
             "zero-duration",
             f"{zero:,} kernels have a duration of 0: the clock was coarser than the kernel",
         )
-    streams: dict[tuple[int, int, int], array[int]] = {}
-    for row, key in enumerate(zip(*(table.numbers(n).data for n in ("rank", "device", "stream")), strict=True)):
-        found = streams.get(key)
-        if found is None:
-            found = streams[key] = array("q")
-        found.append(row)
-    repeated = overlapping = 0
-    for rows in streams.values():
-        twice, over = _collisions(trace, rows)
-        repeated += twice
-        overlapping += over
+    repeated, overlapping = link_columns.collisions(trace) if link_columns.is_worth_it(trace) else _collisions(trace)
     if repeated:
         log.add(
             "repeated-activity",
@@ -78,8 +73,24 @@ def note_oddities(trace: LinkedTrace, log: IssueLog) -> None:
         log.add("overlap-in-stream", f"{overlapping:,} GPU activities overlap another one of the same stream")
 
 
-def _collisions(trace: LinkedTrace, rows: "array[int]") -> tuple[int, int]:
-    """Of one stream: activities that are there twice, and others that begin before an earlier one has ended."""
+def _collisions(trace: LinkedTrace) -> tuple[int, int]:
+    """Activities that are there twice, and others that begin before an earlier one of their stream has ended."""
+    table = trace.activities
+    streams: dict[tuple[int, int, int], array[int]] = {}
+    for row, key in enumerate(zip(*(table.numbers(n).data for n in ("rank", "device", "stream")), strict=True)):
+        found = streams.get(key)
+        if found is None:
+            found = streams[key] = array("q")
+        found.append(row)
+    repeated = overlapping = 0
+    for rows in streams.values():
+        twice, over = _collisions_of_stream(trace, rows)
+        repeated += twice
+        overlapping += over
+    return repeated, overlapping
+
+
+def _collisions_of_stream(trace: LinkedTrace, rows: "array[int]") -> tuple[int, int]:
     table = trace.activities
     starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data
     names, correlations = table.words("name").data, table.numbers("correlation").data

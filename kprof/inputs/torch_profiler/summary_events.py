@@ -21,6 +21,7 @@ class CountedEvent(msgspec.Struct, gc=False, kw_only=True):
     # No B and E: begin and end events have to be paired first.
     ph: Literal["X", "i", "I", "s", "t", "f", "b", "n", "e", "C", "N", "O", "D"]
 
+    several_phases: ClassVar[bool] = True
     kind: ClassVar[Kind] = "other"
     cat: ClassVar[str] = ""
     pid: ClassVar[None] = None

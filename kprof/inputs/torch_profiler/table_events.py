@@ -43,9 +43,19 @@ class CompleteEvent(msgspec.Struct, gc=False, kw_only=True):
     pid: Loose = None
     tid: Loose = None
 
+    several_phases: ClassVar[bool] = False
     kind: ClassVar[Kind] = "other"
     cat: ClassVar[str] = ""
     args: Any
+
+
+DETAILS = frozenset(
+    {
+        "input_dims", "input_dims_old", "input_types", "concrete_inputs",
+        "bytes", "registers", "collective", "group_size", "group_name", "in_elements", "element_type",
+    }
+)  # fmt: skip
+"""Arguments that only questions about shapes and collectives need; shapes take longest to read of all."""
 
 
 def _subset(name: str, wanted: tuple[str, ...]) -> type[msgspec.Struct]:
@@ -64,6 +74,8 @@ def _subset(name: str, wanted: tuple[str, ...]) -> type[msgspec.Struct]:
 GpuArgs = _subset("GpuArgs", _GPU_ARGS)
 LaunchArgs = _subset("LaunchArgs", _LAUNCH_ARGS)
 OperatorArgs = _subset("OperatorArgs", _OPERATOR_ARGS)
+BriefGpuArgs = _subset("BriefGpuArgs", tuple(name for name in _GPU_ARGS if name not in DETAILS))
+BriefOperatorArgs = _subset("BriefOperatorArgs", tuple(name for name in _OPERATOR_ARGS if name not in DETAILS))
 FrameArgs = _subset("FrameArgs", ("rank",))
 _ARGS: dict[Kind, type[msgspec.Struct]] = {
     "kernel": GpuArgs,
@@ -74,18 +86,26 @@ _ARGS: dict[Kind, type[msgspec.Struct]] = {
     "annotation": OperatorArgs,
     "python": FrameArgs,
 }
+_BRIEF: dict[Kind, type[msgspec.Struct]] = {
+    "kernel": BriefGpuArgs,
+    "copy": BriefGpuArgs,
+    "memset": BriefGpuArgs,
+    "operator": BriefOperatorArgs,
+    "annotation": BriefOperatorArgs,
+}
 TableEvent = CountedEvent | CompleteEvent
 TableDecoder = Callable[[memoryview], list[TableEvent]]
 
 
-def table_decoder(*, stacks: bool) -> TableDecoder:
+def table_decoder(*, stacks: bool, details: bool = True) -> TableDecoder:
     """A decoder of lists of events; it raises msgspec's errors for a list with an event of no known category or phase.
 
     Args:
         stacks: keep Python frames that are no modules. If false, the decoder may or may not skip them.
+        details: decode :data:`DETAILS`, too.
     """
-    whole = _decoder(frames=True)
-    return whole if stacks else _SkipsFrames(whole, _decoder(frames=False))
+    whole = _decoder(frames=True, details=details)
+    return whole if stacks else _SkipsFrames(whole, _decoder(frames=False, details=details))
 
 
 class _SkipsFrames:
@@ -106,28 +126,36 @@ class _SkipsFrames:
 
 
 @cache
-def _decoder(*, frames: bool) -> TableDecoder:
+def _decoder(*, frames: bool, details: bool) -> TableDecoder:
     # 2021's traces write "Kernel" and "Operator".
     categories = dict.fromkeys(spelling for name in KINDS for spelling in (name, name.capitalize()) if name)
-    made: list[Any] = [_class_of(category, KINDS[category.lower()], frames=frames) for category in categories]
+    arguments = _ARGS if details else _ARGS | _BRIEF
+    made: list[Any] = [
+        _class_of(category, KINDS[category.lower()], arguments, frames=frames) for category in categories
+    ]
     decode: TableDecoder = msgspec.json.Decoder(list[Union[tuple(made)]]).decode  # type: ignore[misc]  # noqa: UP007 - from a list
     return decode
 
 
-def _class_of(category: str, kind: Kind, *, frames: bool) -> type[TableEvent]:
+def _class_of(
+    category: str, kind: Kind, arguments: dict[Kind, type[msgspec.Struct]], *, frames: bool
+) -> type[TableEvent]:
     fields: list[Any] = []
     base: type[TableEvent] = CountedEvent
-    if kind in _ARGS and (frames or kind != "python"):
+    several = False
+    if kind in arguments and (frames or kind != "python"):
         base = CompleteEvent
-        fields.append(("args", _ARGS[kind] | None, None))
+        fields.append(("args", arguments[kind] | None, None))
     elif kind in {"memory", "python"}:
         # Other phases need the general types.
         fields.append(("ph", Literal["i" if kind == "memory" else "X"]))
+    else:
+        several = True
     return msgspec.defstruct(  # type: ignore[return-value]
         f"Table_{category}",
         fields,
         bases=(base,),
-        namespace={"kind": kind, "cat": category, "__doc__": base.__doc__},
+        namespace={"kind": kind, "cat": category, "several_phases": several, "__doc__": base.__doc__},
         gc=False,
         kw_only=True,
         tag_field="cat",

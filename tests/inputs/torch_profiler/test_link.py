@@ -1,7 +1,21 @@
 """From a kernel to its launch, operator, module, forward operator and Python stack."""
 
-from kprof.inputs.torch_profiler import load
-from kprof.inputs.torch_profiler.link import stack_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kprof.inputs.torch_profiler import link_columns, load
+from kprof.inputs.torch_profiler.grids import settle_grids
+from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.torch_profiler.link import link, stack_of
+from kprof.inputs.torch_profiler.model import (
+    Activity,
+    LinkedTrace,
+    Operator,
+    PythonFrame,
+    RuntimeCall,
+    TraceInfo,
+)
+from kprof.inputs.torch_profiler.plausible import note_oddities
 
 
 def test_nesting_finds_the_innermost_operator_and_all_modules(tmp_path, kineto):
@@ -94,3 +108,53 @@ def test_triton_metadata_of_inductor_is_kept(tmp_path, kineto):
 
     operator = trace.operators[0]
     assert (operator.kernel_file, operator.kernel_hash, operator.num_warps) == ("/tmp/x.py", "abc", 4)
+
+
+_THREAD = st.sampled_from([1, 2, None, 1 << 70])
+_NUMBER = st.none() | st.integers(0, 6) | st.just(1 << 70)
+_TIME = st.tuples(st.integers(0, 30), st.integers(0, 12))
+_CALL = st.sampled_from(["hipLaunchKernel", "hipGraphLaunch", "hipExtModuleLaunchKernel"])
+_GRID = st.sampled_from([None, (4, 1, 1), (6, 1, 1)])
+_BLOCK = st.sampled_from([None, (2, 1, 1), (4, 1, 1)])
+_KIND = st.sampled_from(["kernel", "kernel", "copy"])
+_RECORDS = st.fixed_dictionaries(
+    {
+        "frames": st.lists(st.tuples(_TIME, _THREAD), max_size=12),
+        "operators": st.lists(st.tuples(_TIME, _THREAD, _NUMBER), max_size=12),
+        "launches": st.lists(st.tuples(_TIME, _THREAD, _NUMBER, _CALL, _NUMBER), max_size=12),
+        "activities": st.lists(
+            st.tuples(_TIME, st.integers(0, 1), _NUMBER, _NUMBER, _KIND, _GRID, _BLOCK, _NUMBER), max_size=16
+        ),
+    }
+)
+
+
+def linked(records):
+    """A trace of such records with everything that is found when all of a file is known."""
+    trace = LinkedTrace(TraceInfo("t.json", vendor="amd"))
+    for (start, duration), thread in records["frames"]:
+        trace.frames.append(PythonFrame("f", 0, thread, start, duration))
+    for (start, duration), thread, external in records["operators"]:
+        trace.operators.append(Operator("o", "operator", 0, thread, start, duration, external_id=external))
+    for (start, duration), thread, correlation, name, lds in records["launches"]:
+        sizes = {"grid": (8, 1, 1), "lds_bytes": lds}
+        trace.launches.append(RuntimeCall(name, 0, thread, start, duration, correlation, **sizes))
+    for (start, duration), stream, correlation, external, kind, grid, block, lds in records["activities"]:
+        numbers = {"correlation": correlation, "external_id": external, "lds_bytes": lds}
+        sizes = {"grid_as_written": grid, "workgroup_size": block}
+        trace.activities.append(Activity("k", kind, 0, 0, stream, start, duration, **numbers, **sizes))
+    log = IssueLog("t.json")
+    link(trace, log)
+    settle_grids(trace, log)
+    note_oddities(trace, log)
+    return [list(table) for table in (trace.frames, trace.operators, trace.launches, trace.activities)], log.all()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(records=_RECORDS)
+def test_whole_columns_are_linked_as_records_are(monkeypatch, records):
+    """Nested, touching and crossing times, repeated, missing and huge numbers: tables and remarks are the same."""
+    one_by_one = linked(records)
+    with monkeypatch.context() as patch:
+        patch.setattr(link_columns, "ENOUGH", 0)
+        assert linked(records) == one_by_one

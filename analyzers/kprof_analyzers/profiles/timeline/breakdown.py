@@ -34,8 +34,14 @@ class Breakdown(msgspec.Struct, frozen=True):
     total_ns: int
 
 
-def breakdown(trace: LinkedTrace, categories: Categories) -> Breakdown:
-    """Categories by name, ancestry and order of every kernel, copy and memset, and times by device."""
+def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupation] | None" = None) -> Breakdown:
+    """Categories by name, ancestry and order of every kernel, copy and memset, and times by device.
+
+    Args:
+        trace: linked tables.
+        categories: rules.
+        occupied: its :func:`occupations`, where they are known already.
+    """
     totals: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     names: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -61,7 +67,7 @@ def breakdown(trace: LinkedTrace, categories: Categories) -> Breakdown:
     return Breakdown(
         trace.info.path,
         category_rows(totals, counts, {c: n.most_common(1)[0][0] for c, n in names.items()}),
-        device_times(trace, categories),
+        device_times(trace, categories, occupied),
         {rank: dict(by_rank[rank].most_common()) for rank in sorted(by_rank)},
         sum(totals.values()),
     )
@@ -84,9 +90,11 @@ def lane_of(kind: str, name: str, categories: Categories) -> Lane:
     return "communication" if category == COMMUNICATION else "memory" if category == MEMORY else "compute"
 
 
-def device_times(trace: LinkedTrace, categories: Categories) -> list[DeviceTime]:
+def device_times(
+    trace: LinkedTrace, categories: Categories, occupied: "list[Occupation] | None" = None
+) -> list[DeviceTime]:
     """Busy, idle and exposed times of every device, sorted by rank and device."""
-    times = [o.settle()[0] for o in occupations(trace, categories)]
+    times = [o.settle()[0] for o in (occupied or occupations(trace, categories))]
     return [t for t in times if t is not None]
 
 

@@ -68,11 +68,25 @@ class Categories:
         """The category of each GPU activity of a trace, in their order."""
         kinds, names = trace.activities.words("kind"), trace.activities.words("name").words
         kernel, texts = kinds.code("kernel"), trace.activities.words("name").data
-        columns = (trace.activities.numbers(field).data for field in ("launch", "operator"))
-        return [
-            self._of_kernel(trace, names[name], launch, operator) if kind == kernel else MEMORY
-            for kind, name, launch, operator in zip(kinds.data, texts, *columns, strict=True)
-        ]
+        launches, operators = (trace.activities.numbers(field).data for field in ("launch", "operator"))
+        # What is around an activity counts by its names only: equal ones are decided once.
+        paths = operator_paths(trace)
+        frames = trace.launches.numbers("frame").data if len(trace.frames) else None
+        known: dict[tuple[int, ...], str] = {}
+        found: list[str] = []
+        for kind, name, launch, operator in zip(kinds.data, texts, launches, operators, strict=True):
+            if kind != kernel:
+                found.append(MEMORY)
+                continue
+            if frames is None:
+                key: tuple[int, ...] = name, paths[operator]
+            else:
+                key = name, operator, frames[launch] if launch >= 0 else -1
+            category = known.get(key)
+            if category is None:
+                category = known[key] = self._of_kernel(trace, names[name], launch, operator)
+            found.append(category)
+        return found
 
     def _of_kernel(self, trace: LinkedTrace, name: str, launch: int, operator: int) -> str:
         if trace is not self._trace:
@@ -108,6 +122,27 @@ class Categories:
     def names(self) -> list[str]:
         """Every category once, in the order of the rules, ``other`` last."""
         return [*dict.fromkeys(r.name for r in self.rules), OTHER]
+
+
+def operator_paths(trace: LinkedTrace) -> list[int]:
+    """For each operator a number that those share whose names, and names of all around them, are equal.
+
+    One more stands at the end, at -1: that of no operator.
+    """
+    names, parents = trace.operators.words("name").data, trace.operators.numbers("parent").data
+    numbers: dict[tuple[int, int], int] = {}
+    found = [-1] * len(names) + [0]
+    for start in range(len(names)):
+        waiting = []
+        at = start
+        while found[at] < 0:
+            waiting.append(at)
+            at = parents[at]
+        number = found[at]
+        for at in reversed(waiting):
+            key = number, names[at]
+            number = found[at] = numbers.setdefault(key, len(numbers) + 1)
+    return found
 
 
 def load_categories(path: Path | str | None = None) -> Categories:

@@ -97,8 +97,8 @@ def _inside(folder: Path) -> Iterator[TraceFile]:
                 yield TraceFile(str(path), "proton" if is_proton(path) else "kineto", found=True)
 
 
-def open_trace(file: TraceFile, *, stacks: bool = False, rank: int | None = None) -> LinkedTrace:
-    """The linked tables of a trace or of a directory of tables.
+def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, rank: int | None = None) -> LinkedTrace:
+    """The linked tables of a trace or of a directory of tables; what only shapes and collectives need is ``details``.
 
     Raises:
         KprofError: unreadable, or a Proton profile, which has no timeline.
@@ -107,7 +107,7 @@ def open_trace(file: TraceFile, *, stacks: bool = False, rank: int | None = None
         raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
     if file.kind == "tables":
         return read_tables(Path(file.path))
-    return load(file.path, stacks=stacks, rank=rank)
+    return load(file.path, stacks=stacks, details=details, rank=rank)
 
 
 class FileStep(msgspec.Struct, frozen=True):

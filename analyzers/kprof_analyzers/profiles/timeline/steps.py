@@ -105,7 +105,7 @@ def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
         return Kernels(
             TraceInfo(file.path, events=len(profile.rows)), _proton_kernels(profile, rules), [], [], profile.issues
         )
-    trace = open_trace(file)
+    trace = open_trace(file, details=False)
     return Kernels(
         trace.info,
         top_kernels(trace, rules),
@@ -137,7 +137,7 @@ def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: B
             raise InputError("a Proton profile has neither modules nor operators", path=file.path)
         found = kernels_step(file, categories)
         return SteppedKernels(found.info, found.kernels, 0, 0, found.issues)
-    trace = open_trace(file)
+    trace = open_trace(file, details=False)
     steps, places = launched_in(trace)
     inside: set[int] | None = None
     outside = 0
@@ -159,8 +159,9 @@ def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool
     rules = load_categories(categories)
     if file.kind == "proton" or (by_name and file.kind == "kineto"):
         return _shares_by_name(summary_step(file, categories))
-    trace = open_trace(file)
-    return Shares(breakdown(trace, rules), utilisation(occupations(trace, rules), bins), trace.issues)
+    trace = open_trace(file, details=False)
+    occupied = occupations(trace, rules)
+    return Shares(breakdown(trace, rules, occupied), utilisation(occupied, bins), trace.issues)
 
 
 def _shares_by_name(summary: FileSummary) -> Shares:
@@ -177,7 +178,7 @@ def _shares_by_name(summary: FileSummary) -> Shares:
 
 def gaps_step(file: TraceFile, categories: str | None = None, *, at_least_ns: int = 0, limit: int = 20) -> Idle:
     """Gaps and launch-bound stretches."""
-    trace = open_trace(file)
+    trace = open_trace(file, details=False)
     rules = load_categories(categories)
     report = find_gaps(trace, rules, at_least_ns=at_least_ns, limit=limit)
     return Idle(report, launch_bound_stretches(trace)[:limit], trace.issues)
@@ -197,17 +198,17 @@ def operators_and_launches_step(file: TraceFile, gpu: str | None = None) -> tupl
 
 def step_times_step(file: TraceFile) -> StepTable:
     """Kernels by the step that launched them."""
-    return step_table(open_trace(file))
+    return step_table(open_trace(file, details=False))
 
 
 def tree_step(file: TraceFile, by: By = "modules", *, each: bool = False) -> TimeTree:
     """GPU time by module or operator."""
-    return time_tree(open_trace(file), by, each=each)
+    return time_tree(open_trace(file, details=False), by, each=each)
 
 
 def path_step(file: TraceFile) -> list[CriticalPath]:
     """The critical path of each rank."""
-    return critical_paths(open_trace(file))
+    return critical_paths(open_trace(file, details=False))
 
 
 def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:

@@ -58,16 +58,35 @@ def triton_kernels(trace: LinkedTrace, wavefront_size: int | None = None) -> lis
         trace: the linked tables.
         wavefront_size: lanes of a wavefront, to tell wavefronts from work-items where the trace does not.
     """
-    groups: dict[tuple[str, Size | None, Size | None], _Sum] = {}
-    for activity in trace.activities:
-        if activity.kind == "kernel" and _evidence(trace, activity) is not None:
-            key = (activity.name, activity.workgroups, activity.workgroup_size)
+    groups: dict[tuple[int, int, int], _Sum] = {}
+    table = trace.activities
+    kinds = table.words("kind")
+    kernel, lds = kinds.code("kernel"), table.numbers("lds_bytes")
+    hashes, operators = trace.operators.words("kernel_hash"), trace.operators.words("name").data
+    calls = trace.launches.words("name").data
+    codes = (table.words(field).data for field in ("name", "workgroups", "workgroup_size"))
+    numbers = (table.numbers(field).data for field in ("launch", "operator", "duration_ns"))
+    has_hashes = any(hashes.words)
+    known: dict[tuple[int, ...], bool] = {}
+    for row, (kind, name, grid, block, launch, operator, duration) in enumerate(
+        zip(kinds.data, *codes, *numbers, strict=True)
+    ):
+        if kind != kernel:
+            continue
+        # What tells a Triton kernel, and what its rows are put together by.
+        above = (operators[operator], hashes.data[operator]) if has_hashes and operator >= 0 else (-1, -1)
+        told = name, calls[launch] if launch >= 0 else -1, *above
+        is_triton = known.get(told)
+        if is_triton is None:
+            is_triton = known[told] = _evidence(trace, table[row]) is not None
+        if is_triton:
+            key = name, grid, block
             found = groups.get(key)
             if found is None:
-                found = groups[key] = _Sum(activity)
+                found = groups[key] = _Sum(table[row])
             found.count += 1
-            found.total += activity.duration_ns
-            found.lds[activity.lds_bytes] += 1
+            found.total += duration
+            found.lds[lds[row]] += 1
     rows = [_row(trace, found, wavefront_size) for found in groups.values()]
     return sorted(rows, key=lambda r: (-r.total_ns, r.name))
 

@@ -10,6 +10,8 @@ from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened
 
 LANES: tuple[Lane, ...] = ("compute", "communication", "memory")
 _COLOURS = {"compute": colour("attention"), "communication": colour("communication"), "memory": colour("memory")}
+# From so many intervals on numpy's import is worth it.
+_MANY = 1 << 13
 _LEFT, _WIDTH, _HEIGHT, _STEP = 120, 720, 40, 56
 
 
@@ -40,6 +42,8 @@ def utilisation(occupations: Sequence[Occupation], bins: int = 120) -> list[Util
 def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
     width = max(1, last - first) / bins
     shares = [0.0] * bins
+    if len(busy) >= _MANY:
+        return _binned_at_once(busy, first, width, bins)
     for start, end in busy:
         low = min(bins - 1, int((start - first) / width))
         high = min(bins - 1, int((end - first) / width))
@@ -47,6 +51,23 @@ def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
             left, right = first + index * width, first + (index + 1) * width
             shares[index] += max(0.0, min(end, right) - max(start, left)) / width
     return [min(1.0, s) for s in shares]
+
+
+def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list[float]:
+    """The same sums, in the same order and to the last bit, with numpy."""
+    import numpy as np
+
+    starts, ends = np.frombuffer(busy.starts, dtype=np.int64), np.frombuffer(busy.ends, dtype=np.int64)
+    low, high = (np.minimum(bins - 1, ((times - first) / width).astype(np.int64)) for times in (starts, ends))
+    # An interval has an entry for each bin that it touches.
+    counts = np.maximum(high - low + 1, 0)
+    which = np.repeat(np.arange(len(starts)), counts)
+    index = low[which] + np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    left, right = first + index * width, first + (index + 1) * width
+    inside = np.minimum(ends[which], right) - np.maximum(starts[which], left)
+    shares = np.zeros(bins)
+    np.add.at(shares, index, np.maximum(0.0, inside) / width)
+    return [min(1.0, share) for share in shares.tolist()]
 
 
 def utilisation_svg(rows: Sequence[Utilisation], title: str) -> str:
