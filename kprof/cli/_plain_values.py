@@ -54,10 +54,10 @@ _UNKNOWN = object()
 _CHECKS = ("exists", "writable", "resolve_path", "allow_dash", "path_type")
 
 
-def _is_checked(told: Any) -> bool:
+def _is_checked(info: Any) -> bool:
     """Whether typer has to look at the file itself."""
-    usual = getattr(told, "file_okay", True) and getattr(told, "dir_okay", True)
-    return not usual or any(getattr(told, name, None) for name in _CHECKS)
+    usual = getattr(info, "file_okay", True) and getattr(info, "dir_okay", True)
+    return not usual or any(getattr(info, name, None) for name in _CHECKS)
 
 
 def _is_refused(path: str) -> bool:
@@ -75,7 +75,7 @@ def _plain(kind: Any, value: Any, *, several: bool, info: Any) -> Any:
         return _UNKNOWN if any(each is _UNKNOWN or each is None for each in found) else found
     if kind in {str, bool} and type(value) is kind:
         return value
-    if kind is Path and type(value) is str and not _is_checked(told) and not _is_refused(value):
+    if kind is Path and type(value) is str and not _is_checked(info) and not _is_refused(value):
         return Path(value)
     if kind is int and type(value) is str and value.isascii() and value.isdecimal() and len(value) < 16:
         value = int(value)
