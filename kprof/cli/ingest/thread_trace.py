@@ -1,4 +1,4 @@
-"""``kprof ingest thread-trace``: decoded thread traces (ATT)."""
+"""``kprof ingest thread-trace``: thread traces (ATT), decoded or raw."""
 
 from typing import Annotated
 
@@ -7,12 +7,14 @@ import typer
 from kprof.cli._format_options import format_options
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
-HELP = "Decoded thread traces (ATT): cost by source line and instruction."
+HELP = "Thread traces (ATT): cost by source line and instruction."
 
 
 @format_options("measurements")
 def command(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="ui_output_agent_*_dispatch_* folder, code.json or CSV.")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="ui_output_agent_*_dispatch_* folder, code.json, CSV, or raw .att.")
+    ],
     top: Annotated[int, typer.Option("--top", "-n", help="Rows to show of each table.", min=1)] = 12,
     outputs: Outputs = NO_OUTPUTS,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Thread traces (ATT) as decoded by rocprofv3 and rocprofv2.
+"""Thread traces (ATT) as decoded by rocprofv3 and rocprofv2, and raw ones of CDNA GPUs.
 
 >>> from kprof.inputs import thread_trace
 >>> trace = thread_trace.read("ui_output_agent_1_dispatch_2")   # doctest: +SKIP
@@ -13,7 +13,7 @@ from kprof.inputs import boundary
 from kprof.inputs.opening import head_of
 from kprof.inputs.thread_trace.content import content
 from kprof.inputs.thread_trace.model import DecodedThreadTrace, Dispatch, LineCost, TracedInstruction
-from kprof.inputs.thread_trace.raw import not_decoded, raw_files
+from kprof.inputs.thread_trace.raw import raw_files, read_raw
 from kprof.inputs.thread_trace.timeline import Timeline
 
 __all__ = [
@@ -47,7 +47,7 @@ def find(folder: Path) -> list[Path]:
 
 
 def read(path: str | Path) -> DecodedThreadTrace:
-    """Read an ATT CSV, a ``code.json``, or the folder that holds one or more of them.
+    """Read an ATT CSV, a ``code.json``, a raw ``.att``, or the folder that holds one or more of them.
 
     Of several dispatches the first is read that issued instructions and is no fill or copy of the runtime; all are in
     :attr:`DecodedThreadTrace.dispatches`.
@@ -60,8 +60,9 @@ def read(path: str | Path) -> DecodedThreadTrace:
     place = Path(path)
     dispatches: tuple[Dispatch, ...] = ()
     left_out: tuple[str, ...] = ()
-    if not place.is_dir() and (raw := raw_files(place)) and not is_thread_trace(place):
-        raise not_decoded(str(path), raw)
+    raw = raw_files(place)
+    if raw and not (find(place) if place.is_dir() else is_thread_trace(place)):
+        return read_raw(str(path), raw, _LARGEST)
     if place.is_dir():
         place, dispatches, left_out = _first(place)
     trace = _listing(place, str(path))
@@ -84,9 +85,7 @@ def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
 
     found = listings(find(folder))
     if not found:
-        raw = raw_files(folder)
-        nothing = InputError("no decoded thread trace in this folder", path=str(folder))
-        raise not_decoded(str(folder), raw) if raw else nothing
+        raise InputError("no decoded thread trace in this folder", path=str(folder))
     if len(found) == 1:
         return found[0].path, (), ()
     read, issues, failed = summaries(found, lambda file: _listing(file, str(file)))
