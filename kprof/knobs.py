@@ -1,5 +1,6 @@
 """What a knob means by its name, as kernels everywhere call them."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "split": ("SPLIT_K", "NUM_KSPLIT", "KSPLIT", "SPLITK"),
     "workgroups": ("WORKGROUPS", "NUM_SMS", "NUM_CUS", "NUM_PROGRAMS"),
 }
+
+_SHORT = re.compile(r"B_?(M|N|K|Q|KV)")
 
 
 def role_names(knobs: Iterable[str]) -> dict[str, str]:
@@ -24,13 +27,18 @@ def spellings(role: str) -> tuple[str, ...]:
     return _NAMES[role]
 
 
+def is_tile_name(name: str) -> bool:
+    """Whether a knob sizes a tile: ``BLOCK_M``, ``TILE_K``, and the short ``BM``, ``B_N``, ``BQ``, ``BKV``."""
+    upper = name.upper()
+    return "BLOCK" in upper or "TILE" in upper or _SHORT.fullmatch(upper) is not None
+
+
 def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
     """Knobs that make a configuration another program at first sight: blocks, tiles, and wavefronts."""
     names = list(knobs)
     roles = role_names(names)
     sizes = {roles[role] for role in "mnk" if role in roles}
-    sizes |= {name for name in names if "BLOCK" in name.upper() or "TILE" in name.upper()}
-    return tuple(name for name in names if name in sizes or name == "num_warps")
+    return tuple(name for name in names if name in sizes or is_tile_name(name) or name == "num_warps")
 
 
 def tile_of(config: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -38,6 +38,10 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
     found = [asked(analyzer, facts) for analyzer in all_of_them if analyzer not in asked_last]
     findings = [finding for analysis in found for finding in analysis.findings]
     prediction, costs = (None, {}) if not model else _modelled(facts, found, notes)
+    if prediction is None:
+        notes.extend(f"assumed: {said}" for said in loaded.assumed)
+    else:
+        prediction = replace(prediction, assumptions=[*loaded.assumed, *prediction.assumptions])
     last = [asked(analyzer, replace_facts(facts, prediction=prediction)) for analyzer in asked_last]
     if not any(_stands(finding, costs.get(id(finding))) for finding in findings):
         findings += [finding for analysis in last for finding in analysis.findings]

@@ -195,6 +195,7 @@ class CapturedKernel:
         module: the Python module that defines it; empty when not known.
         source: its file and line. Never opened or imported by kprof's reader.
         request: everything that was asked of the compiler. ``path`` in it comes from the capture: do not import it.
+        specialized: compile-time values of the request that the function does not declare so: arguments that were 1.
         result: how the compile went; ``None`` when the recording ended before it did.
         folder: where its files are.
         launches: how often it was launched.
@@ -204,6 +205,7 @@ class CapturedKernel:
         site: the Python line of its first launch, and its callers outwards.
         configs: configurations of autotuners that it is, as Triton writes them.
         choice_unknown: it was launched only for an autotuner whose choice is not known.
+        listed: configurations among which that autotuner chooses; 0 where it is of none.
         product: the product that was named when it was recorded, or that the program was told it runs on where an
             older version did not record the name; ``None`` when only an architecture was named.
         product_assumed: whether it is not known that the product was named.
@@ -231,6 +233,8 @@ class CapturedKernel:
     product_assumed: bool = False
     unrecorded: str | None = None
     moved: tuple[str, str] | None = None
+    specialized: frozenset[str] = frozenset()
+    listed: int = 0
 
     @property
     def ok(self) -> bool:

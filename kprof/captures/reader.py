@@ -61,7 +61,11 @@ def read(path: str | Path) -> Capture:
     words = unrun_words(unrun)
     files = ProgramFiles(gathered.sources)
     sources = {**files.files, **head.sources}
-    kernels = [_kernel(root, head, entry, words, gathered.notes) for entry in gathered.kernels.values()]
+    listed = {found: len(tuning.candidates) for tuning in gathered.tunings for found in tuning.candidates.values()}
+    kernels = [
+        _kernel(root, head, entry, words, gathered.notes, listed=listed.get(entry.record.id, 0))
+        for entry in gathered.kernels.values()
+    ]
     checkout = root_of(Path.cwd())
     kernels = [in_place(kernel, root / head.root, sources, checkout) for kernel in kernels]
     return Capture(
@@ -331,7 +335,7 @@ class _Journal:
 
 
 def _kernel(
-    root: Path, head: r.Head, entry: _Specialisation, unrecorded: str | None, notes: list[str]
+    root: Path, head: r.Head, entry: _Specialisation, unrecorded: str | None, notes: list[str], *, listed: int
 ) -> CapturedKernel:
     record = entry.record
     request = request_of(record, head.arch, notes)
@@ -355,6 +359,8 @@ def _kernel(
         product=_product(head.gpu or head.product or "", request.arch),
         product_assumed=not head.gpu,
         unrecorded=unrecorded,
+        specialized=frozenset(record.specialized),
+        listed=listed,
     )
 
 

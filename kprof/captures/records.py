@@ -72,6 +72,7 @@ class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
         module: the Python module that defines it.
         line: line of the function.
         request: as :meth:`kprof.compiler.request.CompileRequest.to_json`.
+        specialized: compile-time values of ``request`` that the function does not declare so: arguments that were 1.
     """
 
     n: Count
@@ -81,6 +82,7 @@ class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
     request: dict[str, Any]
     module: Name = ""
     line: Count | None = None
+    specialized: tuple[Name, ...] = ()
 
 
 class Site(msgspec.Struct, frozen=True, tag_field="t", tag="site"):

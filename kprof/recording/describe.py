@@ -5,6 +5,7 @@ import math
 import struct
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -153,6 +154,27 @@ def request_of(source: Any, arch: str, options: dict[str, Any], environment: dic
         "attributes": attributes,
         "options": {name: _constant(value) for name, value in options.items()},
         "environment": environment,
+    }
+
+
+def kernel(function: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """A specialisation as :class:`kprof.captures.records.KernelRecord` has it, without its identifiers.
+
+    Args:
+        function: the ``@triton.jit`` function.
+        request: as :func:`request_of` has it.
+    """
+    from kprof.compiler import versions
+
+    arguments = {str(parameter.name) for parameter in function.params if not parameter.is_constexpr}
+    return {
+        "name": function.fn.__name__,
+        "triton": versions.installed().version,
+        "module": str(getattr(function.fn, "__module__", "")),
+        "line": function.starting_line_number,
+        "request": request,
+        # Triton compiles in what is 1.
+        "specialized": [name for name in request["constexprs"] if name.partition(".")[0] in arguments],
     }
 
 

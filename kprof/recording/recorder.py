@@ -132,18 +132,7 @@ class Recorder:
 
     def number(self, identifier: str, source: Any, request: dict[str, Any]) -> int:
         """The number of a kernel in the journal."""
-        from kprof.compiler import versions
-
-        function = source.fn
-        fields = {
-            "id": identifier,
-            "name": function.fn.__name__,
-            "triton": versions.installed().version,
-            "module": str(getattr(function.fn, "__module__", "")),
-            "line": function.starting_line_number,
-            "request": request,
-        }
-        return self.journal.number("kernel", identifier, fields)
+        return self.journal.number("kernel", identifier, {"id": identifier, **describe.kernel(source.fn, request)})
 
     def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
         """Note a launch.

@@ -113,6 +113,8 @@ class RelaunchServer:
     _calls: list[_Call] = field(default_factory=list)
     _trial: _Trial | None = None
     _files: dict[str, None] = field(default_factory=dict)
+    # By the kernel's identity: Triton keeps what an autotuner compiled, and a trial may come upon it.
+    _built: dict[int, tuple[RecordedKernel, tuple[Any, Any, Any]]] = field(default_factory=dict)
 
     def install(self, patches: "Patches") -> None:
         """Watch what is launched, and which JSON files are opened."""
@@ -147,6 +149,7 @@ class RelaunchServer:
         """As :meth:`kprof.recording.recorder.Recorder.compile`; of a trial nothing is compiled yet."""
         if self._trial is None:
             made: RecordedKernel = self._compile(source, target, options, backend)
+            self._built[id(made)] = (made, (target, backend, options))
             return made
         given = describe.given_options(options, self.recorder.defaults_of(backend))
         request = describe.request_of(source, target.arch, given, _switches())
@@ -227,8 +230,10 @@ class RelaunchServer:
             made = self._trial.kernel
         finally:
             trial, self._trial = self._trial, None
-        if not isinstance(made, _TriedKernel):
-            raise CannotFollowError("it is not launched with these values, or nothing of it changes")
+        if made is None:
+            raise CannotFollowError("it is not launched with these values")
+        if made is kernel:
+            raise CannotFollowError("nothing of it changes with these values")
         grid = [int(n) for n in trial.grid]
         if 0 in grid:
             raise CannotFollowError("its grid is empty with these values")
@@ -271,13 +276,13 @@ class RelaunchServer:
                     f"the number of workgroups does not follow {name} where the program launches it"
                 )
 
-    def _ttir(self, kernel: _TriedKernel) -> str:
+    def _ttir(self, kernel: RecordedKernel) -> str:
         from kprof.compiler.in_process import Build, CompileTarget, run_stages
         from kprof.compiler.request import from_json
         from kprof.importing.functions import Function
 
         jit = kernel.src.fn
-        target, backend, options = kernel.again
+        target, backend, options = kernel.again if isinstance(kernel, _TriedKernel) else self._built[id(kernel)][1]
         function = Function(Path(jit.fn.__code__.co_filename), jit.fn.__qualname__, jit)
         build = Build(from_json({**kernel.request, "passes": False}), function)
         run_stages(

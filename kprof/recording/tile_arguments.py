@@ -9,6 +9,8 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from kprof.knobs import is_tile_name
+
 
 @dataclass(frozen=True)
 class Tiles:
@@ -72,18 +74,13 @@ def _tiles(tree: ast.AST, arguments: frozenset[str], constants: frozenset[str]) 
                 direct = {part.id for part in given if isinstance(part, ast.Name)}
                 dealt |= direct & arguments
     # What is no constant may be compiled in, too: a 1, which is not to become another number.
-    sized = {name for name in constants if _is_tile_name(name)}
+    sized = {name for name in constants if is_tile_name(name) or any(word in name.upper() for word in _SHARES)}
     orders = frozenset(name for name in constants if "GROUP" in name.upper() and name.upper().endswith("_M"))
     return Tiles(frozenset(dealt & sized) - orders, frozenset(stepped & sized) - orders, orders)
 
 
 _PLAIN = frozenset({"load", "store", "min", "max", "minimum", "maximum", "where", "cdiv", "range", "arange"})
-
-
-def _is_tile_name(name: str) -> bool:
-    upper = name.upper()
-    short = upper.lstrip("B").lstrip("_") in {"M", "N", "K", "Q", "KV"} and upper.startswith("B")
-    return short or any(word in upper for word in ("BLOCK", "TILE", "SPLIT", "CHUNK"))
+_SHARES = ("SPLIT", "CHUNK")
 
 
 def _from(node: ast.AST, made: dict[str, set[str]]) -> set[str]:

@@ -81,8 +81,6 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     result = kernel.result
     assert result is not None
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]
-    if kernel.choice_unknown:
-        notes.append("its launches stand for an autotuner's choice, which only a device can make")
     if kernel.product_assumed:
         gpu = f"taken for {kernel.product.name}, which the program was told" if kernel.product else "--arch names it"
         notes.append(f"an older kprof recorded this and did not keep which GPU was named: {gpu}")
@@ -107,8 +105,19 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         cached=result.cached,
         stages={"ttgir": ttgir, "amdgcn": text},
         unrecorded=kernel.unrecorded,
+        assumed=_assumed(kernel),
         notes=notes,
     )
+
+
+def _assumed(kernel: CapturedKernel) -> list[str]:
+    """What stands for something that only a device can tell."""
+    if not kernel.choice_unknown:
+        return []
+    if kernel.listed < 2:
+        return ["the configuration stands for an autotuner's choice, which only the GPU can make"]
+    listed = f"{kernel.listed} configurations"
+    return [f"the first of its autotuner's {listed} that can be launched; kprof advise ranks them"]
 
 
 def _in_place(text: str, moved: tuple[str, str] | None) -> str:

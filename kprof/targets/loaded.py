@@ -42,6 +42,7 @@ class LoadedKernel:
         unseen: why its instructions, or a part of them, are not there; ``None`` when they are.
         unrecorded: what of the recorded program was answered without running, so that launches may be missing beside
             this one; ``None`` when nothing was.
+        assumed: what the target's figures rest on that it does not tell.
         notes: what is missing in the target, in words.
     """
 
@@ -67,4 +68,5 @@ class LoadedKernel:
     file: str | None = None
     unseen: str | None = None
     unrecorded: str | None = None
+    assumed: Sequence[str] = ()
     notes: Sequence[str] = ()

@@ -108,7 +108,8 @@ def _recorded(folder: str, kernel: CapturedKernel) -> RecompilableKernel:
             if isinstance(value, TensorInfo) and value.values is not None
         },
     )
-    knobs = {**request.constexprs, **request.options, **request.environment}
+    constants = {name: value for name, value in request.constexprs.items() if name not in kernel.specialized}
+    knobs = {**constants, **request.options, **request.environment}
     return RecompilableKernel(f"{folder}{SEPARATOR}{kernel.id}", kernel, job, knobs)
 
 

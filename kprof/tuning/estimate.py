@@ -12,7 +12,7 @@ from math import ceil, log2
 from typing import Any
 
 from kprof.hardware.machine import Architecture, Product
-from kprof.knobs import number, role_names
+from kprof.knobs import is_tile_name, number, role_names
 from kprof_analyzers.model.machine import machine_of
 
 _MATRIX_RATES = {1: "matrix_fp8", 2: "matrix_fp16", 4: "matrix_fp32", 8: "matrix_fp64"}
@@ -101,7 +101,7 @@ class Estimate:
     def _rows(self, config: Mapping[str, Any], warps: int) -> float:
         held = 1.0
         for name, value in config.items():
-            if ("BLOCK" in name.upper() or "TILE" in name.upper()) and (size := number({name: value}, name)):
+            if is_tile_name(name) and (size := number({name: value}, name)):
                 held *= size
         away = abs(log2(max(held / (warps * self._lanes), 1e-3) / 8))
         return 1 + 0.2 * away + (_OVER if held / (warps * self._lanes) > self._registers else 0)

@@ -12,7 +12,7 @@ from itertools import combinations, count, product
 from math import log2, prod
 from typing import Any, Protocol
 
-from kprof.knobs import role_names, tile_names, tile_of
+from kprof.knobs import is_tile_name, role_names, tile_names, tile_of
 from kprof.tuning.pruning import Pruned
 from kprof.tuning.space import Space
 from kprof.tuning.watched_knobs import Question, check_questions, decisive
@@ -251,7 +251,7 @@ def _costly(knobs: Mapping[str, Any]) -> Iterator[str]:
     """Knobs that the rough cost depends on."""
     roles = role_names(knobs)
     yield from (roles[role] for role in ("m", "n", "k", "split") if role in roles)
-    yield from (name for name in knobs if "BLOCK" in name.upper() or "TILE" in name.upper())
+    yield from (name for name in knobs if is_tile_name(name))
     yield from (name for name in ("num_warps", "num_stages") if name in knobs)
 
 

@@ -12,6 +12,7 @@ from kprof.captures.model import TensorInfo
 from kprof.captures.reader import launches, read
 from kprof.errors import KprofError
 from kprof.targets.captured import load_capture
+from kprof.targets.recompile import recorded
 from tests.captures.conftest import END, HEAD, ID, KERNEL, LAUNCH, REQUEST
 
 ANYTHING = st.recursive(
@@ -37,6 +38,17 @@ def test_a_kernel_has_its_launches_grids_and_arguments(make):
     first = next(launches(capture.path))
     assert first.caller is not None
     assert (first.caller.file, first.site[0].line) == ("/home/me/train.py", 5)
+
+
+def test_an_argument_that_was_one_is_no_knob(make):
+    """Triton compiles it in as it does a constant; nobody can write it into a configuration."""
+    request = {**REQUEST, "constexprs": {"BLOCK": 64, "n": 1}}
+    kernel = {**KERNEL, "request": request, "specialized": ["n"]}
+    path = make([kernel, LAUNCH, END], result={"status": "ok", "triton": "3.9.0"}, ttir="module {}")
+    (found,), lost = recorded(str(path))
+    assert not lost
+    assert found.job.request.constexprs == {"BLOCK": 64, "n": 1}
+    assert found.knobs == {"BLOCK": 64, "num_warps": 4, "num_stages": 2}
 
 
 def test_a_line_that_was_cut_ends_the_journal_and_is_told(make):

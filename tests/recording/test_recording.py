@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import kprof
 from kprof.captures.reader import launches, read
 from kprof.compiler.versions import buffer_ops_default, installed
+from kprof.targets.captured import load_capture
 from tests.recording.conftest import capture_command, kprof_environment
 
 pytestmark = pytest.mark.triton
@@ -74,6 +76,17 @@ def test_every_configuration_is_compiled_and_the_choice_is_unknown(capture, reco
     assert all(len(tuning.candidates) == 3 for tuning in capture.tunings)
     count = len(capture.tunings)
     assert f"{2 * count} of {3 * count} configurations were compiled" in " ".join(recorded[1].stdout.split())
+
+
+def test_the_time_of_an_autotuned_kernel_says_which_configuration_it_is_of(capture):
+    """Of three; what is not autotuned says nothing."""
+    (tuned,) = load_capture(f"{capture.path}::tuned")
+    said = "the first of its autotuner's 3 configurations that can be launched; kprof advise ranks them"
+    assert list(tuned.assumed) == [said]
+    (document,) = kprof.analyze(f"{capture.path}::tuned").kernels
+    assert document.model.assumptions[0] == said
+    plain = next(kernel.name for kernel in capture.kernels if kernel.ok and kernel.launches and not kernel.listed)
+    assert not next(load_capture(f"{capture.path}::{plain}")).assumed
 
 
 def test_an_abort_is_one_kernels_failure(capture, recorded):

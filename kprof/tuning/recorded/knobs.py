@@ -10,7 +10,7 @@ from kprof.knobs import role_names
 from kprof.tuning.recorded.relaunch import Ready
 from kprof.tuning.recorded.subject import RecordedSubject
 from kprof.tuning.space import Space
-from kprof.tuning.trials.changes import SWITCHES, neighbours
+from kprof.tuning.trials.changes import SWITCHES, left_to_triton, neighbours
 from kprof.tuning.trials.changes import values as all_values
 
 if TYPE_CHECKING:
@@ -73,8 +73,13 @@ def changes_of(subject: RecordedSubject, ready: Ready | None, rules: Iterable[st
         ready: what the program says of its launch; ``None`` where it does not run.
         rules: identifiers of the findings; they decide what comes first.
     """
-    space = values(subject.knobs, subject.recorded.job.request.constexprs, ready)
+    space = values(subject.knobs, _constants(subject), ready)
     return changes_in(space, subject.arch, rules)
+
+
+def _constants(subject: RecordedSubject) -> list[str]:
+    """Compile-time values that are knobs: not those that an argument had."""
+    return [name for name in subject.recorded.job.request.constexprs if name in subject.recorded.knobs]
 
 
 def changes_in(space: Mapping[str, tuple[Any, ...]], machine: "Architecture", rules: Iterable[str]) -> Changes:
@@ -103,8 +108,14 @@ def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]
     """The configurations of the kernel's autotuners, on top of what was recorded."""
     if ready is None:
         return []
-    known = {*subject.recorded.job.request.constexprs, *BACKEND_OPTIONS}
-    return [{**subject.knobs, **{n: v for n, v in config.items() if n in known}} for config in ready.configs]
+    known = {*_constants(subject), *BACKEND_OPTIONS}
+    # What a configuration says of an option may be what Triton does anyway.
+    unsaid = {**left_to_triton(installed().numbers), "num_ctas": 1, "maxnreg": None}
+    said = [
+        {n: v for n, v in config.items() if n in known and (n in subject.knobs or n not in unsaid or v != unsaid[n])}
+        for config in ready.configs
+    ]
+    return [{**subject.knobs, **config} for config in said]
 
 
 def space_of(subject: RecordedSubject, ready: Ready | None) -> Space:
@@ -114,7 +125,7 @@ def space_of(subject: RecordedSubject, ready: Ready | None) -> Space:
         subject: the kernel.
         ready: what the program says of its launch; ``None`` where it does not run.
     """
-    own = values(subject.knobs, subject.recorded.job.request.constexprs, ready)
+    own = values(subject.knobs, _constants(subject), ready)
     kernel = Kernel(subject.recorded.kernel.name, None, "", _no_launch, shapes={}, config={}, space=own)
     found = all_values(kernel, subject.knobs, subject.arch, installed().numbers)
     found = {name: known for name, known in found.items() if name not in SWITCHES}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.versions import CODE_SWITCHES, waves_per_eu_default
 from kprof.hardware.machine import Architecture
+from kprof.knobs import is_tile_name
 from kprof_analyzers.rules import known_rules
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _now(config: Config, version: tuple[int, int]) -> dict[str, Any]:
 
 def _is_tile(name: str, value: object) -> bool:
     power = isinstance(value, int) and not isinstance(value, bool) and value >= 16 and value & (value - 1) == 0
-    return power and ("BLOCK" in name.upper() or "TILE" in name.upper())
+    return power and is_tile_name(name)
 
 
 def neighbours(
@@ -125,7 +126,7 @@ def neighbours(
     """
     known, now = values(kernel, config, arch, version), _now(config, version)
     single = [{name: value} for name, found in known.items() for value in found if value != now.get(name)]
-    tiles = [n for n in known if n not in SWITCHES and (_is_tile(n, config.get(n)) or "BLOCK" in n.upper())]
+    tiles = [n for n in known if n not in SWITCHES and is_tile_name(n)]
     pairs = [
         dict(zip(names, combination, strict=True))
         for names in combinations(tiles[:3], 2)

@@ -41,6 +41,17 @@ def test_an_autotuned_kernel_with_heuristics_and_a_grid_from_its_values(tiles: P
         assert compile_kernel(replace(made.request, options=each.job.request.options)).stages["amdgcn"]
 
 
+def test_what_its_autotuner_compiled_already(tiles: Path) -> None:
+    """Triton keeps those kernels and does not ask for their compile again; the one that runs is no change."""
+    _, relaunch = again(tiles, "tuned")
+    with closing(relaunch):
+        made = relaunch.ask({"BLOCK": 1024})
+        assert (made.grid, made.request.constexprs["BLOCK"]) == ((64, 1, 1), 1024)
+        assert "1024xf32" in Path(made.request.path).read_text()
+        with pytest.raises(KprofError, match="nothing of it changes"):
+            relaunch.ask({"BLOCK": 256})
+
+
 def test_a_grid_and_a_workspace_that_are_worked_out_before_the_launch(tiles: Path) -> None:
     """From an entry of a dictionary that the program read from a file."""
     _, relaunch = again(tiles, "partial")

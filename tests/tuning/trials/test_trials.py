@@ -227,6 +227,16 @@ def test_two_smaller_sides_come_right_behind_one():
     assert changes().index({"BLOCK_M": 64, "BLOCK_N": 32}) > 6
 
 
+def test_tiles_with_short_names_are_changed_together():
+    """``BM`` and ``BN`` are tiles as ``BLOCK_M`` and ``BLOCK_N`` are; a batch is none."""
+    kernel = replace(KERNEL, space={"BM": (32, 64), "BN": (32, 64), "BATCH": (1, 2)}, legal=None)
+    config = {"BM": 64, "BN": 64, "BATCH": 1, "num_warps": 4}
+    found = list(neighbours(kernel, {}, config, MI300X, (), version=(3, 9)))
+    assert {"BM": 32, "BN": 32} in found
+    assert {"BN": 32, "num_warps": 8} in found
+    assert not any(set(change) > {"BATCH"} for change in found)
+
+
 @pytest.mark.slow
 @pytest.mark.triton
 def test_attention_with_a_head_of_256_gets_rid_of_its_spills():
