@@ -1,10 +1,10 @@
 """Benchmark results as a plot over the cases (SVG)."""
 
 from collections.abc import Sequence
-from html import escape
 from math import ceil, floor, log10
 
 from kprof.bench.document import BenchReport, Measurement
+from kprof.output.svg_text import svg_text
 
 _COLOURS = ("#3b6fb6", "#d1603d", "#4a9d5b", "#8a5fb0", "#b08a2e", "#5f6b76")
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 900, 460, 70, 50, 110, 30
@@ -87,4 +87,4 @@ def _round_up(value: float) -> float:
 
 
 def _text(x: float, y: float, words: str, *, anchor: str = "start", size: int = 12) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">{svg_text(words)}</text>'

@@ -1,7 +1,8 @@
 """A few SVG elements as text. Every string from outside is escaped."""
 
 from collections.abc import Sequence
-from html import escape
+
+from kprof.output.svg_text import svg_text
 
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 
@@ -13,7 +14,7 @@ def document(width: float, height: float, body: Sequence[str], title: str) -> st
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONT}" font-size="12">'
     )
     background = '<rect width="100%" height="100%" fill="#ffffff"/>'
-    return "\n".join([head, f"<title>{escape(title)}</title>", background, *body, "</svg>", ""])
+    return "\n".join([head, f"<title>{svg_text(title)}</title>", background, *body, "</svg>", ""])
 
 
 def rectangle(
@@ -29,12 +30,12 @@ def rectangle(
 def text(x: float, y: float, words: str, *, size: int = 12, colour: str = "#222222", anchor: str = "start") -> str:
     """One line of text."""
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text {place} font-size="{size}" fill="{colour}">{escape(words)}</text>'
+    return f'<text {place} font-size="{size}" fill="{colour}">{svg_text(words)}</text>'
 
 
 def hint(words: str) -> str:
     """What a browser shows when the pointer rests on the group around it."""
-    return f"<title>{escape(words)}</title>"
+    return f"<title>{svg_text(words)}</title>"
 
 
 def path(points: str, *, colour: str, width: float = 1.5, arrow: bool = True, dashed: bool = False) -> str:

@@ -1,9 +1,9 @@
 """The roofline as SVG: no scripts, text escaped, readable on light and dark pages."""
 
 import math
-from xml.sax.saxutils import escape
 
 from kprof.inputs.rocprof import short
+from kprof.output.svg_text import svg_text
 from kprof_analyzers.profiles.counters.roofline import Point, Roof
 from kprof_analyzers.profiles.counters.roofline_text import of_hbm, ranges
 
@@ -17,7 +17,7 @@ def render(points: list[Point], limits: list[Roof], title: str) -> str:
     """The picture; kernels that cannot be placed are counted in the caption."""
     shown = [point for point in points if point.intensity and point.flop_rate][:_MOST]
     roofs = of_hbm(limits)
-    body = [f'<text x="{_LEFT}" y="20" font-size="15" font-weight="bold">{escape(title)}</text>']
+    body = [f'<text x="{_LEFT}" y="20" font-size="15" font-weight="bold">{svg_text(title)}</text>']
     if not shown:
         body.append(f'<text x="{_LEFT}" y="60">No kernel has the counters that a roofline needs.</text>')
         return _document(body)
@@ -85,7 +85,7 @@ class _Axes:
         value = f"{roof.bandwidth:,.0f} GB/s" if roof.bandwidth else f"{(roof.flop_rate or 0) / 1000:,.0f} TFLOP/s"
         return [
             f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="#888" stroke-width="1.5"/>',
-            f'<text x="{label_x}" y="{label_y}" font-size="10">{escape(roof.name)} {value}</text>',
+            f'<text x="{label_x}" y="{label_y}" font-size="10">{svg_text(roof.name)} {value}</text>',
         ]
 
     def point(self, point: Point, number: int) -> list[str]:
@@ -97,6 +97,6 @@ class _Axes:
         text = name if len(name) <= 28 else name[:27] + "…"
         return [
             f'<circle cx="{x}" cy="{y}" r="6" fill="{colour}" fill-opacity="0.8">',
-            f"<title>{escape(title)}</title></circle>",
-            f'<text x="{x + 9}" y="{y + 4}" font-size="11">{escape(text)}</text>',
+            f"<title>{svg_text(title)}</title></circle>",
+            f'<text x="{x + 9}" y="{y + 4}" font-size="11">{svg_text(text)}</text>',
         ]

@@ -1,7 +1,8 @@
 """One colour a category, the same in every picture and for every trace."""
 
-from html import escape
 from zlib import crc32
+
+from kprof.output.svg_text import svg_text
 
 # Okabe and Ito's palette, distinguished by colour-blind readers too, and some darker companions.
 _FIXED = {
@@ -30,11 +31,6 @@ def colour(category: str) -> str:
     return _FIXED.get(category) or _FURTHER[crc32(category.encode()) % len(_FURTHER)]
 
 
-def text(value: str) -> str:
-    """A name made safe for SVG: escaped, and control characters, which XML forbids, replaced."""
-    return escape("".join(c if c >= " " else "\ufffd" for c in value))
-
-
 def shortened(value: str, length: int) -> str:
     """At most ``length`` characters, with an ellipsis."""
     return value if len(value) <= length else value[: length - 1] + "…"
@@ -44,6 +40,6 @@ def svg(width: int, height: int, title: str, body: list[str]) -> str:
     """A whole SVG document with an accessible title."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="sans-serif" font-size="12" role="img"><title>{text(title)}</title>'
+        f'font-family="sans-serif" font-size="12" role="img"><title>{svg_text(title)}</title>'
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>' + "".join(body) + "</svg>\n"
     )

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from math import cos, pi, sin
 
-from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened, svg, text
+from kprof.output.svg_text import svg_text
+from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened, svg
 
 _MIDDLE, _OUTER, _INNER = 170, 140, 85
 _LEAST_LABEL = 0.04
@@ -12,7 +13,7 @@ _LEAST_LABEL = 0.04
 def donut(shares: Mapping[str, int], title: str) -> str:
     """SVG of categories (ns each) as a ring with a legend; an empty ring when there is nothing."""
     whole = sum(shares.values())
-    body: list[str] = [f'<text x="20" y="24" font-size="15" font-weight="bold">{text(shortened(title, 80))}</text>']
+    body: list[str] = [f'<text x="20" y="24" font-size="15" font-weight="bold">{svg_text(shortened(title, 80))}</text>']
     angle = -pi / 2
     for name, value in shares.items():
         if whole and value > 0:
@@ -31,7 +32,7 @@ def donut(shares: Mapping[str, int], title: str) -> str:
         body.extend(
             (
                 f'<rect x="340" y="{y - 10}" width="12" height="12" fill="{colour(name)}"/>',
-                f'<text x="360" y="{y}">{text(shortened(name, 30))}</text>',
+                f'<text x="360" y="{y}">{svg_text(shortened(name, 30))}</text>',
                 f'<text x="640" y="{y}" text-anchor="end">{value / 1e6:,.3f} ms  {share_text}</text>',
             )
         )
@@ -40,7 +41,7 @@ def donut(shares: Mapping[str, int], title: str) -> str:
 
 def _slice(start: float, share: float, name: str, value: int) -> str:
     y = _MIDDLE + 35
-    tip = f"<title>{text(name)}: {value / 1e6:,.3f} ms, {100 * share:.1f} %</title>"
+    tip = f"<title>{svg_text(name)}: {value / 1e6:,.3f} ms, {100 * share:.1f} %</title>"
     if share > 0.99999:
         radius, width = (_OUTER + _INNER) / 2, _OUTER - _INNER
         return (

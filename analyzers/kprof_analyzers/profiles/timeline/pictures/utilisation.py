@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from kprof.output.svg_text import svg_text
 from kprof_analyzers.profiles.timeline.intervals import Disjoint
 from kprof_analyzers.profiles.timeline.occupation import Lane, Occupation
-from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened, svg, text
+from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened, svg
 
 LANES: tuple[Lane, ...] = ("compute", "communication", "memory")
 _COLOURS = {"compute": colour("attention"), "communication": colour("communication"), "memory": colour("memory")}
@@ -72,7 +73,7 @@ def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list
 
 def utilisation_svg(rows: Sequence[Utilisation], title: str) -> str:
     """SVG: a strip a device, the bins' busy share as height, one colour a kind of work."""
-    body = [f'<text x="20" y="24" font-size="15" font-weight="bold">{text(shortened(title, 90))}</text>']
+    body = [f'<text x="20" y="24" font-size="15" font-weight="bold">{svg_text(shortened(title, 90))}</text>']
     for index, row in enumerate(rows):
         base = 50 + index * _STEP + _HEIGHT
         label = f"rank {row.rank} · GPU {row.device}"
