@@ -1,8 +1,9 @@
 """Files of installed packages that a capture rests on, as this Python has them. Standard library only."""
 
 import os
+import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from kprof.captures.staleness import LIMIT, digest
@@ -51,6 +52,74 @@ def distributions(packages: Collection[str]) -> dict[str, str]:
     known = metadata.packages_distributions()
     owners = {package: set(known.get(package, ())) for package in packages}
     return {package: f"{name}=={metadata.version(name)}" for package, (name, *more) in _lists(owners) if not more}
+
+
+def imported_versions(files: Mapping[str, str], without: Collection[str]) -> dict[str, str]:
+    """Distributions that modules are of, by the names of their folders of facts, to their versions.
+
+    All that is installed would have to be read to be sure of each; one whose folder is neither named like the
+    package nor says which packages it has is passed over.
+
+    Args:
+        files: of the modules, to their names in packages.
+        without: packages that are left out.
+    """
+    places: dict[str, set[str]] = {}
+    for file, name in files.items():
+        if (package := package_of(name)) not in without:
+            places.setdefault(file[: -len(name)], set()).add(_normal(package.removesuffix(".py")))
+    found: dict[str, str] = {}
+    for folder, packages in places.items():
+        for facts, distribution, version in _facts_in(folder):
+            names = {_normal(distribution)}
+            if not names & packages:
+                names = {_normal(line) for line in _lines(f"{folder}{facts}/top_level.txt")}
+            if names & packages:
+                found[distribution] = version
+    return dict(sorted(found.items()))
+
+
+def _facts_in(folder: str) -> Iterator[tuple[str, str, str]]:
+    """Folders that installers describe a distribution in: folder, name, version without what a build appends."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - no object for each of hundreds
+    except OSError:
+        return
+    for name in names:
+        distribution, dash, version = name.removesuffix(".dist-info").partition("-")
+        if name.endswith(".dist-info") and dash:
+            yield name, distribution, _public(version)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text("utf-8", "replace").split()
+    except OSError:
+        return []
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "_", name).lower()
+
+
+def _public(version: str) -> str:
+    """A version without its build: ``2.13.0`` for ``2.13.0+cpu``."""
+    return version.partition("+")[0]
+
+
+def other_versions(imported: Mapping[str, str]) -> list[str]:
+    """Distributions that are installed here in another version than then: ``numpy 2.1 (here 2.2)``."""
+    from importlib import metadata
+
+    found = []
+    for name, had in imported.items():
+        try:
+            here = _public(metadata.version(name))
+        except (metadata.PackageNotFoundError, ValueError):
+            continue
+        if here != had:
+            found.append(f"{name} {had} (here {here})")
+    return found
 
 
 def _lists(owners: Mapping[str, set[str]]) -> list[tuple[str, list[str]]]:

@@ -299,6 +299,7 @@ class Capture:
             kernels of it, of others the data that was read.
         packages_absent: what the program looked for in packages and was not there.
         distributions: packages without kernels of it, to the distribution and version that they were of.
+        imported: distributions that modules without kernels were imported from, to their versions.
         absent: what the program looked for and was not there, named from :attr:`root`.
         folders: folders that it listed, to the SHA-256 of the names in them.
         overflowed: the program had more files than are kept, so that not all are compared.
@@ -323,6 +324,7 @@ class Capture:
     packages: Mapping[str, str] = field(default_factory=dict)
     packages_absent: Sequence[str] = ()
     distributions: Mapping[str, str] = field(default_factory=dict)
+    imported: Mapping[str, str] = field(default_factory=dict)
     absent: Sequence[str] = ()
     folders: Mapping[str, str] = field(default_factory=dict)
     overflowed: bool = False

@@ -52,6 +52,11 @@ class ProgramFiles:
         }
 
     @cached_property
+    def imported(self) -> dict[str, str]:
+        """Distributions that modules were imported from, to their versions."""
+        return {name: version for one in reversed(self.records) for name, version in one.imported.items()}
+
+    @cached_property
     def folders(self) -> dict[str, str]:
         """Folders that were listed, to the digests of the names in them."""
         return {name: had for one in reversed(self.records) for name, had in one.folders.items()}

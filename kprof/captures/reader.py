@@ -88,6 +88,7 @@ def read(path: str | Path) -> Capture:
         packages=files.packages,
         packages_absent=files.packages_absent,
         distributions=files.distributions,
+        imported=files.imported,
         absent=files.absent,
         folders=files.folders,
         overflowed=files.overflowed,

@@ -246,6 +246,7 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
             kernels the modules and the data that was read, of others the data.
         packages_absent: what was looked for in packages and was not there.
         distributions: packages without kernels to the distribution that they are of, ``triton-kernels==1.2``.
+        imported: distributions that modules without kernels were imported from, to their versions.
         absent: what the process looked for and was not there, below the root or not.
         folders: folders that it listed, to the SHA-256 of the names in them.
         written: what it wrote below the root, so that another process' looking for it says nothing.
@@ -257,6 +258,7 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     packages: dict[Name, Digest] = {}
     packages_absent: list[Name] = []
     distributions: dict[Name, Name] = {}
+    imported: dict[Name, Name] = {}
     absent: list[Name] = []
     folders: dict[Name, Digest] = {}
     written: list[Name] = []

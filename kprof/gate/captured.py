@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kprof.captures.installed import other_versions
 from kprof.captures.reader import read
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
@@ -70,6 +71,8 @@ def _elsewhere(capture: "Capture", target: str) -> str:
         reasons.append(f"{_some(missing)}, not installed here")
     if others := capture.installed.other_versions:
         reasons.append(f"data of {_some(others)}")
+    if modules := other_versions(capture.imported):
+        reasons.append(f"modules of {_some(modules)}")
     reasons += uncompared(capture)
     return f"{target} was made from {' and from '.join(reasons)}, which is not compared" if reasons else ""
 

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kprof.captures.installed import distributions, name_in_package, package_digests, package_of, packages_of
+from kprof.captures.installed import (
+    distributions,
+    imported_versions,
+    name_in_package,
+    package_digests,
+    package_of,
+    packages_of,
+)
 from kprof.captures.staleness import LIMIT, SourceNames, digests, named
 from kprof.recording.files_read import Reads
 
@@ -40,8 +47,8 @@ def of_process(
             others the data that was read and looked for.
 
     Returns:
-        ``files`` below the root and ``outside`` of it, each to its digest; ``packages``, ``distributions``, ``absent``,
-        ``folders`` and ``written`` as the journal's record has them.
+        ``files`` below the root and ``outside`` of it, each to its digest; ``packages``, ``distributions``,
+        ``imported``, ``absent``, ``folders`` and ``written`` as the journal's record has them.
     """
     names = SourceNames(root)
     modules = _modules(names)
@@ -63,6 +70,7 @@ def of_process(
         "packages": held,
         "packages_absent": sorted(sought)[:LIMIT],
         "distributions": distributions(others),
+        "imported": imported_versions(inside, _OWN_PACKAGES | packages),
         "absent": _all(names, reads.absent(root, without)),
         "folders": {name: had for path, had in reads.folders(root, without) for name in names.of(path)},
         "written": _all(names, reads.results(root, without)),

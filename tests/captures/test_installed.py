@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.captures.installed import InstalledFiles, distributions, name_in_package, package_digests, packages_of
+from kprof.captures.installed import (
+    InstalledFiles,
+    distributions,
+    imported_versions,
+    name_in_package,
+    other_versions,
+    package_digests,
+    packages_of,
+)
 from kprof.captures.reader import read
 from kprof.gate.captured import _elsewhere, stale
 from kprof.recording.files_read import Reads
@@ -153,6 +161,39 @@ def test_a_tile_from_another_packages_data_makes_the_capture_stale(site, tmp_pat
     installed(site, "tuned_package", "1.3")
     assert stale(read(output), "capture") is None
     assert "data of tuned_package==1.2 (here tuned_package==1.3)" in _elsewhere(read(output), "capture")
+
+
+def test_versions_of_what_was_imported(site):
+    """By the names of the folders of facts, or by what these say; what a build appends is no other version."""
+    installed(site, "tuned_package", "1.2+rocm6")
+    installed(site, "unrelated", "7")
+    installed(site, "pillow", "11")
+    (site / "pillow-11.dist-info/top_level.txt").write_text("PIL\n")
+    files = [f"{site}/tuned_package/inner/tile.py", f"{site}/PIL/Image.py", "/elsewhere/unrelated/a.py"]
+    assert imported_versions(files, ()) == {"pillow": "11", "tuned_package": "1.2"}
+    assert imported_versions(files, {"PIL"}) == {"tuned_package": "1.2"}
+    assert imported_versions(["/nowhere/site-packages/a/b.py"], ()) == {}
+
+
+def test_another_version_of_what_was_imported(site):
+    """Where it is not installed nothing is said: captures are checked where their programs cannot run."""
+    installed(site, "tuned_package", "1.2+cpu")
+    assert other_versions({"tuned_package": "1.2", "nowhere_installed": "3", "": "1"}) == []
+    assert other_versions({"tuned_package": "1.3"}) == ["tuned_package 1.3 (here 1.2)"]
+
+
+@pytest.mark.triton
+def test_a_tile_from_another_packages_module_is_named(site, tmp_path):
+    """The kernel is the program's own, its tile stands in code of a package that has none: another version is told."""
+    (site / "tuned_package/__init__.py").write_text("TILE = 1024")
+    installed(site, "tuned_package", "1.2")
+    program = tmp_path / "program.py"
+    program.write_text(f"{KERNEL}\nimport tuned_package\nrun(4 * tuned_package.TILE)\n")
+    output = record(program, site, tmp_path)
+    assert read(output).imported["tuned_package"] == "1.2"
+    assert "modules of" not in _elsewhere(read(output), "capture")
+    installed(site, "tuned_package", "1.3")
+    assert "modules of tuned_package 1.2 (here 1.3)" in _elsewhere(read(output), "capture")
 
 
 def record(program, site, folder):

@@ -1,0 +1,158 @@
+"""Compare code objects, disassembled by LLVM's library, with the text that Triton wrote in the same compile.
+
+    python scripts/check_disassembly.py [--arch gfx942,gfx1201] [--write docs/validation/isa_reader.md]
+
+Every bundled kernel is compiled for every architecture. The object goes the way of any ``.hsaco`` that a user names
+(the extra ``disasm``); the compiler's own assembly is the oracle. Compared are, for each instruction: its words as
+written, numbers by value, without targets of branches and addresses of symbols; and what kprof makes of it, which is
+its name, the registers that it reads and writes, waits, counters, and the loops that it is in. Exit code 1 when one
+differs or is not decoded.
+"""
+
+import argparse
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from kprof.compiler.compile import compile_many  # noqa: E402
+from kprof.compiler.request import CompileRequest  # noqa: E402
+from kprof.errors import KprofError  # noqa: E402
+from kprof.hardware import machine  # noqa: E402
+from kprof.inputs import amdgcn, code_object  # noqa: E402
+from kprof.inputs.code_object import llvm_library  # noqa: E402
+from kprof.targets import library  # noqa: E402
+from kprof.targets.jobs import jobs_of  # noqa: E402
+from kprof.targets.options import TargetOptions  # noqa: E402
+
+ARCHITECTURES = "gfx90a,gfx942,gfx950,gfx1100,gfx1201,gfx1250"
+_WORDS = re.compile(r"[\s,]+")
+_HEX = re.compile(r"-?0x[0-9a-f]+|-?\d+")
+BEGIN, END = "<!-- disassembly -->", "<!-- end of disassembly -->"
+
+
+@dataclass
+class Row:
+    """What was found for one architecture."""
+
+    kernels: int = 0
+    instructions: int = 0
+    undecoded: int = 0
+    words: int = 0
+    facts: int = 0
+    loops: int = 0
+    differences: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+def words(instruction: amdgcn.Instruction) -> tuple[str, ...]:
+    """An instruction's words; what refers to a symbol or a place in the code is left out, numbers count by value."""
+    name, *operands = _WORDS.split(instruction.text.strip())
+    if name.startswith(("s_branch", "s_cbranch", "s_call")):
+        return (name,)
+    return name, *("symbol" if "@" in word or word.startswith(".L") else number(word) for word in operands)
+
+
+def number(word: str) -> str:
+    """A number as 32 bits, anything else as it is."""
+    return f"{int(word, 0) & 0xFFFFFFFF:#x}" if _HEX.fullmatch(word) else word
+
+
+def facts(instruction: amdgcn.Instruction) -> tuple[object, ...]:
+    """What the analyzers see of an instruction."""
+    effects = instruction.effects
+    return (
+        instruction.opcode.name,
+        sorted(effects.reads),
+        sorted(effects.writes),
+        dict(instruction.waits),
+        instruction.counters,
+        instruction.to_lds,
+    )
+
+
+def compare(row: Row, binary: bytes, text: str, arch: str) -> None:
+    """Both ways of reading one compile; nops, with which code is padded, are left out."""
+    (item,) = code_object.read(binary, arch).objects
+    read, written = code_object.disassemble(item), amdgcn.parse(text)
+    row.undecoded += sum(read.unknown.values())
+    for kernel in written.kernels:
+        other = read.kernel(kernel.name)
+        mine, theirs = ([i for i in k.instructions if i.opcode.name != "s_nop"] for k in (other, kernel))
+        row.kernels += 1
+        row.instructions += len(theirs)
+        row.loops += len(other.loops) == len(kernel.loops)
+        if len(mine) != len(theirs):
+            row.differences[f"{kernel.name}: {len(theirs)} instructions", str(len(mine))] += 1
+        for one, two in zip(mine, theirs, strict=False):
+            row.words += words(one) == words(two)
+            row.facts += facts(one) == facts(two)
+            if words(one) != words(two) or facts(one) != facts(two):
+                row.differences[two.text, one.text] += 1
+
+
+def requests(arch: str) -> list[CompileRequest]:
+    """Every bundled kernel that the architecture can run, as it is launched by default."""
+    found = []
+    for name in library.bundled():
+        try:
+            found += [job.request for job in jobs_of(library.load(name), machine.load(arch), TargetOptions())]
+        except KprofError as error:
+            print(f"left out: {name} on {arch}: {error.message[:100]}", file=sys.stderr)
+    return found
+
+
+def table(rows: dict[str, Row]) -> str:
+    """The rows, in Markdown."""
+    lines = [
+        "| architecture | kernels | instructions | not decoded | same words | same facts | same loops |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for arch, row in rows.items():
+        counts = (row.instructions, row.undecoded, row.words, row.facts)
+        said = " | ".join(f"{count:,}" for count in counts)
+        lines.append(f"| {arch} | {row.kernels} | {said} | {row.loops} of {row.kernels} |")
+    names = ("instructions", "undecoded", "words", "facts")
+    totals = [sum(getattr(row, name) for row in rows.values()) for name in names]
+    kernels, loops = (sum(getattr(row, name) for row in rows.values()) for name in ("kernels", "loops"))
+    lines.append(f"| all | {kernels} | {' | '.join(f'{count:,}' for count in totals)} | {loops} of {kernels} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Compile, compare, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default=ARCHITECTURES, help="comma-separated")
+    parser.add_argument("--write", type=Path, help="put the table into this page, between its marks")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    if llvm_library.find_library() is None:
+        print(f"{llvm_library.PACKAGE} is not installed", file=sys.stderr)
+        return 2
+    rows: dict[str, Row] = {}
+    for arch in arguments.arch.split(","):
+        row = rows[arch] = Row()
+        for outcome in compile_many(requests(arch), arguments.jobs):
+            try:
+                stages = outcome.result().stages
+            except KprofError as error:
+                print(f"left out: {arch}: {error.message[:100]}", file=sys.stderr)
+                continue
+            compare(row, stages["hsaco"], stages["amdgcn"], arch)
+        for (theirs, mine), count in row.differences.most_common(20):
+            print(f"{arch} {count:4}  {theirs}  |  {mine}", file=sys.stderr)
+    made = table(rows)
+    print(made)
+    if arguments.write is not None:
+        page = arguments.write.read_text("utf-8")
+        before, _, rest = page.partition(BEGIN)
+        arguments.write.write_text(f"{before}{BEGIN}\n{made}\n{END}{rest.partition(END)[2]}", "utf-8")
+    alike = all(not row.differences and not row.undecoded and row.loops == row.kernels for row in rows.values())
+    return 0 if rows and alike else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
