@@ -6,6 +6,7 @@ import shlex
 import shutil
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from kprof.captures.reader import read
@@ -257,11 +258,13 @@ def test_everything_that_is_not_compared_is_in_one_sentence(count, words):
     capture = SimpleNamespace(
         outside=dict.fromkeys(names, ""),
         installed=SimpleNamespace(missing=["vllm"], other_versions=["aiter==1 (here aiter==2)"]),
+        imported={"msgspec": "0.0"},
         head=SimpleNamespace(command=["python3", "-"]),
         overflowed=True,
     )
     assert _elsewhere(capture, "cap") == (
         f"cap was made from {words} outside the work tree and from vllm, not installed here and from data of "
-        "aiter==1 (here aiter==2) and from files beyond the first 10,000 and from a program from standard input, "
+        f"aiter==1 (here aiter==2) and from modules of msgspec 0.0 (here {msgspec.__version__}) and from files "
+        "beyond the first 10,000 and from a program from standard input, "
         "which is not compared"
     )
