@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from kprof.captures.staleness import LIMIT, digest
+from kprof.inputs.opening import head_of
 
+_NAMES = 1 << 16
+"""Bytes that name a distribution's packages."""
 _PLACES = frozenset({"site-packages", "dist-packages"})
 
 
@@ -92,10 +95,7 @@ def _facts_in(folder: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text("utf-8", "replace").split()
-    except OSError:
-        return []
+    return head_of(path, _NAMES).decode("utf-8", "replace").split()
 
 
 def _normal(name: str) -> str:
