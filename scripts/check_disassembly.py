@@ -4,7 +4,8 @@
 
 Every bundled kernel is compiled for every architecture. The object goes the way of any ``.hsaco`` that a user names
 (the extra ``disasm``); the compiler's own assembly is the oracle. Compared are, for each instruction: its words as
-written, numbers by value, without targets of branches and addresses of symbols; and what kprof makes of it, which is
+written, numbers by value, without targets of branches and addresses of symbols, nor ``op_sel`` where the operands
+name their halves themselves; and what kprof makes of it, which is
 its name, the registers that it reads and writes, waits, counters, and the loops that it is in. Exit code 1 when one
 differs or is not decoded.
 """
@@ -31,6 +32,8 @@ from kprof.targets.options import TargetOptions  # noqa: E402
 
 ARCHITECTURES = "gfx90a,gfx942,gfx950,gfx1100,gfx1201,gfx1250"
 _WORDS = re.compile(r"[\s,]+")
+_SELECTED = re.compile(r"\bop_sel:\[[01,]*\]")
+_HALF = re.compile(r"v\d+\.[hl]\b")
 _HEX = re.compile(r"-?0x[0-9a-f]+|-?\d+")
 BEGIN, END = "<!-- disassembly -->", "<!-- end of disassembly -->"
 
@@ -49,8 +52,15 @@ class Row:
 
 
 def words(instruction: amdgcn.Instruction) -> tuple[str, ...]:
-    """An instruction's words; what refers to a symbol or a place in the code is left out, numbers count by value."""
+    """An instruction's words; what refers to a symbol or a place in the code is left out, numbers count by value.
+
+    LLVM 23 writes the halves of registers a second time, as ``op_sel``, and the barrier's number as 16 bits.
+    """
     name, *operands = _WORDS.split(instruction.text.strip())
+    if _HALF.search(instruction.text):
+        operands = _WORDS.split(_SELECTED.sub("", instruction.text).strip())[1:]
+    if name == "s_barrier_wait":
+        return name, f"{int(operands[0], 0) & 0xFFFF:#x}"
     if name.startswith(("s_branch", "s_cbranch", "s_call")):
         return (name,)
     return name, *("symbol" if "@" in word or word.startswith(".L") else number(word) for word in operands)
