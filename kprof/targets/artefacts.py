@@ -34,8 +34,8 @@ _PEEK = 1 << 16
 _MAX_BYTES = 512 * 1024 * 1024
 _LARGEST_LISTING = 16 * 1024 * 1024
 """Bytes of assembly. The largest listing of the tests has 65 kB."""
-_BYTES_A_LINE = 80
-"""Lines are as many as there are of these in the largest listing: 209,715, which took 4 to 7 s of processor time and up to 412 MB."""
+_BYTES_A_LINE = 64
+"""There may be as many lines as these in the largest listing, 262,144: they take some seconds and half a gigabyte."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
 

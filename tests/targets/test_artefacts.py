@@ -27,11 +27,11 @@ def test_assembly_that_would_take_a_gigabyte(tmp_path, monkeypatch):
 def test_assembly_of_more_lines_than_are_read_in_time(tmp_path, monkeypatch):
     """Two million ``s_nop`` fit in 16 MiB and would take 40 s and 3 GB."""
     many = tmp_path / "many.amdgcn"
-    many.write_bytes(MATMUL.read_bytes() + b";\n" * 209_716)
-    with pytest.raises(KprofError, match="lines of assembly, and 209,715 are read at most"):
+    many.write_bytes(MATMUL.read_bytes() + b";\n" * 262_145)
+    with pytest.raises(KprofError, match="lines of assembly, and 262,144 are read at most"):
         next(load_file(many))
     monkeypatch.setenv("KPROF_INPUT_LIMIT", "1M")
-    with pytest.raises(KprofError, match="lines of assembly, and 209,715 are read at most"):
+    with pytest.raises(KprofError, match="lines of assembly, and 262,144 are read at most"):
         next(load_file(many))
     monkeypatch.setenv("KPROF_INPUT_LIMIT", "32M")
     assert next(load_file(many)).name == "matmul"
