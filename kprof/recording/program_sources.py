@@ -89,7 +89,10 @@ def _modules(names: SourceNames) -> list[Path]:
     found = []
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not file.endswith(".py") or file.startswith(library):
+        if not isinstance(file, str) or not file.endswith(".py"):
+            continue
+        # Without a virtual environment packages are installed below the standard library.
+        if file.startswith(library) and name_in_package(file) is None:
             continue
         if not names.resolved(*os.path.split(os.path.abspath(file))).startswith(ours):  # noqa: PTH100
             found.append(Path(file))

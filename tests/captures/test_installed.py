@@ -5,6 +5,7 @@ import importlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from kprof.captures.installed import (
 from kprof.captures.reader import read
 from kprof.gate.captured import _elsewhere, stale
 from kprof.recording.files_read import Reads
+from kprof.recording.program_sources import of_process
 from tests.recording.conftest import kprof_environment
 
 KERNEL = """
@@ -169,10 +171,11 @@ def test_versions_of_what_was_imported(site):
     installed(site, "unrelated", "7")
     installed(site, "pillow", "11")
     (site / "pillow-11.dist-info/top_level.txt").write_text("PIL\n")
-    files = [f"{site}/tuned_package/inner/tile.py", f"{site}/PIL/Image.py", "/elsewhere/unrelated/a.py"]
+    names = ("tuned_package/inner/tile.py", "PIL/Image.py")
+    files = {f"{site}/{name}": name for name in names}
     assert imported_versions(files, ()) == {"pillow": "11", "tuned_package": "1.2"}
     assert imported_versions(files, {"PIL"}) == {"tuned_package": "1.2"}
-    assert imported_versions(["/nowhere/site-packages/a/b.py"], ()) == {}
+    assert imported_versions({"/nowhere/site-packages/a/b.py": "a/b.py"}, ()) == {}
 
 
 def test_another_version_of_what_was_imported(site):
@@ -180,6 +183,21 @@ def test_another_version_of_what_was_imported(site):
     installed(site, "tuned_package", "1.2+cpu")
     assert other_versions({"tuned_package": "1.2", "nowhere_installed": "3", "": "1"}) == []
     assert other_versions({"tuned_package": "1.3"}) == ["tuned_package 1.3 (here 1.2)"]
+
+
+def test_packages_below_the_standard_library(site, monkeypatch, tmp_path):
+    """Where they are without a virtual environment: conda, containers, pip of the system."""
+    (site / "tuned_package/__init__.py").write_text("TILE = 1024")
+    installed(site, "tuned_package", "1.2")
+    monkeypatch.setattr(sysconfig, "get_paths", lambda: {"stdlib": str(site.parent)})
+    monkeypatch.delitem(sys.modules, "tuned_package", raising=False)
+    importlib.import_module("tuned_package")
+    try:
+        kernel = str(site / "tuned_package/__init__.py")
+        assert list(of_process(tmp_path / "tree", kernels=[kernel])["packages"]) == ["tuned_package/__init__.py"]
+        assert of_process(tmp_path / "tree", Reads())["imported"]["tuned_package"] == "1.2"
+    finally:
+        del sys.modules["tuned_package"]
 
 
 @pytest.mark.triton
