@@ -68,6 +68,12 @@ class Advised(Result):
         return failed_words(report for report in reports if report is not None)
 
     @property
+    def untried(self) -> bool:
+        """Whether the budget was spent before a configuration was compiled, and nothing was measured either."""
+        trials = self.trials if self.measured is None else None
+        return trials is not None and trials.left > 0 and trials.tried == 0
+
+    @property
     def document(self) -> dict[str, Any]:
         """Everything, as ``kprof advise --json`` writes it (``kprof.advice/1``)."""
         import msgspec

@@ -109,7 +109,7 @@ def command(
     outputs.write(found.document, lambda: _show(found, no_color=no_color))
     for failure in found.failures:
         log(f"kprof: {failure}")
-    raise typer.Exit(2 if found.failures else 0)
+    raise typer.Exit(2 if found.failures or found.untried else 0)
 
 
 def _show(found: "Advised", *, no_color: bool) -> None:

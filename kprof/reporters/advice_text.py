@@ -69,6 +69,8 @@ def verdict(trials: "Trials") -> str:
     from kprof.reporters._console_text import plural
 
     if not trials.best:
+        if trials.left and not trials.tried:
+            return "cannot tell: the budget was spent before a configuration was compiled"
         return "no change of knobs helps: " + (
             "none is predicted to be faster"
             if trials.ranked_by != "resources"
