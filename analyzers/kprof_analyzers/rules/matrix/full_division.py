@@ -24,7 +24,8 @@ class FullPrecisionDivision(Rule):
 
     ## What it does
     Counts divisions by the instruction that ends them (`v_div_fixup_f32`) in innermost loops, and in other code where
-    at least an eighth of the kernel's vector instructions are executed. Reports at least four.
+    at least an eighth of the kernel's vector instructions are executed. Reports them where one operation has at least
+    four: single ones are of scalars.
 
     ## Why it matters
     There is no division instruction. The correctly rounded quotient is a reciprocal with two steps of refinement, two
@@ -49,7 +50,7 @@ class FullPrecisionDivision(Rule):
         """See :meth:`Rule.check`."""
         for region in significant_regions(facts, InstructionClass.VALU):
             found = [i for i in region.instructions if i.opcode.name in _ENDS]
-            if len(found) >= _ENOUGH:
+            if max(Counter(_place(i) for i in found).values(), default=0) >= _ENOUGH:
                 place = busiest(found)[0]
                 yield Costed(
                     self.finding(
