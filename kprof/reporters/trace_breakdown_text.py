@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from kprof.reporters._console_text import plural
 from kprof.reporters._trace_format import label, milliseconds, percent
+from kprof_analyzers.profiles.timeline.fused import FusedKernel
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime
 from kprof_analyzers.profiles.timeline.steps import Shares
 
@@ -23,6 +25,7 @@ def lines(shares: Shares, *, several: bool) -> list[str]:
         f"{row.count:>8,}  {bar(row.share, 30)}"
         for row in found.categories
     )
+    shown += [f"  {_fused(one, found.total_ns)}" for one in found.fused if one.saved_ns]
     shown += ["", *device_lines(found.devices)]
     for device in shares.utilisation[:8]:
         lanes = [max(parts) for parts in zip(*device.lanes.values(), strict=True)]
@@ -30,6 +33,15 @@ def lines(shares: Shares, *, several: bool) -> list[str]:
         means = [_mean(lanes[i : i + step]) for i in range(0, len(lanes), step)]
         shown.append(f"  rank {device.rank} busy over time  {sparkline(means)}")
     return [*shown, ""]
+
+
+def _fused(one: FusedKernel, whole: int) -> str:
+    """What a fused kernel could save, in a line."""
+    took, saved = milliseconds(one.total_ns), milliseconds(one.saved_ns)
+    return (
+        f"{one.kernel} could do {plural(one.runs, 'run')} of {one.kernels:,} kernels ({took} ms): "
+        f"saves at most {saved} ms, {percent(one.saved_ns, whole)}"
+    )
 
 
 def _mean(values: list[float]) -> float:

@@ -106,6 +106,7 @@ def _document(shares: "Shares") -> dict[str, Any]:
         "categories": found.categories,
         "devices": [device_document(d) for d in found.devices],
         "by_rank": {str(k): v for k, v in found.by_rank.items()},
+        "fused": found.fused,
         "utilisation": shares.utilisation,
         "by_name_only": shares.by_name_only,
         "issues": shares.issues,

@@ -7,6 +7,7 @@ import msgspec
 
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories
+from kprof_analyzers.profiles.timeline.fused import FusedKernel, fused_kernels
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 from kprof_analyzers.profiles.timeline.roles import categories_of
 
@@ -25,13 +26,17 @@ class CategoryTime(msgspec.Struct, frozen=True):
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """One trace's GPU time. Categories are sorted by time; ``by_rank`` has one such sum a rank, in ns."""
+    """One trace's GPU time. Categories are sorted by time; ``by_rank`` has one such sum a rank, in ns.
+
+    ``fused`` says what fused kernels could save; it is empty where the order of the kernels is not kept.
+    """
 
     path: str
     categories: list[CategoryTime]
     devices: list[DeviceTime]
     by_rank: dict[int, dict[str, int]]
     total_ns: int
+    fused: list[FusedKernel] = []
 
 
 def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupation] | None" = None) -> Breakdown:
@@ -51,7 +56,8 @@ def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupa
         trace.activities.words("name").data,
         *(trace.activities.numbers(n).data for n in ("rank", "duration_ns")),
     )
-    for category, name, rank, duration in zip(categories_of(trace, categories), *columns, strict=True):
+    of_each = categories_of(trace, categories)
+    for category, name, rank, duration in zip(of_each, *columns, strict=True):
         key = category, name, rank
         if key in sums:
             sums[key].append(duration)
@@ -70,6 +76,7 @@ def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupa
         device_times(trace, categories, occupied),
         {rank: dict(by_rank[rank].most_common()) for rank in sorted(by_rank)},
         sum(totals.values()),
+        fused_kernels(trace, of_each),
     )
 
 

@@ -1,0 +1,91 @@
+"""Kernels in a row that one fused kernel of the collection does the work of, and what that could save."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kprof.inputs.torch_profiler.model import LinkedTrace
+
+_AROUND = frozenset({"elementwise", "quantization"})
+_FUSED = {
+    "normalization": (re.compile("rms", re.IGNORECASE), "rmsnorm_residual_fp8", 2),
+    "activation": (re.compile("silu|swish|swiglu", re.IGNORECASE), "swiglu_fp8", 0),
+}
+"""By category: what a kernel's name must have, since a layer norm or a GELU is another thing; the fused kernel; and how
+many element-wise kernels ahead are part of it: a sum with the residual and its conversion. Behind, two are: a product
+or a scale, and the conversion to 8 bits."""
+_BEHIND = 2
+_BACKWARD = re.compile("backward|bwd", re.IGNORECASE)
+
+
+class FusedKernel(msgspec.Struct, frozen=True):
+    """A kernel of the collection, the kernels in whose place it could stand, and their summed time in ns.
+
+    Attributes:
+        kernel: its name.
+        runs: places in the traces, each of two kernels or more that follow each other on a stream.
+        kernels: kernels in them.
+        total_ns: their time.
+        saved_ns: their time without the longest of each run: at most so much, since the fused kernel moves at least
+            what that one does, and another kernel may need what is in between.
+    """
+
+    kernel: str
+    runs: int
+    kernels: int
+    total_ns: int
+    saved_ns: int
+
+
+def fused_kernels(trace: LinkedTrace, categories: Sequence[str]) -> list[FusedKernel]:
+    """What could be one kernel, most saved first; norms that a program writes as a chain of operators are not seen.
+
+    Args:
+        trace: its activities.
+        categories: of each activity, in their order.
+    """
+    if not _FUSED.keys() & set(categories):
+        return []
+    words = trace.activities.words("name")
+    of_name = [_fits(name) for name in words.words]
+    lanes: defaultdict[tuple[int, int | None, int | None], list[tuple[int, int]]] = defaultdict(list)
+    names = ("rank", "device", "stream", "start_ns", "duration_ns")
+    rank, device, stream, start, duration = (trace.activities.numbers(name).data for name in names)
+    for at, lane in enumerate(zip(rank, device, stream, strict=True)):
+        lanes[lane].append((start[at], at))
+    sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for places in lanes.values():
+        order = [at for _, at in sorted(places)]
+        kinds = [categories[at] if categories[at] in of_name[words.data[at]] else "" for at in order]
+        for kernel, low, high in _runs(kinds):
+            times = [duration[at] for at in order[low:high]]
+            sums[kernel].update(runs=1, kernels=len(times), total=sum(times), saved=sum(times) - max(times))
+    found = [FusedKernel(name, s["runs"], s["kernels"], s["total"], s["saved"]) for name, s in sums.items()]
+    return sorted(found, key=lambda one: -one.saved_ns)
+
+
+def _fits(name: str) -> frozenset[str]:
+    """Categories in which a kernel of this name can be part of a run."""
+    if _BACKWARD.search(name):
+        return frozenset()
+    return _AROUND.union(category for category, (pattern, _, _) in _FUSED.items() if pattern.search(name))
+
+
+def _runs(order: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Fused kernel, begin and end of each run of at least two in a sequence of categories; none is in two runs."""
+    free = 0
+    for place, category in enumerate(order):
+        if category not in _FUSED:
+            continue
+        _, kernel, ahead = _FUSED[category]
+        low = place
+        while low > max(free, place - ahead) and order[low - 1] in _AROUND:
+            low -= 1
+        high = place + 1
+        while high < min(len(order), place + 1 + _BEHIND) and order[high] in _AROUND:
+            high += 1
+        if high - low > 1:
+            yield kernel, low, high
+            free = high
