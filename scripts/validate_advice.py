@@ -199,7 +199,8 @@ class Row(NamedTuple):
         """The row of the table."""
         kernel, problem, config = self.key.split(" | ")
         start, told = self.found["start_us"], self.found["told_us"]
-        cells = [kernel, problem, config or "its own", f"{start:,.4g}", _text(self.found["change"]) or "nothing"]
+        name = f"{kernel} *" if self.found.get("earlier") else kernel
+        cells = [name, problem, config or "its own", f"{start:,.4g}", _text(self.found["change"]) or "nothing"]
         cells += [f"{told:,.4g}", f"{start / told:.2f}", f"{self.found['fastest_us']:,.4g}", self.found["compiled"]]
         cells += [_or(self.longer.get("us"), ",.4g"), self.longer.get("compiled", ""), _or(self.ratio, ".2f")]
         return f"| {' | '.join(map(str, cells))} |"
@@ -215,6 +216,8 @@ Triton {triton}, {gpu}; {compiles} configurations a search beside the start, {tu
 once a problem, on {cores} cores that others used too.
 """
 COLUMNS = """
+\\*: of an earlier run, before masked bytes and the search's order changed, kept with four digits; so are all of `tune`.
+
 `fastest`: of everything that the search compiled, the start among it. `tune`: the best of the longer search, which
 knows nothing of the start; under 1 the recommendation is faster than that. `tried`: configurations predicted.
 
@@ -233,18 +236,21 @@ def page(kept: Mapping[str, Any]) -> tuple[str, bool]:
         else:
             rows.append(Row(key, found, kept["problems"].get(f"{kernel} | {problem}", {})))
     ratios = [row.ratio for row in rows if row.ratio is not None]
-    usual = median(row.found["seconds"] for row in rows)
+    longer = [row for row in rows if row.ratio is not None]
+    more = [row.longer["compiled"] / row.found["compiled"] for row in longer]
+    tenfold = [row.ratio for row, times in zip(longer, more, strict=True) if row.ratio is not None and times >= 10]
     kernels = {row.key.split(" | ")[0] for row in rows}
     facts = {
         "starting points": f"{len(rows)} of {len(STARTS)} in the script, over {len(kernels)} kernels",
         "not judged": len(failed),
         "a compiled configuration beats the recommendation by more than 1 %": sum(row.beaten for row in rows),
         "the recommendation is slower than the start": sum(row.slower for row in rows),
-        "seconds of a search, median": f"{usual:.0f}",
-        "the longer search took so many times as long": f"{kept['about']['tune_seconds'] / usual:.1f}",
+        "the longer search predicted so many times as many, median": _or(median(more) if more else None, ".1f"),
         "gain, geometric mean": f"{geometric_mean(row.found['start_us'] / row.found['told_us'] for row in rows):.2f}",
         "recommendation over the longer search, geometric mean": _or(geometric_mean(ratios) if ratios else None, ".3f"),
         "the same, worst": _or(max(ratios, default=None), ".2f"),
+        "the same, where it predicted ten times as many": f"{_or(geometric_mean(tenfold) if tenfold else None, '.3f')} "
+        f"of {len(tenfold)}",
         "at most 5 % slower than the longer search": f"{sum(ratio <= 1.05 for ratio in ratios)} of {len(ratios)}",
     }
     text = TITLE.format(**kept["about"]) + "\n| | |\n|---|---|\n"
