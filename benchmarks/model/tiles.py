@@ -20,6 +20,21 @@ TRACED_MHZ = 1250
 tiles load in timed runs, over the 44 KB in 1,000 cycles that AMD gives for a full vector cache
 (docs/tcp_bound_tile_model.md of ROCm/gfx950-gluon-tutorials)."""
 
+IN_FLIGHT, TRIP, PASS = 44 << 10, 1000, 16
+"""AMD's closed form (same page): bytes that a CU has on their way at most, cycles that they take, and cycles of a
+matrix instruction of 16 x 16 x 32."""
+
+
+def closed_form(rows: int, columns: int) -> float:
+    """Share of matrix cycles in the loop of a 16-bit product by four wavefronts, as AMD's closed form gives it.
+
+    Args:
+        rows: of the tile, whose depth cancels out.
+        columns: the same.
+    """
+    instructions = rows * columns / (16 * 16 * 32 * 4)
+    return min(1.0, PASS * instructions * IN_FLIGHT / (2 * (rows + columns) * TRIP))
+
 
 def figures(facts: Facts, problem: Problem) -> dict[str, Any]:
     """Traced and simulated share of matrix cycles in the loop of a problem's only launch."""
@@ -28,7 +43,8 @@ def figures(facts: Facts, problem: Problem) -> dict[str, Any]:
     assert known is not None
     traced, simulated = candidate.matrix_share, matrix_share(known)
     tile = tuple(candidate.config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
-    return {"tile": tile, "matrix_share": traced, "simulated_share": simulated}
+    form = closed_form(int(tile[0]), int(tile[1]))
+    return {"tile": tile, "matrix_share": traced, "simulated_share": simulated, "closed_form": form}
 
 
 def matrix_share(facts: "KernelFacts", clock_mhz: float = TRACED_MHZ) -> float:
@@ -69,6 +85,7 @@ def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "matrix_share_off_by_points": fmean(map(abs, off)),
         "most_points": max(map(abs, off)),
         "mean_of_signed_points": fmean(off),
+        "closed_form_off_by_points": fmean(100 * abs(one["closed_form"] - one["matrix_share"]) for one in known),
         "tiles_of_both": len(ordered),
         "order_right": fmean(ordered) if ordered else None,
     }

@@ -57,7 +57,7 @@ def test_the_table_is_read_where_it_is(tmp_path):
 
 def test_points_and_the_order_of_two_kernels():
     def one(tile, traced, simulated):
-        return {"tile": tile, "matrix_share": traced, "simulated_share": simulated}
+        return {"tile": tile, "matrix_share": traced, "simulated_share": simulated, "closed_form": 0.6}
 
     shown = [one("a", 0.5, 0.52), one("a", 0.6, 0.57), one("b", 0.4, 0.44), one("b", 0.5, 0.43), one("c", None, 0.2)]
     found = tiles.summary(shown)
@@ -65,5 +65,15 @@ def test_points_and_the_order_of_two_kernels():
     assert found["matrix_share_off_by_points"] == pytest.approx((2 + 3 + 4 + 7) / 4)
     assert found["most_points"] == pytest.approx(7)
     assert found["mean_of_signed_points"] == pytest.approx((2 - 3 + 4 - 7) / 4)
+    assert found["closed_form_off_by_points"] == pytest.approx((10 + 0 + 20 + 10) / 4)
     assert (found["tiles_of_both"], found["order_right"]) == (2, 0.5)
     assert tiles.summary([one("c", None, 0.2)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "percent"),
+    [(256, 256, 100), (128, 256, 94), (128, 128, 70), (256, 64, 56), (64, 128, 47)],
+)
+def test_the_closed_form_is_amds(rows, columns, percent):
+    """The column of predictions in docs/tcp_bound_tile_model.md of ROCm/gfx950-gluon-tutorials."""
+    assert 100 * tiles.closed_form(rows, columns) == pytest.approx(percent, abs=0.6)

@@ -67,7 +67,8 @@ FAMILY = Family(
     "that a wavefront's matrix instructions fill, in a thread trace, and by the simulation of the same loop at "
     "1,250 MHz. The clock under the trace is not published; at this one a full vector cache moves, a cycle, the "
     "bytes that the bandwidth-bound tiles move in their timed runs (from 1,200 to 1,400 MHz the mean error is 2.8 to "
-    "3.4 points). *order*: of the tiles that both kernels have, how often the fuller one is. What L2 gives a CU was "
-    "chosen on the scheduled variants of these kernels, which are not among the rows.",
+    "3.4 points). *closed form*: AMD's, which is for loops that spread their loads evenly; these do not. *order*: of "
+    "the tiles that both kernels have, how often the fuller one is. What L2 gives a CU was chosen "
+    "on the scheduled variants of these kernels, which are not among the rows.",
     private=True,
 )
