@@ -20,11 +20,43 @@ _PLACE = 1 if byteorder == "little" else 0
 _TOGETHER = 1 << 12
 
 
-class OptionalIntegers:
+class _Column:
+    """Numbers of which a run of one value takes no memory until another one comes or all are asked for."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._data: array[int] = array(kind)
+        self._value = self._count = 0
+
+    @property
+    def data(self) -> "array[int]":
+        """All numbers, to read and to write."""
+        if self._count:
+            self._data, self._count = array(self._kind, (self._value,)) * self._count, 0
+        return self._data
+
+    @data.setter
+    def data(self, numbers: "array[int]") -> None:
+        self._data, self._count = numbers, 0
+
+    def _repeat(self, number: int, count: int) -> None:
+        if not self._data and (not self._count or self._value == number):
+            self._value, self._count = number, self._count + count
+        else:
+            self.data += array(self._kind, (number,)) * count
+
+    def _keep(self, rows: Sequence[int]) -> None:
+        if self._count:
+            self._count = len(rows)
+        else:
+            self._data = array(self._kind, map(self._data.__getitem__, rows))
+
+
+class OptionalIntegers(_Column):
     """Integers that may be missing. :attr:`data` may be read and written; both marks above are no values."""
 
     def __init__(self) -> None:
-        self.data = array("q")
+        super().__init__("q")
         self._large: dict[int, int] = {}
         self._plain = True
 
@@ -44,7 +76,7 @@ class OptionalIntegers:
         """Add one value several times."""
         mark = NOTHING if value is None else value
         self._plain = self._plain and (value is not None or not count)
-        self.data += array("q", (mark,)) * count
+        self._repeat(mark, count)
 
     def _extend_marked(self, values: "Sequence[int | None]") -> None:
         before = len(self.data)
@@ -79,6 +111,8 @@ class OptionalIntegers:
 
     def part(self, low: int, high: int) -> list[int | None]:
         """Values of neighbouring rows."""
+        if self._count:
+            return [None if self._value == NOTHING else self._value] * (min(high, self._count) - low)
         values: list[int | None] = self.data[low:high].tolist()  # type: ignore[assignment]
         if self._plain:
             return values
@@ -93,7 +127,9 @@ class OptionalIntegers:
 
     def fill(self, value: int) -> None:
         """Put a value where none is."""
-        if not self._plain:
+        if self._count and self._value == NOTHING:
+            self._value, self._plain = value, True
+        elif not self._plain:
             nothing = array("q", (NOTHING,)) * len(self.data)
             if self.data == nothing:
                 self.data, self._plain = array("q", (value,)) * len(self.data), True
@@ -104,7 +140,7 @@ class OptionalIntegers:
     def keep(self, rows: Sequence[int]) -> None:
         """Leave only some rows, in the given order."""
         self._large = {new: self._large[old] for new, old in enumerate(rows) if old in self._large}
-        self.data = array("q", map(self.data.__getitem__, rows))
+        self._keep(rows)
 
 
 def _has_mark(numbers: bytes) -> bool:
@@ -115,11 +151,11 @@ def _has_mark(numbers: bytes) -> bool:
     return at >= 0
 
 
-class Words:
+class Words(_Column):
     """Texts, triples of sizes and other values that come again and again: each is kept once."""
 
     def __init__(self) -> None:
-        self.data = array("i")
+        super().__init__("i")
         self.words: list[Any] = []
         self._codes: dict[Any, int] = {}
 
@@ -143,7 +179,7 @@ class Words:
 
     def repeat(self, value: Any, count: int) -> None:
         """Add one value several times."""
-        self.data += array("i", (self.code(value),)) * count
+        self._repeat(self.code(value), count)
 
     def __getitem__(self, row: int) -> Any:
         """The value of a row."""
@@ -155,11 +191,13 @@ class Words:
 
     def part(self, low: int, high: int) -> list[Any]:
         """Values of neighbouring rows."""
+        if self._count:
+            return [self.words[self._value]] * (min(high, self._count) - low)
         return list(map(self.words.__getitem__, self.data[low:high]))
 
     def keep(self, rows: Sequence[int]) -> None:
         """Leave only some rows, in the given order."""
-        self.data = array("i", map(self.data.__getitem__, rows))
+        self._keep(rows)
 
 
 class Records(Sequence[R], Generic[R]):

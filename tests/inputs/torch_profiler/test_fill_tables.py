@@ -131,4 +131,4 @@ def test_sums_are_those_of_json(tmp_path, kineto):
         found[name] += duration
     assert found == times
     starts = trace.activities.values("start_ns")
-    assert sorted(zip(starts, [a.end_ns for a in trace.activities], strict=True)) == sorted(spans)
+    assert sorted(zip(starts, [a.start_ns + a.duration_ns for a in trace.activities], strict=True)) == sorted(spans)
