@@ -10,17 +10,20 @@ import msgspec
 
 from kprof_analyzers.profiles.timeline.operators.rooflines import RooflineLimits, bound_of
 from kprof_analyzers.profiles.timeline.operators.work import Work
+from kprof_analyzers.whole_step.kinds import Tiles, kind_at
 
 
 class Efficiency(msgspec.Struct, frozen=True):
     """How far a kind of operator is from the roofline.
 
     Attributes:
-        share: of the limit that holds.
-        floor_us: what a call takes at least, however little it does.
+        share: of the limit that holds, for a call that fills the GPU.
+        floor_us: what a call takes at least, however little it does; each of its products, where it has several.
         low, high: the measured time lies between these multiples of the predicted one, nine times in ten.
         rows: operators with equal shapes that this was fitted to.
         gpus: products on which they were measured.
+        filled: power of the share of the compute units that have a tile, by which the share of the limit falls.
+        columns: power of the result's columns over 512, likewise; 0 where either is no matter.
     """
 
     share: float
@@ -29,6 +32,24 @@ class Efficiency(msgspec.Struct, frozen=True):
     high: float
     rows: int
     gpus: tuple[str, ...]
+    filled: float = 0.0
+    columns: float = 0.0
+
+    def time_us(self, least_us: float, tiles: Tiles | None, compute_units: int | None) -> float:
+        """What a call takes that would take ``least_us`` at the limit."""
+        return self.floor_us * (tiles.products if tiles else 1) + least_us / self.reached(tiles, compute_units)
+
+    def reached(self, tiles: Tiles | None, compute_units: int | None) -> float:
+        """Share of the limit that a call with so many tiles reaches."""
+        found = self.share
+        if tiles is not None and tiles.count and compute_units:
+            found *= min(1.0, tiles.count / compute_units) ** self.filled
+        if tiles is not None and tiles.columns:
+            found *= min(1.0, tiles.columns / _MANY_COLUMNS) ** self.columns
+        return found
+
+
+_MANY_COLUMNS = 512
 
 
 class CallTime(msgspec.Struct, frozen=True):
@@ -62,20 +83,16 @@ def _figures() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("efficiency.toml").read_text(encoding="utf-8"))
 
 
-def operator_time(kind: str, work: Work, limits: RooflineLimits) -> CallTime | None:
+def operator_time(kind: str, work: Work, limits: RooflineLimits, tiles: Tiles | None = None) -> CallTime | None:
     """Time of one call; ``None`` where the GPU's limit for it is not known."""
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:
         return None
     fitted = _fitted(kind_at(kind, bound), limits.gpu)
-    at_peak = least_ns / 1e3 / fitted.share
-    us = fitted.floor_us + at_peak
-    return CallTime(us, us * fitted.low, us * fitted.high, bound if at_peak > fitted.floor_us else "launch")
-
-
-def kind_at(kind: str, bound: str) -> str:
-    """The kind whose efficiency holds: products that memory limits, as those of few rows, are ``thin product``."""
-    return "thin product" if kind == "product" and bound == "HBM" else kind
+    us = fitted.time_us(least_ns / 1e3, tiles, limits.compute_units)
+    return CallTime(
+        us, us * fitted.low, us * fitted.high, bound if us > 2 * fitted.time_us(0.0, tiles, None) else "launch"
+    )
 
 
 def _fitted(kind: str, gpu: str) -> Efficiency:

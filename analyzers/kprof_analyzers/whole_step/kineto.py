@@ -16,8 +16,8 @@ _HOST_NS = 1000
 _HEAD_BYTES = 4096
 
 _WORDS = {
-    "product": "gemm", "thin product": "gemm", "rows": "row-wise", "gather": "index", "attention": "flash_attention",
-    "reduction": "reduce",
+    "product": "gemm", "thin product": "gemm", "batched product": "gemm", "small products": "gemm", "gather": "index",
+    "attention": "flash_attention", "reduction": "reduce",
 }  # fmt: skip
 """Kinds to what kernels of such operators are called, so that readers of traces sort them as they sort those."""
 

@@ -1,16 +1,16 @@
 """What one call of torch's operators has to do, from a recording: also of those that no profiler's trace tells."""
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
-from kprof_analyzers.profiles.timeline.operators import attention, convolutions, elementwise, products
+from kprof_analyzers.profiles.timeline.operators import attention, convolutions, products
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument
 from kprof_analyzers.profiles.timeline.operators.work import Work, matrix_unit
+from kprof_analyzers.whole_step.kinds import Tiles, kind_of, kind_of_shapes, tiles_of
 
 _PROFILER_TYPES = {
     "float64": "double", "int64": "long int", "float32": "float", "int32": "int", "float16": "c10::half",
@@ -20,86 +20,20 @@ _PROFILER_TYPES = {
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
 
-_GATHERS = (
-    "index", "index_select", "embedding", "gather", "take", "take_along_dim", "nll_loss_forward", "masked_select",
-)  # fmt: skip
-_SCATTERS = ("index_put", "_index_put_impl", "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce")
-_COPIES = (
-    "_to_copy", "clone", "cat", "stack", "constant_pad_nd", "roll", "flip", "repeat", "contiguous", "slice_scatter",
-    "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "view_copy", "permute_copy", "triu", "tril",
-)  # fmt: skip
-_FILLS = (
-    "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "eye", "scalar_tensor", "randn", "rand",
-    "randint", "randn_like", "rand_like", "normal_", "uniform_", "bernoulli_", "random_", "exponential_",
-    "nll_loss_backward", "new_zeros", "new_ones", "new_full", "linspace",
-)  # fmt: skip
-_ROWS = (
-    "_softmax_backward_data", "_log_softmax_backward_data", "native_layer_norm_backward", "native_group_norm_backward",
-    "native_batch_norm", "native_batch_norm_backward", "_fused_rms_norm_backward", "miopen_batch_norm",
-    "miopen_batch_norm_backward", "_safe_softmax",
-)  # fmt: skip
-_MAPS = (
-    "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_not", "logical_and", "logical_or",
-    "logical_not", "masked_fill", "maximum", "minimum", "lerp", "floor", "ceil", "round", "sign", "erf", "exp2", "log2",
-    "log1p", "expm1", "remainder", "softplus", "hardtanh", "elu", "mish", "isnan", "isinf", "square", "atan2",
-    "native_dropout_backward", "relu_backward", "softplus_backward", "mse_loss", "mse_loss_backward", "floor_divide",
-    "rsub", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
-    "_amp_update_scale",
-)  # fmt: skip
-_REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
-
-_KINDS = {
-    **dict.fromkeys((*products.OPERATORS, "aten::_grouped_mm"), "product"),
-    **dict.fromkeys(attention.OPERATORS, "attention"),
-    **dict.fromkeys(convolutions.OPERATORS, "convolution"),
-    **{f"aten::{name}": "rows" for name in (*elementwise.ROWS, *_ROWS)},
-    "aten::copy_": "copy",
-    "aten::fill_": "fill",
-    "aten::zero_": "fill",
-    **{f"aten::{name}": "gather" for name in _GATHERS},
-    **{f"aten::{name}{end}": "scatter" for name in _SCATTERS for end in ("", "_")},
-    **{f"aten::{name}": "copy" for name in _COPIES},
-    **{f"aten::{name}": "fill" for name in _FILLS},
-    **{f"aten::{name}": "reduction" for name in (*elementwise.REDUCTIONS, *_REDUCTIONS)},
-    **{f"aten::{name}{end}": "elementwise" for name in _MAPS for end in ("", "_")},
-    "aten::embedding_dense_backward": "gather",
-}
-_OPTIMIZERS = re.compile(r"aten::_(foreach|fused|amp_foreach)_\w+")
-
 
 class OperatorWork(msgspec.Struct, frozen=True):
     """Work of a call, and what kind of operator does it.
 
     Attributes:
-        kind: ``product``, ``small products`` (a batch of them), ``attention``, ``convolution``, ``elementwise``,
-            ``rows`` (softmax and norms), ``reduction``, ``copy``, ``fill``, ``gather``, ``scatter``: operators that
-            reach a like share of the GPU's peaks.
+        kind: ``product``, ``attention``, ``elementwise``, ..., see :mod:`.kinds`: operators that reach a like share
+            of the GPU's peaks.
         work: operations and bytes.
+        tiles: how the result is spread over the GPU, where arithmetic matters.
     """
 
     kind: str
     work: Work
-
-
-def kind_of(name: str) -> str:
-    """The kind of an operator, empty where its name is not known."""
-    known = _KINDS.get(name)
-    if known is None and (name in elementwise.OPERATORS or _OPTIMIZERS.fullmatch(name)):
-        return "elementwise"
-    return known or ""
-
-
-def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
-    """The kind of an operator with these tensors: batches of products below 64x64 each are ``small products``."""
-    kind = kind_of(name)
-    batched = [shape for shape in shapes if len(shape) == 3]
-    if kind == "product" and len(batched) >= 2 and max(batched[-2][-2], batched[-1][-1]) < _SMALL:
-        return "small products"
-    return kind
-
-
-_SMALL = 64
-"""Rows and columns of a product below which a tile of a library's kernel is mostly padding."""
+    tiles: Tiles | None = None
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
@@ -135,12 +69,14 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     given, made = arguments_of(call.inputs), arguments_of(call.outputs)
     if not kind or call.from_host:
         return None
-    if kind in {"product", "attention", "convolution"}:
+    if call.name in _FORMULAS:
         work = _FORMULAS[call.name](given)
     else:
         work = _moved(call.name, kind, given, made)
     shapes = [one.dims for one in given if one.is_tensor]
-    return None if work is None else OperatorWork(kind_of_shapes(call.name, shapes), work)
+    if work is None:
+        return None
+    return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles_of(call.name, shapes, work.flop))
 
 
 def _grouped(given: Sequence[Argument]) -> Work | None:

@@ -14,7 +14,8 @@ from kprof.targets.captured import loaded
 from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
 from kprof_analyzers.whole_step.efficiency import operator_time
-from kprof_analyzers.whole_step.operator_work import kind_of, shapes_text, work_of_call
+from kprof_analyzers.whole_step.kinds import kind_of
+from kprof_analyzers.whole_step.operator_work import shapes_text, work_of_call
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class _Times:
         if found is None:
             why = "its work cannot be distinguished from its arguments" if kind else "kprof does not know what it does"
             return TimedCall(call.name, shapes, kind, why=why)
-        time = operator_time(found.kind, found.work, self._limits)
+        time = operator_time(found.kind, found.work, self._limits, found.tiles)
         kind = found.kind
         if time is None:
             return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type")

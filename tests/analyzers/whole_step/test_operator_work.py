@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
 from kprof.recording.operator_calls import called
-from kprof_analyzers.whole_step.operator_work import kind_of, shapes_text, work_of_call
+from kprof_analyzers.whole_step.kinds import kind_of
+from kprof_analyzers.whole_step.operator_work import shapes_text, work_of_call
 
 BF16 = 2
 
@@ -108,7 +109,8 @@ def test_batches_of_small_products_are_told_apart():
         (((4096, 4096), (4096, 4096)), "product"),
         (((1, 4096), (4096, 4096)), "product"),
         (((99, 8, 64), (99, 64, 8)), "small products"),
-        (((99, 8, 64), (99, 64, 512)), "product"),
+        (((99, 8, 64), (99, 64, 512)), "small products"),
+        (((99, 16, 64), (99, 64, 512)), "batched product"),
     ):
         name = "aten::mm" if len(shapes[0]) == 2 else "aten::bmm"
         call = CapturedOperator(name, tuple(tensor(*shape) for shape in shapes), ())

@@ -79,3 +79,17 @@ OPERATORS: Mapping[str, Formula] = {
     for backward, found in ((False, _FORWARD), (True, _BACKWARD))
     for name, (first, causal, extents) in found.items()
 }
+
+
+def queries(name: str, shapes: Sequence[Sequence[int]]) -> tuple[int, int] | None:
+    """Heads of all sequences together, and queries of a sequence; ``None`` where that cannot be told.
+
+    Args:
+        name: of the operator.
+        shapes: of its tensors, in order.
+    """
+    first, _, extents = {**_FORWARD, **_BACKWARD}[name]
+    if len(shapes) <= first or len(shapes[first]) != 4:
+        return None
+    batch, heads, sequence, _ = extents(shapes[first])
+    return batch * heads, sequence

@@ -10,7 +10,12 @@ _MAPS = (
     "reciprocal", "pow", "abs", "clamp", "clamp_min", "where", "sin", "cos", "leaky_relu", "addcmul", "addcdiv",
     "native_dropout", "silu_backward", "gelu_backward", "sigmoid_backward", "tanh_backward", "threshold_backward",
 )  # fmt: skip
-ROWS = ("_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm", "cumsum")
+ROWS = (
+    "_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm", "native_batch_norm",
+    "miopen_batch_norm", "cumsum", "_softmax_backward_data", "_log_softmax_backward_data", "native_layer_norm_backward",
+    "native_group_norm_backward", "_fused_rms_norm_backward", "native_batch_norm_backward",
+    "miopen_batch_norm_backward",
+)  # fmt: skip
 """Softmax, norms and what else goes along rows."""
 
 REDUCTIONS = ("sum", "mean", "amax", "amin", "argmax", "max", "min", "norm")

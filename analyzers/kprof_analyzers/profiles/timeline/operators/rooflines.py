@@ -24,11 +24,13 @@ class RooflineLimits(msgspec.Struct, frozen=True):
         gpu: product.
         hbm: bytes a second.
         peaks: ``matrix_bf16``, ... to operations a second.
+        compute_units: of the product, where they are known.
     """
 
     gpu: str
     hbm: float | None
     peaks: dict[str, float]
+    compute_units: int | None = None
 
 
 class OperatorRoofline(msgspec.Struct, frozen=True):
@@ -116,7 +118,7 @@ def limits_of_product(product: Product) -> RooflineLimits:
             if name.startswith("matrix_") and rate and name != "matrix_sparse_factor":
                 peaks.setdefault(name, rate * product.compute_units * product.clock_mhz * 1e6)
     bandwidth = hbm.bandwidth_gbs if hbm else None
-    return RooflineLimits(product.name, bandwidth * 1e9 if bandwidth else None, peaks)
+    return RooflineLimits(product.name, bandwidth * 1e9 if bandwidth else None, peaks, product.compute_units or None)
 
 
 def operator_table(trace: LinkedTrace, limits: RooflineLimits | None) -> OperatorTable:

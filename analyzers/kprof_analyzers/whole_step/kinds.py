@@ -1,0 +1,168 @@
+"""Kinds of torch's operators: those of a kind are run by a like algorithm, and reach a like share of the peaks."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from kprof_analyzers.profiles.timeline.operators import attention, convolutions, elementwise, products
+
+_GATHERS = (
+    "index", "index_select", "embedding", "gather", "take", "take_along_dim", "nll_loss_forward", "masked_select",
+)  # fmt: skip
+_SCATTERS = ("index_put", "_index_put_impl", "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce")
+_COPIES = (
+    "_to_copy", "clone", "cat", "stack", "constant_pad_nd", "roll", "flip", "repeat", "contiguous", "slice_scatter",
+    "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "view_copy", "permute_copy", "triu", "tril",
+)  # fmt: skip
+_FILLS = (
+    "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "eye", "scalar_tensor", "randn", "rand",
+    "randint", "randn_like", "rand_like", "normal_", "uniform_", "bernoulli_", "random_", "exponential_",
+    "nll_loss_backward", "new_zeros", "new_ones", "new_full", "linspace",
+)  # fmt: skip
+_SOFTMAX = ("_softmax", "_log_softmax", "_safe_softmax", "_softmax_backward_data", "_log_softmax_backward_data")
+_NORMS = (
+    "native_layer_norm", "native_group_norm", "_fused_rms_norm", "native_layer_norm_backward",
+    "native_group_norm_backward", "_fused_rms_norm_backward",
+)  # fmt: skip
+_BATCH_NORMS = (
+    "native_batch_norm", "native_batch_norm_backward", "miopen_batch_norm", "miopen_batch_norm_backward",
+)  # fmt: skip
+_MAPS = (
+    "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_not", "logical_and", "logical_or",
+    "logical_not", "masked_fill", "maximum", "minimum", "lerp", "floor", "ceil", "round", "sign", "erf", "exp2", "log2",
+    "log1p", "expm1", "remainder", "softplus", "hardtanh", "elu", "mish", "isnan", "isinf", "square", "atan2",
+    "native_dropout_backward", "relu_backward", "softplus_backward", "mse_loss", "mse_loss_backward", "floor_divide",
+    "rsub", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
+    "_amp_update_scale",
+)  # fmt: skip
+_REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
+
+_KINDS = {
+    **dict.fromkeys((*products.OPERATORS, "aten::_grouped_mm"), "product"),
+    **dict.fromkeys(attention.OPERATORS, "attention"),
+    **dict.fromkeys(convolutions.OPERATORS, "convolution"),
+    **{f"aten::{name}": "scan" for name in ("cumsum", "cumprod")},
+    **{f"aten::{name}": "softmax" for name in _SOFTMAX},
+    **{f"aten::{name}": "norm" for name in _NORMS},
+    **{f"aten::{name}": "batch norm" for name in _BATCH_NORMS},
+    "aten::copy_": "copy",
+    "aten::fill_": "fill",
+    "aten::zero_": "fill",
+    **{f"aten::{name}": "gather" for name in _GATHERS},
+    **{f"aten::{name}{end}": "scatter" for name in _SCATTERS for end in ("", "_")},
+    **{f"aten::{name}": "copy" for name in _COPIES},
+    **{f"aten::{name}": "fill" for name in _FILLS},
+    **{f"aten::{name}": "reduction" for name in (*elementwise.REDUCTIONS, *_REDUCTIONS)},
+    **{f"aten::{name}{end}": "elementwise" for name in _MAPS for end in ("", "_")},
+    "aten::embedding_dense_backward": "gather",
+}
+_OPTIMIZERS = re.compile(r"aten::_(foreach|fused|amp_foreach)_\w+")
+
+_SMALL = 16
+"""Rows or columns of a product below which a tile of a library's kernel is mostly padding."""
+_LONG = 1024
+"""Elements of a row up to which torch's softmax holds it in registers; longer ones it reads more than once."""
+_FEW_CHANNELS = 4
+"""Channels of a picture: too few to fill a step of a matrix instruction."""
+_TILE = 128
+"""Rows and columns of a usual tile of a library's kernels, and queries of a usual block of attention."""
+
+
+class Tiles(msgspec.Struct, frozen=True):
+    """How an operator's result is spread over a GPU.
+
+    Attributes:
+        count: tiles of 128 x 128 of a product's result, or blocks of 128 queries of a head of attention.
+        columns: of the result; of a convolution its channels.
+        products: that run one after the other.
+    """
+
+    count: int
+    columns: int
+    products: int = 1
+
+
+def kind_of(name: str) -> str:
+    """The kind of an operator, empty where its name is not known."""
+    known = _KINDS.get(name)
+    if known is None and (name in elementwise.OPERATORS or _OPTIMIZERS.fullmatch(name)):
+        return "elementwise"
+    return known or ""
+
+
+def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
+    """The kind of an operator with these tensors.
+
+    ``small products`` are batches of products with under 16 rows or columns, ``long softmax`` is of rows of more than
+    1,024 elements. Convolutions of 1 x 1 are ``pointwise convolution``, those of pictures are ``convolution of few
+    channels``.
+    """
+    kind = kind_of(name)
+    if kind == "product":
+        pair = _factors(shapes)
+        if pair is not None and len(pair[0]) == 3:
+            return "small products" if min(pair[0][1], pair[1][2]) < _SMALL else "batched product"
+    elif kind == "softmax" and shapes and shapes[0] and shapes[0][-1] > _LONG:
+        return "long softmax"
+    elif kind == "convolution":
+        weight = _weight(name, shapes)
+        if weight is not None and math.prod(weight[2:]) == 1:
+            return "pointwise convolution"
+        if weight is not None and weight[1] <= _FEW_CHANNELS:
+            return "convolution of few channels"
+    return kind
+
+
+def kind_at(kind: str, bound: str) -> str:
+    """The kind whose efficiency holds: products that memory limits, as those of few rows, are ``thin product``.
+
+    Attention that memory limits is of short sequences: ``short attention``.
+    """
+    if bound != "HBM":
+        return kind
+    return {"product": "thin product", "attention": "short attention"}.get(kind, kind)
+
+
+def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Tiles | None:
+    """How the result of a product, a convolution or attention is spread; ``None`` of others.
+
+    Args:
+        name: of the operator.
+        shapes: of its tensors, in order.
+        flop: operations of a call, from which a convolution's pixels follow.
+    """
+    match kind_of(name):
+        case "product":
+            pair = _factors(shapes)
+            if pair is None:
+                return None
+            batch, rows, columns = math.prod(pair[0][:-2]), pair[0][-2], pair[1][-1]
+            return Tiles(batch * -(-rows // _TILE) * -(-columns // _TILE), columns)
+        case "convolution":
+            weight = _weight(name, shapes)
+            if weight is None or not flop or not math.prod(weight):
+                return None
+            backward = name.endswith("_backward")
+            pixels = math.prod(shapes[0]) // max(1, shapes[0][1]) if backward else flop // (2 * math.prod(weight))
+            count = max(1, round(flop / (2 * pixels * math.prod(weight)))) if pixels else 1
+            return Tiles(-(-pixels // _TILE) * -(-weight[0] // _TILE), weight[0], count)
+        case "attention":
+            spread = attention.queries(name, shapes)
+            return None if spread is None else Tiles(spread[0] * -(-spread[1] // _TILE), 0)
+        case _:
+            return None
+
+
+def _factors(shapes: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int]] | None:
+    """The two matrices of a product: the first neighbours that fit, past what is added."""
+    for a, b in zip(shapes, shapes[1:], strict=False):
+        if len(a) == len(b) in {2, 3} and a[-1] == b[-2] and a[:-2] == b[:-2]:
+            return a, b
+    return None
+
+
+def _weight(name: str, shapes: Sequence[Sequence[int]]) -> Sequence[int] | None:
+    at = 2 if name.endswith("_backward") else 1
+    return shapes[at] if len(shapes) > at and len(shapes[at]) > 2 else None

@@ -1,0 +1,79 @@
+"""Which operators count as alike, and how their results are spread over a GPU."""
+
+import pytest
+
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument
+from kprof_analyzers.profiles.timeline.operators.formulas import work_of
+from kprof_analyzers.whole_step.efficiency import efficiencies
+from kprof_analyzers.whole_step.kinds import Tiles, kind_at, kind_of_shapes, tiles_of
+
+PICTURE = (8, 3, 224, 224)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "kind"),
+    [
+        ("convolution", [(1, 64, 56, 56), (64, 64, 3, 3)], "convolution"),
+        ("convolution", [(1, 64, 56, 56), (128, 64, 1, 1)], "pointwise convolution"),
+        ("convolution", [PICTURE, (768, 3, 16, 16)], "convolution of few channels"),
+        ("convolution_backward", [(1, 8, 9, 9), (1, 4, 9, 9), (8, 4, 1, 1)], "pointwise convolution"),
+        ("_softmax", [(16, 1024)], "softmax"),
+        ("_softmax", [(16, 1025)], "long softmax"),
+        ("native_layer_norm", [(16, 4096)], "norm"),
+        ("native_batch_norm", [(8, 64, 56, 56)], "batch norm"),
+        ("cumsum", [(15,)], "scan"),
+        ("sort", [(15,)], ""),
+    ],
+)
+def test_kinds(name, shapes, kind):
+    assert kind_of_shapes(f"aten::{name}", shapes) == kind
+
+
+def test_what_memory_limits_is_of_another_kind():
+    assert kind_at("product", "HBM") == "thin product"
+    assert kind_at("attention", "HBM") == "short attention"
+    assert kind_at("product", "matrix_bf16") == "product"
+    assert kind_at("copy", "HBM") == "copy"
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "flop", "tiles"),
+    [
+        ("mm", [(300, 64), (64, 257)], None, Tiles(3 * 3, 257)),
+        ("addmm", [(257,), (300, 64), (64, 257)], None, Tiles(3 * 3, 257)),
+        ("bmm", [(5, 128, 64), (5, 64, 128)], None, Tiles(5, 128)),
+        ("_flash_attention_forward", [(2, 130, 3, 64)] * 3, None, Tiles(2 * 3 * 2, 0)),
+        ("_scaled_dot_product_flash_attention", [(2, 3, 130, 64)] * 3, None, Tiles(2 * 3 * 2, 0)),
+        ("add", [(4, 4), (4, 4)], None, None),
+        ("mm", [(4, 4), (5, 4)], None, None),
+    ],
+)
+def test_tiles(name, shapes, flop, tiles):
+    assert tiles_of(f"aten::{name}", shapes, flop) == tiles
+
+
+def test_tiles_of_a_convolution_follow_from_its_operations():
+    """The pixels of the result are those that its formula finds from stride and padding."""
+    given = [Argument(shape, "float") for shape in (PICTURE, (768, 3, 16, 16), (768,))]
+    given += [Argument((), "scalarlist", words) for words in ("[16, 16]", "[0, 0]", "[1, 1]")]
+    given += [Argument((), "scalar", "False"), Argument((), "scalarlist", "[0, 0]"), Argument((), "scalar", "1")]
+    work = work_of("aten::convolution", given)
+    assert tiles_of("aten::convolution", [PICTURE, (768, 3, 16, 16), (768,)], work.flop) == Tiles(
+        -(-8 * 14 * 14 // 128) * 6, 768, 1
+    )
+
+
+def test_a_backward_pass_of_a_convolution_is_two_products():
+    shapes = [(2, 64, 28, 28), (2, 64, 28, 28), (64, 64, 3, 3)]
+    both = 2 * 2 * (2 * 64 * 28 * 28) * (64 * 9)
+    assert tiles_of("aten::convolution_backward", shapes, both) == Tiles(13, 64, 2)
+    assert tiles_of("aten::convolution_backward", shapes, both // 2) == Tiles(13, 64, 1)
+
+
+def test_fewer_tiles_than_compute_units_reach_less():
+    one = efficiencies("MI300X")["convolution"]
+    assert one.filled > 0
+    assert one.reached(Tiles(304, 512), 304) == one.share == one.reached(None, 304)
+    assert one.reached(Tiles(38, 512), 304) < one.reached(Tiles(76, 512), 304) < one.share
+    assert one.reached(Tiles(304, 64), 304) < one.share
+    assert one.time_us(0.0, Tiles(304, 64, 2), 304) == 2 * one.floor_us
