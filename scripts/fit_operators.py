@@ -83,14 +83,9 @@ def rows_of(path: Path, family: str) -> list[Row]:
             if kind and row.least_ns and one.limits is not None:
                 measured, least = row.total_ns / row.calls / 1e3, row.least_ns / row.calls / 1e3
                 tiles, kind = tiles_of(row.name, shapes, row.flop), kind_at(kind, row.bound)
-                gpu, name = one.limits.gpu, source_of(path)
-                found.append(Row(name, family, gpu, row.name, row.shapes, kind, row.calls, measured, least, tiles))
+                gpu = one.limits.gpu
+                found.append(Row(path.name, family, gpu, row.name, row.shapes, kind, row.calls, measured, least, tiles))
     return found
-
-
-def source_of(path: Path) -> str:
-    """A trace's name; many are called alike in folders with names of their own."""
-    return f"{path.parent.name}/{path.name}" if path.name in {"profile_trace_rank_0.json.gz"} else path.name
 
 
 _PRODUCTS = {("gfx950", "256"): "MI355X", ("gfx942", "80"): "MI308X", ("gfx942", "304"): "MI300X"}

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -157,7 +158,7 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Ti
 
 def _factors(shapes: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int]] | None:
     """The two matrices of a product: the first neighbours that fit, past what is added."""
-    for a, b in zip(shapes, shapes[1:], strict=False):
+    for a, b in pairwise(shapes):
         if len(a) == len(b) in {2, 3} and a[-1] == b[-2] and a[:-2] == b[:-2]:
             return a, b
     return None

@@ -69,10 +69,7 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     given, made = arguments_of(call.inputs), arguments_of(call.outputs)
     if not kind or call.from_host:
         return None
-    if call.name in _FORMULAS:
-        work = _FORMULAS[call.name](given)
-    else:
-        work = _moved(call.name, kind, given, made)
+    work = _FORMULAS[call.name](given) if call.name in _FORMULAS else _moved(call.name, kind, given, made)
     shapes = [one.dims for one in given if one.is_tensor]
     if work is None:
         return None
