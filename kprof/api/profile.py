@@ -205,6 +205,8 @@ def _document(
         unknown=[f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)],
         changes=changes_of(calls),
         notes=[*notes, *_notes(capture, product, calls)],
+        peak_bytes=capture.peak_bytes,
+        memory_bytes=hbm.size_bytes if (hbm := product.memory.get("hbm")) is not None else None,
     )
 
 
@@ -230,4 +232,6 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
     streams = {call.stream for call in calls}
     if len(streams) > 1:
         found.append(f"{len(streams)} streams are added up: what overlaps is not recorded")
+    if capture.peak_bytes is not None:
+        found.append("memory is what torch's allocator has in use: its own spare segments and workspaces are outside")
     return [*found, "host time, overlap and collectives between ranks are outside"]

@@ -291,6 +291,7 @@ class Capture:
         ran: operators that the program registered for the GPU to the calls of their kernels.
         silent: of these calls, those that launched nothing, most first.
         torch: torch's own operators on tensors of the GPU, which a GPU computes without Triton, to their calls.
+        peak_bytes: the most that one process had in use on one device, by torch's allocator; ``None`` if not recorded.
         notes: what is missing or doubtful, in words.
         complete: whether every process closed its journal.
         sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
@@ -317,6 +318,7 @@ class Capture:
     ran: Mapping[str, int] = field(default_factory=dict)
     silent: Mapping[str, int] = field(default_factory=dict)
     torch: Mapping[str, int] = field(default_factory=dict)
+    peak_bytes: int | None = None
     notes: Sequence[str] = ()
     complete: bool = True
     sources: Mapping[str, str] | None = None

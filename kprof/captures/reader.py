@@ -81,6 +81,7 @@ def read(path: str | Path) -> Capture:
         ran=dict(gathered.ran.most_common()),
         silent=dict(gathered.silent.most_common()),
         torch=dict(gathered.torch.most_common()),
+        peak_bytes=max(gathered.peaks, default=None),
         notes=list(dict.fromkeys(gathered.notes)),
         complete=gathered.complete,
         sources=sources if gathered.sources else None,
@@ -174,6 +175,7 @@ class _Gathered:
     ran: Counter[str] = field(default_factory=Counter)
     silent: Counter[str] = field(default_factory=Counter)
     torch: Counter[str] = field(default_factory=Counter)
+    peaks: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     executed: bool = False
@@ -266,6 +268,7 @@ class _Journal:
                 everything.ran.update(record.ran)
                 everything.silent.update(record.silent)
                 everything.torch.update(record.torch)
+                everything.peaks += (most for most, _ in record.memory.values())
             case r.Sources():
                 everything.sources.append(record)
             case r.Note():

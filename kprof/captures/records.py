@@ -228,12 +228,14 @@ class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators
         silent: of these calls, those in which nothing was launched.
         torch: torch's own operators on tensors of the GPU, which no kernel of Triton's computes, to their calls.
         unrun: numbers of :class:`Unrun` with the calls of each.
+        memory: index of a device to the most bytes that torch's allocator would have had in use, and those at the end.
     """
 
     ran: dict[Name, Count] = {}
     silent: dict[Name, Count] = {}
     torch: dict[Name, Count] = {}
     unrun: list[tuple[Count, Count]] = []
+    memory: dict[Count, tuple[Count, Count]] = {}
 
 
 class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):

@@ -7,6 +7,8 @@ storage's Python object, which lives as long as the storage, so views and gradie
 
 from typing import Any
 
+from kprof.recording.device_memory import MEMORY
+
 _NAME = "_kprof_mark"
 
 
@@ -18,11 +20,15 @@ class Mark:
         unknown: a recorded kernel would have written it, or something was computed from such a value.
     """
 
-    __slots__ = ("__weakref__", "index", "unknown")
+    __slots__ = ("__weakref__", "bytes", "index", "unknown")
 
-    def __init__(self, index: int, *, unknown: bool = False) -> None:
+    def __init__(self, index: int, *, unknown: bool = False, size: int = 0) -> None:
         self.index = index
         self.unknown = unknown
+        self.bytes = MEMORY.take(index, size)
+
+    def __del__(self) -> None:
+        MEMORY.give(self.index, self.bytes)
 
 
 def storage(tensor: Any) -> Any:
@@ -45,7 +51,7 @@ def mark(tensor: Any, index: int, *, unknown: bool = False) -> None:
         return
     known = getattr(found, _NAME, None)
     if known is None:
-        setattr(found, _NAME, Mark(index, unknown=unknown))
+        setattr(found, _NAME, Mark(index, unknown=unknown, size=found.nbytes()))
     elif unknown:
         known.unknown = True
 
@@ -59,7 +65,7 @@ def unmark(tensor: Any) -> None:
 
 def mark_storage(found: Any, index: int) -> None:
     """Let a storage stand for one on the GPU."""
-    setattr(found, _NAME, Mark(index))
+    setattr(found, _NAME, Mark(index, size=found.nbytes()))
 
 
 def cuda_index(device: Any, current: int) -> int | None:

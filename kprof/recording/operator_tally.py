@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kprof.recording.device_memory import MEMORY
+
 ZEROS = "zeros"
 """No implementation can run here: the result has the right shape and is zero."""
 CPU = "cpu kernel"
@@ -74,4 +76,5 @@ class OperatorTally:
                 "silent": dict(+self._silent),
                 "torch": dict(self._torch),
                 "unrun": sorted(self._counts.items()),
+                "memory": MEMORY.totals(),
             }

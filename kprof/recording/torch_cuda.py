@@ -5,20 +5,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kprof.recording import torch_random, torch_streams
+from kprof.recording.device_memory import MEMORY
 from kprof.simulation.gpu import HIP_VERSION, torch_properties
 
 if TYPE_CHECKING:
     from kprof.recording.torch_device import StandInDevice
 
 _NOTHING = (
-    "init", "_lazy_init", "synchronize", "ipc_collect", "empty_cache", "reset_peak_memory_stats",
-    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_accumulated_memory_stats",
+    "init", "_lazy_init", "synchronize", "ipc_collect", "empty_cache", "reset_max_memory_cached",
+    "reset_accumulated_memory_stats",
     "set_per_process_memory_fraction", "_sleep", "set_sync_debug_mode",
 )  # fmt: skip
 _ZERO = (
-    "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_cached",
-    "max_memory_cached", "device_memory_used", "memory_usage", "utilization", "temperature", "power_draw",
-    "get_sync_debug_mode",
+    "memory_reserved", "max_memory_reserved", "memory_cached", "max_memory_cached", "device_memory_used",
+    "memory_usage", "utilization", "temperature", "power_draw", "get_sync_debug_mode",
 )  # fmt: skip
 _TRUE = ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported")
 
@@ -148,7 +148,19 @@ def _memory(device: "StandInDevice") -> dict[str, Any]:
     from collections import defaultdict
 
     total = device.gpu.memory_bytes
+
+    def of(answer: Callable[[int], Any]) -> Callable[..., Any]:
+        def asked(target: Any = None) -> Any:
+            index = device.current_index() if target is None else device.index_of(target)
+            return answer(device.current_index() if index is None else index)
+
+        return asked
+
     return {
+        "memory_allocated": of(MEMORY.now),
+        "max_memory_allocated": of(MEMORY.peak),
+        "reset_peak_memory_stats": of(MEMORY.reset),
+        "reset_max_memory_allocated": of(MEMORY.reset),
         "mem_get_info": _constant((total, total)),
         "memory_stats": lambda *_args: defaultdict(int),
         "memory_summary": _constant(""),

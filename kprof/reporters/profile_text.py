@@ -28,7 +28,7 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     left = len(document.rows) - len(rows)
     if left:
         text.append(f"and {left:,} more; -n 0 shows all")
-    text += _changes(document)
+    text += [*_changes(document), *_memory(document)]
     return [*text, *(f"Note: {note}." for note in document.notes), ""]
 
 
@@ -110,12 +110,26 @@ def _changes(document: "ProfileDocument") -> list[str]:
     ]
 
 
+def _memory(document: "ProfileDocument") -> list[str]:
+    if document.peak_bytes is None:
+        return []
+    of = f" of {_gib(document.memory_bytes)}" if document.memory_bytes is not None else ""
+    return ["", f"Memory: {_gib(document.peak_bytes)} in use at most{of}"]
+
+
+def _gib(size: int) -> str:
+    gib = size / 2**30
+    return f"{gib:.3g} GiB" if gib >= 0.1 else f"{size / 2**20:.3g} MiB"
+
+
 def verdict(document: "ProfileDocument") -> str:
     """The sum with its range, how it is known, and how much is not."""
     known = document.calls - document.unknown_calls
     span = f"{_ms(document.low_us)} to {_ms(document.high_us)}"
     head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu} ({span})"
     parts = [f"{head}, {known:,} of {document.calls:,} calls"]
+    if not document.fits and document.peak_bytes is not None and document.memory_bytes is not None:
+        parts.insert(0, f"does not fit: {_gib(document.peak_bytes)} of {_gib(document.memory_bytes)}")
     if document.us:
         parts.append(f"{100 * document.triton_us / document.us:.0f} % of it in Triton's kernels")
     if document.unknown_calls:

@@ -72,6 +72,9 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         unknown: what these are, most calls first.
         changes: what would pay most.
         notes: what was assumed, and what is outside.
+        peak_bytes: the most memory that one process of the program has in use, by torch's allocator's account, set-up
+            included; absent where it was not recorded.
+        memory_bytes: of the GPU; absent where it is not known.
         other_gpus: the same program on other GPUs, each run and compiled for it.
     """
 
@@ -88,4 +91,11 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     unknown: list[str]
     changes: list[ProfileChange]
     notes: list[str]
+    peak_bytes: int | None = None
+    memory_bytes: int | None = None
     other_gpus: "list[ProfileDocument]" = []
+
+    @property
+    def fits(self) -> bool:
+        """It is not known that the program needs more memory than the GPU has."""
+        return self.peak_bytes is None or self.memory_bytes is None or self.peak_bytes <= self.memory_bytes
