@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -33,10 +33,14 @@ class Profile(Result):
     Attributes:
         document: everything, as ``kprof profile --json`` writes it. Times are microseconds.
         calls: each launch and each call of an operator, in order.
+        kernel_pages: Triton's kernels to the files of their pages, beside the page that :func:`profile` wrote.
+        others: of several GPUs those after the first.
     """
 
     document: "ProfileDocument"
     calls: "Sequence[StepCall]" = field(repr=False, default=())
+    kernel_pages: "Mapping[str, str]" = field(default_factory=dict)
+    others: "Sequence[Profile]" = field(repr=False, default=())
     kind: ClassVar[str] = "profile"
 
     @property
@@ -53,6 +57,17 @@ class Profile(Result):
 
         every = (self.document, *self.document.other_gpus)
         return struct_frame(ProfiledRow, [({"gpu": one.gpu}, row) for one in every for row in one.rows], ("gpu",))
+
+    def to_html(self) -> str:
+        """One self-contained page: what would pay, and the calls by name, phase and module."""
+        from kprof.reporters.html.profile import profile_page
+        from kprof_analyzers.whole_step.table import rows_of
+
+        every = [
+            (one.document, {by: rows_of(one.calls, by) for by in ("name", "phase", "module")})
+            for one in (self, *self.others)
+        ]
+        return profile_page(every, self.kernel_pages)
 
     def to_kineto(self) -> str:
         """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands read it.
@@ -76,6 +91,7 @@ def profile(
     arch: Names = "",
     by: str = "name",
     within: str = "",
+    html: "str | os.PathLike[str] | None" = None,
     jobs: int = 0,
     time_limit: float = TIME_LIMIT,
 ) -> Profile:
@@ -90,6 +106,7 @@ def profile(
             each, since what it launches may depend on the GPU; a capture is of one architecture.
         by: rows for each ``name``, ``shapes``, ``module``, ``phase`` or ``range``.
         within: only what runs in ``torch.profiler.record_function(within)``, as one step behind the set-up.
+        html: a page to write, ``step.html``; each Triton kernel has its own beside it, of the first GPU.
         jobs: compiles at a time, 0 for one a core.
         time_limit: seconds that a program may run.
 
@@ -99,22 +116,38 @@ def profile(
     """
     from msgspec.structs import replace
 
+    from kprof.output.writing import write_output
     from kprof_analyzers.whole_step.table import GROUPS
 
     if by not in GROUPS:
         raise KprofError(f"no rows by {by!r}", hint=f"They are {', '.join(GROUPS)}.")
-    found = [
-        _of_capture(Path(target), gpu, by, within, [])
-        if isinstance(target, str | os.PathLike)
-        else _of_program(list(target), gpu or DEFAULT_ARCH, by, within, jobs, time_limit)
-        for gpu in names(arch) or ("",)
-    ]
-    if len(found) == 1:
-        return found[0]
-    return Profile(replace(found[0].document, other_gpus=[one.document for one in found[1:]]), found[0].calls)
+    asked = _Asked(by, within, html)
+    found = []
+    for gpu in names(arch) or ("",):
+        if isinstance(target, str | os.PathLike):
+            found.append(_of_capture(Path(target), gpu, asked, []))
+        else:
+            found.append(_of_program(list(target), gpu or DEFAULT_ARCH, asked, jobs, time_limit))
+        asked = _Asked(by, within)
+    first, *others = found
+    if others:
+        document = replace(first.document, other_gpus=[one.document for one in others])
+        first = Profile(document, first.calls, first.kernel_pages, others)
+    if html is not None:
+        write_output(os.fspath(html), first.to_html())
+    return first
 
 
-def _of_program(program: list[str], arch: str, by: str, within: str, jobs: int, time_limit: float) -> Profile:
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of one GPU: the arguments of :func:`profile`."""
+
+    by: str
+    within: str
+    html: "str | os.PathLike[str] | None" = None
+
+
+def _of_program(program: list[str], arch: str, asked: _Asked, jobs: int, time_limit: float) -> Profile:
     from kprof.output.writing import log
     from kprof.recording.command import RecordOptions, prepare, run
 
@@ -134,12 +167,13 @@ def _of_program(program: list[str], arch: str, by: str, within: str, jobs: int, 
         elif ended.status:
             notes.append(f"the program failed with exit status {ended.status}: what follows that is left out")
         try:
-            return _of_capture(output, arch, by, within, notes)
+            return _of_capture(output, arch, asked, notes)
         except TargetError as error:
             raise TargetError(error.message, path=" ".join(program), hint=notes[0] if notes else error.hint) from None
 
 
-def _of_capture(path: Path, arch: str, by: str, within: str, notes: list[str]) -> Profile:
+def _of_capture(path: Path, arch: str, asked: _Asked, notes: list[str]) -> Profile:
+    from kprof.api.profile_pages import write_pages_of_kernels
     from kprof.captures.reader import operations, read
     from kprof_analyzers.whole_step.timing import timed_calls
 
@@ -152,6 +186,7 @@ def _of_capture(path: Path, arch: str, by: str, within: str, notes: list[str]) -
         raise TargetError(
             "this capture holds launches alone", path=str(path), hint="Record it with kprof capture --operators."
         )
+    within = asked.within
     if within:
         kept = [one for one in made if one.scope is not None and within in one.scope.range.split(" > ")]
         if not kept:
@@ -161,7 +196,8 @@ def _of_capture(path: Path, arch: str, by: str, within: str, notes: list[str]) -
         notes = [*notes, f"only what runs within {within!r} counts, {len(kept):,} of {len(made):,} calls"]
         made = kept
     calls = list(timed_calls(capture, made, product))
-    return Profile(_document(capture, product, calls, by, notes), calls)
+    pages = {} if asked.html is None else write_pages_of_kernels(path, product.name, asked.html)
+    return Profile(_document(capture, product, calls, asked.by, notes), calls, pages)
 
 
 def _product(capture: "Capture", arch: str) -> "Product":

@@ -58,18 +58,18 @@ def write_kernel_pages(
             notes.append(f"{name} has no page: no trace has such a kernel")
             continue
         one = Analysis(report(kernels), programs=[found.programs[place] for place in places])
-        page = _beside(Path(output), name, written)
+        page = beside(Path(output), name, written)
         write_output(os.fspath(page), one.to_html())
         pages |= {each: page.name for each in sorted(traced) if is_called(each, name)}
     return pages, notes
 
 
-def _beside(page: Path, kernel: str, written: set[str]) -> Path:
+def beside(page: Path, kernel: str, written: set[str]) -> Path:
     """A page beside another, named after a kernel and like no other that is written."""
     stem = name = f"{page.stem}.{_NOT_IN_A_FILE_NAME.sub('_', kernel)[:80]}"
     number = 1
-    while name in written:
+    while f"{name}.html" in written:
         number += 1
         name = f"{stem}-{number}"
-    written.add(name)
+    written.add(f"{name}.html")
     return page.with_name(f"{name}.html")

@@ -40,6 +40,10 @@ def command(
         Path | None,
         typer.Option("--output", "-o", help="Write the step as a trace in Kineto's form.", metavar="FILE"),
     ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", help="Write a page of it, and one beside it for each Triton kernel.", metavar="FILE"),
+    ] = None,
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds that the program may run.", min=1)
     ] = 3600.0,
@@ -67,7 +71,8 @@ def command(
     one = len(program) == 1 and not program[0].endswith(".py")
     if len(program) == 1 and program[0].endswith(".py"):
         raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")
-    found = profile(program[0] if one else program, arch=arch, by=by, within=within, jobs=jobs, time_limit=time_limit)
+    target = program[0] if one else program
+    found = profile(target, arch=arch, by=by, within=within, html=html, jobs=jobs, time_limit=time_limit)
     shown = [*([] if quiet else profile_text.lines(found.document, by, limit)), found.summary]
     outputs.write(found.document, lambda: print("\n".join(shown)))
     if output is not None:

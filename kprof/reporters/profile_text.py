@@ -7,7 +7,7 @@ from kprof.output.tables import rows_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kprof_analyzers.whole_step.document import ProfileDocument, ProfiledRow
+    from kprof_analyzers.whole_step.document import ProfileChange, ProfileDocument, ProfiledRow
 
 
 _PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)"}
@@ -22,8 +22,8 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     if document.other_gpus:
         return _side_by_side(document, by, limit)
     rows = document.rows[:limit] if limit else document.rows
-    heading = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
-    headings = ("ms", "share", "range ms", "calls", "mean us", "bound by", heading)
+    title = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
+    headings = ("ms", "share", "range ms", "calls", "mean us", "bound by", title)
     text = rows_table(headings, [_cells(row, by) for row in rows], wide=6).splitlines()
     left = len(document.rows) - len(rows)
     if left:
@@ -38,12 +38,12 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
     found: dict[str, dict[str, ProfiledRow]] = {}
     for one in every:
         for row in one.rows:
-            found.setdefault("  ".join(filter(None, (_heading(row, by), row.why))), {})[one.gpu] = row
+            found.setdefault("  ".join(filter(None, (heading(row, by), row.why))), {})[one.gpu] = row
     kept = list(found.items())[:limit] if limit else list(found.items())
-    cells = [(*(_on(rows, one.gpu) for one in every), _counted(rows, every), name) for name, rows in kept]
-    heading = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
+    columns = [(*(_on(rows, one.gpu) for one in every), _counted(rows, every), name) for name, rows in kept]
+    title = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
     gpus = [f"ms {one.gpu}" for one in every]
-    text = rows_table((*gpus, "calls", heading), cells, wide=len(every) + 1).splitlines()
+    text = rows_table((*gpus, "calls", title), columns, wide=len(every) + 1).splitlines()
     if len(kept) < len(found):
         text.append(f"and {len(found) - len(kept):,} more; -n 0 shows all")
     common = [note for note in document.notes if all(note in one.notes for one in every)]
@@ -66,6 +66,11 @@ def _counted(rows: "Mapping[str, ProfiledRow]", every: "Sequence[ProfileDocument
 
 
 def _cells(row: "ProfiledRow", by: str) -> tuple[str, ...]:
+    return (*cells(row), _called(row, by))
+
+
+def cells(row: "ProfiledRow") -> tuple[str, ...]:
+    """Milliseconds, share, range, calls, mean and bound of a row."""
     return (
         "-" if row.us is None else _ms(row.us),
         "-" if row.share is None else f"{100 * row.share:.1f} %",
@@ -73,15 +78,14 @@ def _cells(row: "ProfiledRow", by: str) -> tuple[str, ...]:
         f"{row.calls:,}",
         "-" if row.us is None else f"{row.us / row.calls:,.1f}",
         row.bound.replace("_", " ") or "-",
-        _called(row, by),
     )
 
 
 def _called(row: "ProfiledRow", by: str) -> str:
-    return "  ".join(filter(None, (_heading(row, by), row.finding, row.why)))
+    return "  ".join(filter(None, (heading(row, by), row.finding, row.why)))
 
 
-def _heading(row: "ProfiledRow", by: str) -> str:
+def heading(row: "ProfiledRow", by: str) -> str:
     """What a row is of."""
     if by in _PLACES:
         name: str = getattr(row, by) or _PLACES[by]
@@ -99,15 +103,32 @@ def _ms(us: float) -> str:
 def _changes(document: "ProfileDocument") -> list[str]:
     if not document.changes:
         return []
-    rows = [
-        (f"{'up to ' if one.at_most else ''}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what)
-        for one in document.changes
-    ]
+    rows = [change_cells(one) for one in document.changes]
     return [
         "",
         "What would pay, by the model:",
         *rows_table(("ms", "share", "calls", "change"), rows, wide=3).splitlines(),
     ]
+
+
+def change_cells(one: "ProfileChange") -> tuple[str, ...]:
+    """Milliseconds that a change saves, share of the step, calls, and what it is."""
+    most = "up to " if one.at_most else ""
+    return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what
+
+
+def facts(document: "ProfileDocument") -> dict[str, str]:
+    """The sums of a GPU by what they are."""
+    found = {
+        "GPU time": f"{_ms(document.us)} ms, {_ms(document.low_us)} to {_ms(document.high_us)}",
+        "in Triton's kernels": f"{_ms(document.triton_us)} ms",
+        "calls": f"{document.calls:,}, {document.unknown_calls:,} of them without a time",
+    }
+    if document.peak_bytes is not None:
+        found["memory in use at most"] = _gib(document.peak_bytes)
+    if document.memory_bytes is not None:
+        found["memory of the GPU"] = _gib(document.memory_bytes)
+    return found
 
 
 def _memory(document: "ProfileDocument") -> list[str]:

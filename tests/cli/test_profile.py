@@ -2,6 +2,7 @@
 
 import json
 import sys
+from html.parser import HTMLParser
 
 import pytest
 
@@ -154,3 +155,38 @@ def test_what_runs_within_a_named_range(kprof, tmp_path):
     ran = kprof("profile", folder, "--arch", "MI300X", "--within", "decode")
     assert ran.code == 2
     assert "step > forward pass" in ran.err
+
+
+class _Page(HTMLParser):
+    """Links and headings of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.heads, self._in = [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self._in = tag == "h3"
+        if tag == "a":
+            self.links.append(dict(attrs)["href"])
+
+    def handle_data(self, data):
+        if self._in:
+            self.heads.append(data)
+            self._in = False
+
+
+def test_the_page_links_to_the_kernels_pages(kprof, tmp_path):
+    pytest.importorskip("torch")
+    ran = kprof("profile", "--arch", "MI300X", "--html", tmp_path / "step.html", "--", sys.executable, STEP)
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "step.html").read_text()
+    page = _Page(text)
+    assert page.heads == ["What would pay, by the model", "By name", "By phase", "By module", "To be known"]
+    assert set(page.links) == {"step.scale.html"}
+    assert "<h2>scale" in (tmp_path / "step.scale.html").read_text()
+    assert "default-src 'none'" in text
+    for phase in ("forward", "backward", "optimizer"):
+        assert f"<td>{phase}</td>" in text
+    assert "of 192 GiB" in ran.out
+    assert "memory in use at most" in text

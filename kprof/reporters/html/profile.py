@@ -1,0 +1,69 @@
+"""One self-contained page of a predicted step: what would pay, and its calls by name, phase and module."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kprof.reporters.html.parts import environment
+from kprof.reporters.profile_text import cells, change_cells, facts, heading, verdict
+from kprof.version import __version__
+
+if TYPE_CHECKING:
+    from kprof_analyzers.whole_step.document import ProfileDocument, ProfiledRow
+
+_ROWS = 400
+
+
+def profile_page(
+    shown: "Sequence[tuple[ProfileDocument, Mapping[str, Sequence[ProfiledRow]]]]", pages: Mapping[str, str]
+) -> str:
+    """The page.
+
+    Args:
+        shown: each GPU's document, with its rows by what they are grouped by.
+        pages: kernels of Triton to the files of their pages, beside this one.
+    """
+    first = shown[0][0]
+    fits = all(document.fits for document, _ in shown)
+    summary = "; ".join(verdict(document) for document, _ in shown)
+    page: str = (
+        environment()
+        .get_template("profile.html")
+        .render(
+            document={
+                "kprof": __version__,
+                "schema": first.schema,
+                "verdict": {"status": "ok" if fits else "regression", "summary": summary},
+            },
+            program=" ".join(first.program),
+            gpus=[_gpu_view(document, tables, pages) for document, tables in shown],
+        )
+    )
+    return page if page.endswith("\n") else page + "\n"
+
+
+def _gpu_view(
+    document: "ProfileDocument", tables: "Mapping[str, Sequence[ProfiledRow]]", pages: Mapping[str, str]
+) -> dict[str, Any]:
+    return {
+        "gpu": document.gpu,
+        "facts": facts(document),
+        "changes": [change_cells(one) for one in document.changes],
+        "tables": [_table_view(by, rows, pages) for by, rows in tables.items()],
+        "notes": [*document.notes, *(f"no time for {words}" for words in document.unknown)],
+    }
+
+
+def _table_view(by: str, rows: "Sequence[ProfiledRow]", pages: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "by": by,
+        "left": max(0, len(rows) - _ROWS),
+        "rows": [
+            {
+                "cells": cells(row),
+                "name": heading(row, by),
+                "page": pages.get(row.name, "") if row.kind == "triton" else "",
+                "words": "  ".join(filter(None, (row.finding, row.why))),
+            }
+            for row in rows[:_ROWS]
+        ],
+    }
