@@ -56,7 +56,11 @@ def test_the_trace_says_the_same(profiled, tmp_path):
     measured = {(row.name, row.shapes): row for row in one.rows}
     addmm = next(row for row in profiled.document.rows if row.name == "aten::addmm")
     assert measured["aten::addmm", addmm.shapes].total_ns == pytest.approx(1000 * addmm.us, rel=1e-3)
-    assert json.loads(path.read_text())["kprof"]["predicted"] is True
+    written = json.loads(path.read_text())
+    assert written["kprof"]["predicted"] is True
+    kernels = {e["args"]["correlation"]: e for e in written["traceEvents"] if e.get("cat") == "kernel"}
+    ends = {e["id"]: e for e in written["traceEvents"] if e.get("cat") == "ac2g" and e["ph"] == "f"}
+    assert {(n, e["tid"], e["ts"]) for n, e in ends.items()} == {(n, e["tid"], e["ts"]) for n, e in kernels.items()}
 
 
 def test_a_capture_and_the_command(profiled, kprof, tmp_path):
