@@ -25,7 +25,7 @@ from kprof.hardware.machine import find_product
 from kprof_analyzers.profiles.timeline.operators.rooflines import bound_of, limits_of_product
 from kprof_analyzers.profiles.timeline.operators.work import Work
 from kprof_analyzers.whole_step.efficiency import Efficiency
-from kprof_analyzers.whole_step.kinds import Tiles, kind_at, kind_of_shapes, tiles_of
+from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at, kind_of_shapes, tiles_of
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "analyzers/kprof_analyzers/whole_step/efficiency.toml"
@@ -64,7 +64,7 @@ class Row:
     calls: int
     measured: float
     least: float
-    tiles: Tiles | None = None
+    tiles: ResultTiles | None = None
 
     @property
     def compute_units(self) -> int | None:

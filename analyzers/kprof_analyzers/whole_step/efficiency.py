@@ -10,7 +10,7 @@ import msgspec
 
 from kprof_analyzers.profiles.timeline.operators.rooflines import RooflineLimits, bound_of
 from kprof_analyzers.profiles.timeline.operators.work import Work
-from kprof_analyzers.whole_step.kinds import Tiles, kind_at
+from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at
 
 
 class Efficiency(msgspec.Struct, frozen=True):
@@ -35,11 +35,11 @@ class Efficiency(msgspec.Struct, frozen=True):
     filled: float = 0.0
     columns: float = 0.0
 
-    def time_us(self, least_us: float, tiles: Tiles | None, compute_units: int | None) -> float:
+    def time_us(self, least_us: float, tiles: ResultTiles | None, compute_units: int | None) -> float:
         """What a call takes that would take ``least_us`` at the limit."""
         return self.floor_us * (tiles.products if tiles else 1) + least_us / self.reached(tiles, compute_units)
 
-    def reached(self, tiles: Tiles | None, compute_units: int | None) -> float:
+    def reached(self, tiles: ResultTiles | None, compute_units: int | None) -> float:
         """Share of the limit that a call with so many tiles reaches."""
         found = self.share
         if tiles is not None and tiles.count and compute_units:
@@ -83,7 +83,7 @@ def _figures() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("efficiency.toml").read_text(encoding="utf-8"))
 
 
-def operator_time(kind: str, work: Work, limits: RooflineLimits, tiles: Tiles | None = None) -> CallTime | None:
+def operator_time(kind: str, work: Work, limits: RooflineLimits, tiles: ResultTiles | None = None) -> CallTime | None:
     """Time of one call; ``None`` where the GPU's limit for it is not known."""
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:

@@ -71,7 +71,7 @@ _TILE = 128
 """Rows and columns of a usual tile of a library's kernels, and queries of a usual block of attention."""
 
 
-class Tiles(msgspec.Struct, frozen=True):
+class ResultTiles(msgspec.Struct, frozen=True):
     """How an operator's result is spread over a GPU.
 
     Attributes:
@@ -126,7 +126,7 @@ def kind_at(kind: str, bound: str) -> str:
     return {"product": "thin product", "attention": "short attention"}.get(kind, kind)
 
 
-def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Tiles | None:
+def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> ResultTiles | None:
     """How the result of a product, a convolution or attention is spread; ``None`` of others.
 
     Args:
@@ -140,7 +140,7 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Ti
             if pair is None:
                 return None
             batch, rows, columns = math.prod(pair[0][:-2]), pair[0][-2], pair[1][-1]
-            return Tiles(batch * -(-rows // _TILE) * -(-columns // _TILE), columns)
+            return ResultTiles(batch * -(-rows // _TILE) * -(-columns // _TILE), columns)
         case "convolution":
             weight = _weight(name, shapes)
             if weight is None or not flop or not math.prod(weight):
@@ -148,10 +148,10 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Ti
             backward = name.endswith("_backward")
             pixels = math.prod(shapes[0]) // max(1, shapes[0][1]) if backward else flop // (2 * math.prod(weight))
             count = max(1, round(flop / (2 * pixels * math.prod(weight)))) if pixels else 1
-            return Tiles(-(-pixels // _TILE) * -(-weight[0] // _TILE), weight[0], count)
+            return ResultTiles(-(-pixels // _TILE) * -(-weight[0] // _TILE), weight[0], count)
         case "attention":
             spread = attention.queries(name, shapes)
-            return None if spread is None else Tiles(spread[0] * -(-spread[1] // _TILE), 0)
+            return None if spread is None else ResultTiles(spread[0] * -(-spread[1] // _TILE), 0)
         case _:
             return None
 

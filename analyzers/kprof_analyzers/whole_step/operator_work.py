@@ -10,7 +10,7 @@ from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
 from kprof_analyzers.profiles.timeline.operators import attention, convolutions, products
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument
 from kprof_analyzers.profiles.timeline.operators.work import Work, matrix_unit
-from kprof_analyzers.whole_step.kinds import Tiles, kind_of, kind_of_shapes, tiles_of
+from kprof_analyzers.whole_step.kinds import ResultTiles, kind_of, kind_of_shapes, tiles_of
 
 _PROFILER_TYPES = {
     "float64": "double", "int64": "long int", "float32": "float", "int32": "int", "float16": "c10::half",
@@ -33,7 +33,7 @@ class OperatorWork(msgspec.Struct, frozen=True):
 
     kind: str
     work: Work
-    tiles: Tiles | None = None
+    tiles: ResultTiles | None = None
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:

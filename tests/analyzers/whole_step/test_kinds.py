@@ -5,7 +5,7 @@ import pytest
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument
 from kprof_analyzers.profiles.timeline.operators.formulas import work_of
 from kprof_analyzers.whole_step.efficiency import efficiencies
-from kprof_analyzers.whole_step.kinds import Tiles, kind_at, kind_of_shapes, tiles_of
+from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at, kind_of_shapes, tiles_of
 
 PICTURE = (8, 3, 224, 224)
 
@@ -39,11 +39,11 @@ def test_what_memory_limits_is_of_another_kind():
 @pytest.mark.parametrize(
     ("name", "shapes", "flop", "tiles"),
     [
-        ("mm", [(300, 64), (64, 257)], None, Tiles(3 * 3, 257)),
-        ("addmm", [(257,), (300, 64), (64, 257)], None, Tiles(3 * 3, 257)),
-        ("bmm", [(5, 128, 64), (5, 64, 128)], None, Tiles(5, 128)),
-        ("_flash_attention_forward", [(2, 130, 3, 64)] * 3, None, Tiles(2 * 3 * 2, 0)),
-        ("_scaled_dot_product_flash_attention", [(2, 3, 130, 64)] * 3, None, Tiles(2 * 3 * 2, 0)),
+        ("mm", [(300, 64), (64, 257)], None, ResultTiles(3 * 3, 257)),
+        ("addmm", [(257,), (300, 64), (64, 257)], None, ResultTiles(3 * 3, 257)),
+        ("bmm", [(5, 128, 64), (5, 64, 128)], None, ResultTiles(5, 128)),
+        ("_flash_attention_forward", [(2, 130, 3, 64)] * 3, None, ResultTiles(2 * 3 * 2, 0)),
+        ("_scaled_dot_product_flash_attention", [(2, 3, 130, 64)] * 3, None, ResultTiles(2 * 3 * 2, 0)),
         ("add", [(4, 4), (4, 4)], None, None),
         ("mm", [(4, 4), (5, 4)], None, None),
     ],
@@ -58,7 +58,7 @@ def test_tiles_of_a_convolution_follow_from_its_operations():
     given += [Argument((), "scalarlist", words) for words in ("[16, 16]", "[0, 0]", "[1, 1]")]
     given += [Argument((), "scalar", "False"), Argument((), "scalarlist", "[0, 0]"), Argument((), "scalar", "1")]
     work = work_of("aten::convolution", given)
-    assert tiles_of("aten::convolution", [PICTURE, (768, 3, 16, 16), (768,)], work.flop) == Tiles(
+    assert tiles_of("aten::convolution", [PICTURE, (768, 3, 16, 16), (768,)], work.flop) == ResultTiles(
         -(-8 * 14 * 14 // 128) * 6, 768, 1
     )
 
@@ -66,14 +66,14 @@ def test_tiles_of_a_convolution_follow_from_its_operations():
 def test_a_backward_pass_of_a_convolution_is_two_products():
     shapes = [(2, 64, 28, 28), (2, 64, 28, 28), (64, 64, 3, 3)]
     both = 2 * 2 * (2 * 64 * 28 * 28) * (64 * 9)
-    assert tiles_of("aten::convolution_backward", shapes, both) == Tiles(13, 64, 2)
-    assert tiles_of("aten::convolution_backward", shapes, both // 2) == Tiles(13, 64, 1)
+    assert tiles_of("aten::convolution_backward", shapes, both) == ResultTiles(13, 64, 2)
+    assert tiles_of("aten::convolution_backward", shapes, both // 2) == ResultTiles(13, 64, 1)
 
 
 def test_fewer_tiles_than_compute_units_reach_less():
     one = efficiencies("MI300X")["convolution"]
     assert one.filled > 0
-    assert one.reached(Tiles(304, 512), 304) == one.share == one.reached(None, 304)
-    assert one.reached(Tiles(38, 512), 304) < one.reached(Tiles(76, 512), 304) < one.share
-    assert one.reached(Tiles(304, 64), 304) < one.share
-    assert one.time_us(0.0, Tiles(304, 64, 2), 304) == 2 * one.floor_us
+    assert one.reached(ResultTiles(304, 512), 304) == one.share == one.reached(None, 304)
+    assert one.reached(ResultTiles(38, 512), 304) < one.reached(ResultTiles(76, 512), 304) < one.share
+    assert one.reached(ResultTiles(304, 64), 304) < one.share
+    assert one.time_us(0.0, ResultTiles(304, 64, 2), 304) == 2 * one.floor_us
