@@ -14,6 +14,8 @@ from kprof_analyzers.memory.shared_offsets import Placement, placement
 from kprof_analyzers.source_lines import location_of
 
 _WIDEST = 16
+_MOST_ELEMENTS = 1 << 20
+"""No LDS holds as many: it has at most 320 KiB."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ def _sides(operation: Operation) -> tuple[TensorType, MemDesc, bool] | None:
     buffers = [t for t in operation.types if isinstance(t, MemDesc)]
     if len(tensors) != 1 or len(buffers) != 1 or not isinstance(tensors[0].element, Scalar):
         return None
-    if tensors[0].layout is None or buffers[0].layout is None or len(tensors[0].shape) != len(buffers[0].shape):
+    if tensors[0].layout is None or buffers[0].layout is None or tensors[0].shape != buffers[0].shape:
+        return None
+    if tensors[0].elements > _MOST_ELEMENTS:
         return None
     return tensors[0], buffers[0], operation.name != "ttg.local_load"
 
