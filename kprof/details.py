@@ -57,6 +57,7 @@ class CodeLine:
         place: position in :attr:`Details.files` and line there; ``None`` when the compiler recorded no user's line.
         share: of the modelled time of the kernel's wavefronts, 0 to 1.
         comment: what the compiler wrote behind it.
+        position: in the program; -1 where it is not known.
     """
 
     text: str
@@ -64,6 +65,22 @@ class CodeLine:
     place: tuple[int, int] | None = None
     share: float = 0.0
     comment: str = ""
+    position: int = -1
+
+
+@dataclass(frozen=True)
+class IrLine:
+    """A line of the compiler's intermediate code.
+
+    Attributes:
+        number: 1-based line of its text.
+        text: without its position in the source.
+        place: position in :attr:`Details.files` and line there; ``None`` when it comes from no user's line.
+    """
+
+    number: int
+    text: str
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +156,9 @@ class Details:
         control_flow: picture of blocks and loops; ``None`` when it is too large to be looked at.
         layouts: pictures of the layouts that the kernel's tensors have.
         curves: occupancy over VGPRs and LDS; empty when it is not known.
+        ttgir: the TTGIR line by line; empty where there is none.
+        landings: for each finding of the document the positions of the instructions that it is about; empty for what is
+            about the launch or the kernel as a whole.
         notes: what is missing and why, one sentence each.
     """
 
@@ -148,3 +168,5 @@ class Details:
     layouts: Sequence[Picture] = ()
     curves: Sequence[Curve] = ()
     notes: Sequence[str] = ()
+    ttgir: Sequence[IrLine] = ()
+    landings: Sequence[Sequence[int]] = ()

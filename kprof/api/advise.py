@@ -186,6 +186,7 @@ def advise(
         KprofError: more than one architecture, or nothing to do.
     """
     from kprof.hardware.default import DEFAULT_GPU
+    from kprof.tuning.known_advice import remember
 
     asked = names(arch)
     if len(asked) > 1:
@@ -210,7 +211,9 @@ def advise(
         kernels = searching.of_capture(str(target), gpu if asked or measurement is not None else "")
         return replace(found, kernels=kernels, trials=_only(kernels))
     launched = (signature, grid, constexprs) if signature is not None or constexprs or grid else None
-    return replace(found, trials=searching.of_kernel(target, gpu, launched))
+    trials = searching.of_kernel(target, gpu, launched)
+    remember(trials)
+    return replace(found, trials=trials)
 
 
 @dataclass(frozen=True)

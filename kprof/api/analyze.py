@@ -59,9 +59,20 @@ class Analysis(ReportResult):
 
         return "".join(wave_timeline(facts_of(one.loaded)[0] for one in self.programs if one is not None))
 
-    def to_html(self) -> str:
-        """One self-contained page: findings, source beside instructions, loops, pictures."""
-        return self._as(".html", Path("page.html"))
+    def to_html(self, max_size: float | None = None) -> str:
+        """One self-contained page: findings, source beside TTGIR and instructions, loops, pictures.
+
+        Args:
+            max_size: megabytes that the page should stay below, 1 by default, 0 for no limit; of what does not fit less
+                is shown, the worst kernels last.
+        """
+        if max_size is None:
+            return self._as(".html", Path("page.html"))
+        from kprof.reporters.html import HtmlReporter
+        from kprof.reporters.rule_list import all_rules
+
+        limit = int(max_size * 1e6) or 1 << 40
+        return HtmlReporter(self.details(), all_rules(), limit).render(self.document)
 
     def details(self) -> "Mapping[int, Details]":
         """What a page shows of each kernel beyond the document, by position."""
@@ -74,7 +85,9 @@ class Analysis(ReportResult):
                 found[position] = without_program(kernel)
                 continue
             sources = SourceText(trusted=True) if one.folders is None else SourceText(one.folders)
-            found[position] = details_of(facts_of(one.loaded)[0], sources)
+            ttgir = one.loaded.stages.get("ttgir")
+            text = ttgir if isinstance(ttgir, str) else None
+            found[position] = details_of(facts_of(one.loaded)[0], sources, kernel.findings, text)
         return found
 
 

@@ -50,7 +50,8 @@ def show(
     Figures marked ? are not firmly sourced, and no verdict rests on them.
     """
     from kprof.api.architectures import architecture, document, product_of
+    from kprof.output.headline import wrapped
     from kprof.reporters.architecture import sheet
 
     arch = architecture(name)
-    outputs.write(document(arch), lambda: print("\n".join(sheet(arch, product_of(name), verbose))))
+    outputs.write(document(arch), lambda: print("\n".join(map(wrapped, sheet(arch, product_of(name), verbose)))))

@@ -46,6 +46,14 @@ def command(
             "--source", help="A folder with the sources of what is compiled already; the current one always counts."
         ),
     ] = [],
+    max_size: Annotated[
+        float | None,
+        typer.Option(
+            "--max-size",
+            help="Megabytes that the page of kernels should stay below, 1 by default; 0: everything of all of them.",
+            metavar="MB",
+        ),
+    ] = None,
     jobs: JobsOption = 0,
     quiet: QuietOption = False,
 ) -> None:
@@ -58,6 +66,10 @@ def command(
     kprof report --trace trace.json.gz --counters counters/ -o run.html
     """
     if not targets:
+        if max_size is not None:
+            from kprof.errors import TargetError
+
+            raise TargetError("--max-size is for a page of kernels", hint="That of a run stays below 3 MB by itself.")
         _run(output, linked, compile_with, {"kernel": kernel, "sources": source}, jobs, quiet=quiet)
         return
     if linked:
@@ -69,6 +81,7 @@ def command(
     found = report(
         *targets,
         output=output,
+        max_size=max_size,
         **compile_with,
         kernel=kernel,
         sources=source,

@@ -50,8 +50,9 @@ def explain(
 ) -> None:
     """What a rule looks for, why it matters, and what to try."""
     from kprof.api import rules
+    from kprof.reporters.rule_list import on_screen
 
     chosen = rules.rule(rule)
     print(f"{chosen.id} {chosen.name} ({chosen.severity.value})\n")
-    print(chosen.help)
+    print(on_screen(chosen.help))
     raise typer.Exit(tell_broken())

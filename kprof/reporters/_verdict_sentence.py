@@ -6,6 +6,7 @@ from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
 from kprof.reporters._loop_names import without_labels
 from kprof.reporters._model_text import duration
+from kprof.reporters._plain_words import plain
 
 _GOES_TO = {
     "matrix": "matrix instructions",
@@ -31,13 +32,13 @@ def _said(kernel: KernelReport) -> str:
     worst = next((found for found in kernel.findings if found.severity is Severity.ERROR), None)
     occupancy = kernel.occupancy
     if occupancy is not None and occupancy is not UNSET and not occupancy.waves_per_simd:
-        return "cannot be launched" + (f": {without_labels(worst.message, kernel)}" if worst is not None else "")
+        return "cannot be launched" + (f": {plain(without_labels(worst.message, kernel))}" if worst is not None else "")
     if kernel.unseen is not UNSET:
         return "cannot tell: not all of it was seen"
     if kernel.model is not UNSET and kernel.model.shares:
         return _modelled(kernel.model, kernel)
     if kernel.findings:
-        return without_labels(kernel.findings[0].message, kernel)
+        return plain(without_labels(kernel.findings[0].message, kernel))
     return "nothing was found to hold it back"
 
 

@@ -19,7 +19,8 @@ from kprof.reporters._console_text import (
 )
 from kprof.reporters._finding_cost import gain_words
 from kprof.reporters._loop_names import summary, without_labels
-from kprof.reporters._model_text import loop_lines, model_rows
+from kprof.reporters._model_text import duration, loop_lines, model_rows
+from kprof.reporters._plain_words import apart, plain, together
 from kprof.reporters._rule_coverage import coverage_line, not_checked
 from kprof.reporters._verdict_sentence import verdict
 
@@ -49,13 +50,12 @@ class ConsoleReporter:
 
     def show(self, report: Report) -> None:
         """Print every kernel, then the verdict as the last line."""
-        if self._console.is_terminal:
-            self._all(report)
-            return
         with self._console.capture() as capture:
             self._all(report)
+        lines = apart(capture.get()).splitlines()
         # Tables pad their last column: nobody wants that in a file.
-        self._console.file.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+        end = str if self._console.is_terminal else str.rstrip
+        self._console.file.write("".join(f"{end(line)}\n" for line in lines))
 
     def _all(self, report: Report) -> None:
         for kernel in report.kernels:
@@ -69,7 +69,8 @@ class ConsoleReporter:
     def _kernel(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
-        self._console.print(Text(verdict(kernel), style="bold"))
+        self._console.print(together(Text(verdict(kernel), style="bold")))
+        self._better(kernel)
         target = kernel.arch if kernel.product is UNSET else f"{kernel.arch} · {kernel.product}"
         made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
         heading = Text(target)
@@ -96,6 +97,22 @@ class ConsoleReporter:
         else:
             self._left_out(kernel)
         self._console.print()
+
+    def _better(self, kernel: KernelReport) -> None:
+        """What `kprof advise` found for this kernel, where somebody has asked it."""
+        from rich.text import Text
+
+        from kprof.reporters.advice_text import knobs, triton_config
+        from kprof.tuning.known_advice import recall
+
+        found = recall(kernel)
+        if found is None:
+            return
+        old, new = found.spills
+        spills = f", {old:,} → {new:,} spilled VGPRs" if old and new is not None else ""
+        words = f"{knobs(found.change)}: {duration(found.start_us)} → {duration(found.best_us)} (model){spills}"
+        self._console.print(together(Text(f"better, compiled by kprof advise: {words}", style="green")))
+        self._console.print(Text(f"  {triton_config(found.config)}", style="cyan"), soft_wrap=True)
 
     def _left_out(self, kernel: KernelReport) -> None:
         from rich.text import Text
@@ -151,7 +168,7 @@ class ConsoleReporter:
         shown = groups if self._verbose else groups[:_FINDINGS_SHOWN]
         for finding, *others in shown:
             colour = _COLOUR[finding.severity.value]
-            message = finding.message if self._verbose else without_labels(finding.message, kernel)
+            message = finding.message if self._verbose else plain(without_labels(finding.message, kernel))
             where = "" if finding.location is UNSET else _short(str(finding.location))
             text = Text(message).append(f"; {len(others)} more alike" if others else "", style="dim")
             if words := gain_words(finding):
@@ -159,7 +176,7 @@ class ConsoleReporter:
             cells = [
                 Text(f"  {finding.severity.value}", style=colour),
                 Text(finding.rule if narrow else f"{finding.rule} {finding.name}"),
-                text.append(f"  {where}" if narrow and where else "", style="blue"),
+                together(text.append(f"  {where}" if narrow and where else "", style="blue")),
             ]
             table.add_row(*cells, *([] if narrow else [Text(where, style="blue")]))
             if self._verbose:
@@ -183,26 +200,26 @@ class ConsoleReporter:
         if kernel.occupancy is None:
             table.add_row("  Occupancy", Text("not known: see the remarks (-v)", style="yellow"))
         elif kernel.occupancy is not UNSET:
-            table.add_row("  Occupancy", self._occupancy(kernel.occupancy))
+            table.add_row("  Occupancy", together(self._occupancy(kernel.occupancy)))
             step = kernel.occupancy.next_step
             if step is not UNSET:
                 lds = UNSET if kernel.resources is UNSET else kernel.resources.lds_bytes
                 words = needs(step, lds, option_in_the_way(kernel, step.waves_per_simd))
-                table.add_row("", Text(words, style="cyan"))
+                table.add_row("", together(Text(words, style="cyan")))
         resources = kernel.resources
         if resources is not UNSET:
-            table.add_row("  Registers", Text(_registers(resources)))
-            table.add_row("  LDS", Text(_lds(resources)))
+            table.add_row("  Registers", together(Text(_registers(resources))))
+            table.add_row("  LDS", together(Text(_lds(resources))))
         for loop in kernel.loops:
             if loop.hot:
-                table.add_row("  Hot loop", Text(summary(loop, kernel)))
+                table.add_row("  Hot loop", together(Text(summary(loop, kernel))))
         if not kernel.loops:
             seen = kernel.unseen is UNSET
             table.add_row("  Loops", Text("none: straight-line code") if seen else Text("not known", style="yellow"))
         if kernel.unseen is not UNSET:
             table.add_row("  Not seen", Text(kernel.unseen, style="yellow"))
         for label, text in model_rows(kernel, full=self._verbose > 0):
-            table.add_row(label, text)
+            table.add_row(label, together(text))
         return table
 
     @staticmethod
@@ -315,8 +332,10 @@ def _registers(resources: Any) -> str:
 
 
 def _lds(resources: Any) -> str:
-    used = "?" if resources.lds_bytes in {None, UNSET} else kib(resources.lds_bytes)
-    limit = "" if resources.lds_limit_bytes is UNSET else f" of {kib(resources.lds_limit_bytes)}"
+    known = resources.lds_bytes not in {None, UNSET}
+    used = kib(resources.lds_bytes) if known else "not known"
+    between = " of " if known else ", at most "
+    limit = "" if resources.lds_limit_bytes is UNSET else f"{between}{kib(resources.lds_limit_bytes)}"
     warps = resources.num_warps
     size = resources.wavefront_size
     if warps in {None, UNSET}:

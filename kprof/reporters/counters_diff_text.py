@@ -44,7 +44,7 @@ def page(before: Chosen, after: Chosen, result: CounterComparison, top: int) -> 
     shown = []
     for chosen, side in ((before, "before"), (after, "after")):
         lines = heading(chosen)
-        shown.append(f"{side}: {chosen.runs.labels[chosen.used[0]]}, {lines[0]}")
+        shown.append(wrapped(f"{side}: {chosen.runs.labels[chosen.used[0]]}, {lines[0]}", " " * (len(side) + 2)))
         shown += [f"{'':{len(side)}}  {line}" for line in lines[1:]]
     for pair in result.pairs[:top]:
         shown += _kernel(pair, before)

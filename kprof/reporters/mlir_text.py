@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.headline import wrapped
 from kprof.output.tables import rows_table
 from kprof.reporters._console_text import plural
 
@@ -61,7 +62,7 @@ def _one(one: "DumpedModule") -> None:
         _passes(one.passes)
     for note in one.notes:
         print(f"warning  {note}")
-    print(f"  not known without the assembly: {', '.join(one.unknown)}\n")
+    print(wrapped(f"  not known without the assembly: {', '.join(one.unknown)}") + "\n")
 
 
 def _passes(rows: list[dict[str, Any]]) -> None:

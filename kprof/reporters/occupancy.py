@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from kprof.document import Occupancy
 from kprof.output.colour import coloured, painted
+from kprof.output.headline import screen_width, wrapped
 from kprof.output.sink import clean
 from kprof.reporters._console_text import limiter, needs, waves
 
@@ -88,18 +89,23 @@ def single(entry: Entry, style: Style) -> list[str]:
     found = entry.occupancy
     share = found.waves_per_simd / found.max_waves_per_simd
     head = " ".join(filter(None, (style.paint(entry.title, "1"), style.paint(entry.target, "1"))))
-    lines = [f"{head}   {style.paint(entry.demand, '2')}"]
+    title = f"{entry.title} {entry.target}".strip()
+    own_line = len(title) + 3 + len(entry.demand) > (screen_width() or 1000)
+    lines = (
+        [head, f"  {style.paint(entry.demand, '2')}"] if own_line else [f"{head}   {style.paint(entry.demand, '2')}"]
+    )
     if entry.problems:
         lines += [f"  {style.paint('error', '1;31')}       {clean(problem)}" for problem in entry.problems]
     number = f"{waves(found.waves_per_simd)} / {found.max_waves_per_simd} waves per SIMD"
     resident = f"{found.workgroups_per_cu} {'workgroup' if found.workgroups_per_cu == 1 else 'workgroups'}"
     lines.append(
-        f"  {'Occupancy':<10}  {number}   {style.bar(share)}   {resident} per {entry.block}"
-        f"   limited by {limiter(found.limiter, found.waves_per_simd)}"
+        f"  {'Occupancy':<10}  {number}   {style.bar(share)}   limited by "
+        f"{limiter(found.limiter, found.waves_per_simd)}"
     )
+    lines.append(f"  {'':<10}  {resident} per {entry.block}")
     ordered = sorted(found.limits.items(), key=lambda pair: (pair[1], pair[0] != found.limiter))
     limits = "  ·  ".join(f"{limiter(name, limit)} {waves(limit)}" for name, limit in ordered)
-    lines.append(f"  {'Limits':<10}  {limits}")
+    lines.append(wrapped(f"  {'Limits':<10}  {limits}", " " * 12))
     if found.next_step is not UNSET:
         lines.append(f"  {'Next step':<10}  {style.paint(needs(found.next_step), '36')}")
     lines += [f"  {'Note' if number == 0 else '':<10}  {note}" for number, note in enumerate(entry.notes)]

@@ -1,7 +1,9 @@
 """Every rule that kprof can report, wherever it is judged."""
 
+import re
 from inspect import cleandoc
 
+from kprof.output.headline import screen_width, wrapped
 from kprof.reporters._ci_findings import RuleHelp
 
 
@@ -18,3 +20,18 @@ def all_rules() -> list[RuleHelp]:
     found += [RuleHelp(r.id, r.name, r.severity, r.help) for r in GATE_RULES]
     found.append(RuleHelp(*UNNEEDED_IGNORE))
     return sorted(found, key=lambda rule: rule.id)
+
+
+def on_screen(text: str) -> str:
+    """A rule's text with its paragraphs as wide as the terminal; as it is in a pipe."""
+    if screen_width() is None:
+        return text
+    lines: list[str] = []
+    for line in text.splitlines():
+        # It goes on the one before, but behind a heading and where a heading, an item, code or an empty line begins.
+        goes_on = lines and re.match(r"\S", lines[-1]) and lines[-1][0] != "#" and re.match(r" {0,2}[^\s#*|-]", line)
+        if goes_on:
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(map(wrapped, lines))

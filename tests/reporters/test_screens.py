@@ -27,7 +27,34 @@ COMMANDS = {
     "trace-gaps": "trace gaps trace.json",
     "counters-metrics": "counters metrics counter_collection_1.csv --arch gfx942",
     "lint-configs": "lint-configs gfx950-GEMM-A16W16.json",
+    "arch-list": "arch list",
+    "arch-show": "arch show MI300X",
+    "cfg": "cfg matmul.triton-3.9.0.amdgcn -o flow.svg",
+    "configs": "configs config.json --server vllm --arch MI300X --tp 8",
+    "counters-diff": "counters diff counter_collection_1.csv counter_collection_1.csv --arch gfx942",
+    "counters-roofline": "counters roofline counter_collection_1.csv --arch gfx942",
+    "ingest-counters": "ingest counters counter_collection_1.csv",
+    "ingest-mlir": "ingest mlir matmul.ttgir",
+    "ingest-trace": "ingest trace trace.json",
+    "kernels-list": "kernels list",
+    "layout": "layout mfma --shape 32x32 -o layout.svg",
+    "occupancy": "occupancy --arch gfx942 --vgpr 168 --lds 32768 --num-warps 4",
+    "occupancy-kernel": "occupancy matmul.triton-3.9.0.amdgcn --lds 16384",
+    "report": "report matmul.triton-3.9.0.amdgcn -o page.html",
+    "rules-explain": "rules explain KP301",
+    "rules-list": "rules list",
+    "trace-diff": "trace diff trace.json slower.json",
+    "trace-ops": "trace ops trace.json --arch MI300X",
+    "trace-path": "trace path trace.json",
+    "trace-ranks": "trace ranks trace.json slower.json",
+    "trace-steps": "trace steps trace.json",
+    "trace-tree": "trace tree trace.json",
 }
+
+
+MNEMONIC = r"(?:[sv]|ds|buffer|global|flat|scratch)_(?:wait|mfma|wmma|load|store|read|write|cvt)\w*"
+ABOUT_INSTRUCTIONS = {"arch-show", "rules-explain", "ingest-mlir"}
+"""Screens whose subject they are; all others name instructions under -v."""
 
 
 class _Screen(io.StringIO):
@@ -50,14 +77,22 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "gfx950-GEMM-A16W16.json").write_text(
         json.dumps({"any": {"BLOCK_SIZE_M": 64, "num_warps": 4, "kpack": 2}}, indent=2)
     )
+    (tmp_path / "matmul.ttgir").write_bytes((FILES / "mlir" / "matmul.gfx942.stages2.triton-3.9.ttgir").read_bytes())
+    (tmp_path / "config.json").write_bytes((FILES / "model_configs" / "deepseek-v3" / "config.json").read_bytes())
+    (tmp_path / "trace.json").write_text(_trace(400))
+    (tmp_path / "slower.json").write_text(_trace(480))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _trace(us):
+    """Products, elementwise kernels of ``us`` microseconds, and a collective."""
     trace = Builder()
     names = ("Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x224x64_MI16x16x1_SN", "triton_poi_fused_add_mul_0")
     for number in range(9):
-        trace.run(names[number % 2], 1000 * number + 30, 400 + number)
+        trace.run(names[number % 2], 1000 * number + 30, (us if number % 2 else 400) + number)
     trace.run("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", 12000, 300)
-    (tmp_path / "trace.json").write_text(json.dumps({**HEADER, "traceEvents": trace.events, **FOOTER}))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return json.dumps({**HEADER, "traceEvents": trace.events, **FOOTER})
 
 
 def screen(monkeypatch, width, show):
@@ -89,10 +124,11 @@ def held(name, width, text):
 
 
 def proper(text, width):
-    """No line that the terminal would cut (but commands to copy), no label of a block, no count of nothing."""
+    """No line that the terminal would cut, no name of an instruction or of a block, no count of nothing."""
     lines = text.splitlines()
     for line in lines:
-        assert len(line) <= width or line.startswith("rocprofv3 "), line
+        # Commands, attributes and names of files are there to be copied.
+        assert len(line) <= width or re.match(r"rocprofv3 |  #\w+ = #ttg| +\S+\.json$", line), line
     assert lines[0].strip()
     assert ".LBB" not in text
     assert not re.search(r"(?<![\d.,])0 (note|remark|warning|error|finding|change)s?\b", text)
@@ -110,6 +146,8 @@ def test_first_screens(folder, monkeypatch, capsys, name, width):
     """Each as it was read and found good."""
     text = screen(monkeypatch, width, lambda: run(monkeypatch, COMMANDS[name]))
     proper(text, width)
+    if name not in ABOUT_INSTRUCTIONS:
+        assert not re.search(rf"\b{MNEMONIC}", text)
     held(name, width, text)
 
 

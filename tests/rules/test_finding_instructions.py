@@ -1,21 +1,14 @@
 """Every rule's finding leads to its instructions, on every case of the rules' pages."""
 
 import pytest
-from msgspec import UNSET
 
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules import rules
-from kprof_analyzers.rules.finding_instructions import Subject, about, instructions_of
+from kprof_analyzers.rules.finding_instructions import Subject, about, instructions_of, subject_of
 from tests.rules.literate import assembly, cases, facts_of
 
 # Most of a case's TTGIR has no assembly beside it.
 FIRING = [case for case in cases() if case.fires and case.language == "asm"]
-
-
-def subject_of(finding):
-    place = None if finding.location is UNSET else finding.location
-    text = {name: value if isinstance(value := finding.evidence.get(name), str) else None for name in ("loop", "cause")}
-    return Subject(finding.rule, place and place.file, place and place.line, text["loop"], text["cause"])
 
 
 @pytest.mark.parametrize("case", FIRING, ids=lambda case: case.name)

@@ -1,26 +1,35 @@
 """What a page shows of a kernel beyond the document: source beside instructions, pictures, curves."""
 
+from collections.abc import Sequence
+
 from kprof.analysis import KernelFacts
 from kprof.details import Details, Picture
 from kprof.document import KernelReport
+from kprof.findings import Finding
 from kprof_analyzers.details.curves import occupancy_curves
 from kprof_analyzers.details.layouts import layout_pictures
 from kprof_analyzers.details.listing import source_beside_code
 from kprof_analyzers.details.source_text import SourceText
 from kprof_analyzers.details.time_shares import time_shares
+from kprof_analyzers.details.ttgir import ttgir_lines
 from kprof_analyzers.pictures import control_flow
+from kprof_analyzers.rules.finding_instructions import instructions_of, subject_of
 
 __all__ = ["Details", "SourceText", "details_of", "without_program"]
 
 _MOST_BLOCKS = 120
 
 
-def details_of(facts: KernelFacts, sources: SourceText) -> Details:
+def details_of(
+    facts: KernelFacts, sources: SourceText, findings: Sequence[Finding] = (), ttgir: str | None = None
+) -> Details:
     """Everything beyond the document of a compiled kernel.
 
     Args:
         facts: the kernel.
         sources: which source files may be read.
+        findings: those of its document.
+        ttgir: text of the TTGIR that the facts have.
     """
     notes: list[str] = []
     try:
@@ -42,6 +51,8 @@ def details_of(facts: KernelFacts, sources: SourceText) -> Details:
         layouts=pictures,
         curves=occupancy_curves(facts.resources, facts.arch.name),
         notes=[*notes, *skipped],
+        ttgir=[] if ttgir is None or facts.ttgir is None else ttgir_lines(ttgir, facts.ttgir, files),
+        landings=[instructions_of(facts.program, subject_of(finding)) for finding in findings],
     )
 
 

@@ -130,6 +130,7 @@ def _blocks(
             instruction, place = program.instructions[position], places[position]
             share = sum(shares[position].values()) if shares is not None else 0.0
             where = None if place is None else (order[place[0]], place[1])
-            code.append(CodeLine(instruction.text, instruction.opcode.cls.value, where, share, instruction.spill or ""))
+            kind, comment = instruction.opcode.cls.value, instruction.spill or ""
+            code.append(CodeLine(instruction.text, kind, where, share, comment, position))
         found.append(CodeBlock(block.label or "", header, depth, code))
     return found

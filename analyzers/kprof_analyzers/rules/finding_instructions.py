@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from msgspec import UnsetType
+
+from kprof.findings import Finding
 from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
 from kprof_analyzers.rules import known_rules
 from kprof_analyzers.rules.about import (
@@ -44,6 +47,15 @@ class Subject:
     line: int | None = None
     loop: str | None = None
     cause: str | None = None
+
+
+def subject_of(finding: Finding) -> Subject:
+    """What of a finding decides where its instructions are."""
+    said = [finding.evidence.get(name) for name in ("loop", "cause")]
+    loop, cause = (value if isinstance(value, str) else None for value in said)
+    if isinstance(finding.location, UnsetType):
+        return Subject(finding.rule, None, None, loop, cause)
+    return Subject(finding.rule, finding.location.file, finding.location.line, loop, cause)
 
 
 def about(rule: str) -> About:

@@ -32,6 +32,7 @@ def command(
     Example:  kprof ingest counters results/ -o tables/
     """
     from kprof.api.read_counters import read_counters
+    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.measurements_text import show
 
     found = read_counters(*paths)
@@ -41,8 +42,9 @@ def command(
 
     def text() -> None:
         if not quiet:
+            tell_first(found.summary)
             show(found.data, top, no_color=no_color)
-        print(found.summary)
+        tell_last(found.summary, alone=quiet)
 
     outputs.write(found.document, text)
     if strict and any(issue.severity == "error" for issue in found.issues):

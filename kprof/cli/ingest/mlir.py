@@ -24,13 +24,15 @@ def command(
     Example:  kprof ingest mlir dump.log
     """
     from kprof.api.read_mlir import read_mlir
+    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.mlir_text import show
 
     found = read_mlir(path)
 
     def text() -> None:
         if not quiet:
+            tell_first(found.summary)
             show(found.modules)
-        print(found.summary)
+        tell_last(found.summary, alone=quiet)
 
     outputs.write(found.document, text)

@@ -30,14 +30,16 @@ def command(
     Example:  kprof ingest results wall_clock.json
     """
     from kprof.api.read_results import read_results
+    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.results_text import show
 
     found = read_results(path)
 
     def text() -> None:
         if not quiet:
+            tell_first(found.summary)
             show(found.results, top)
-        print(found.summary)
+        tell_last(found.summary, alone=quiet)
 
     outputs.write(found.document, text)
     if strict and found.results.issues:

@@ -25,12 +25,14 @@ def command(
     Example:  kprof ingest thread-trace ui_output_agent_1_dispatch_20
     """
     from kprof.api.read_thread_trace import read_thread_trace
+    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.thread_trace_text import show
 
     found = read_thread_trace(path)
 
     def text() -> None:
+        tell_first(found.summary)
         show(found.trace, top)
-        print(found.summary)
+        tell_last(found.summary)
 
     outputs.write(found.document, text)

@@ -30,12 +30,14 @@ def command(
     Example:  kprof ingest tunableop tunableop_results0.csv
     """
     from kprof.api.read_tunableop import read_tunableop
+    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.tunableop_text import show
 
     found = read_tunableop(path, untuned=untuned)
 
     def text() -> None:
+        tell_first(found.summary)
         show(found.results, found.gains, top)
-        print(found.summary)
+        tell_last(found.summary)
 
     outputs.write(found.document, text)

@@ -1,18 +1,46 @@
 """Findings for the page: those of one rule together, with what to do and the rule's documentation."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import UNSET
 
 from kprof.details import Details
+from kprof.document import KernelReport
 from kprof.findings import Finding, Location
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._finding_cost import gain_words
+from kprof.reporters._loop_names import without_labels
 from kprof.reporters.html.rule_text import explanation, what_to_try
 
 Anchors = Mapping[tuple[str, int], str]
-_MOST_RELATED, _MOST_EVIDENCE = 8, 20
+_MOST_RELATED, _MOST_EVIDENCE, _MOST_LANDED = 8, 20, 200
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where things are on the page.
+
+    Attributes:
+        lines: file and line of the source to the anchor.
+        instructions: a finding, by its identity, to the positions of its instructions that the page shows.
+        key: the kernel's name in anchors.
+    """
+
+    lines: Anchors = field(default_factory=dict)
+    instructions: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    key: str = ""
+
+
+def links_of(kernel: KernelReport, details: Details, key: str) -> Links:
+    """The anchors of a kernel's source lines, and of the instructions that its findings are about."""
+    shown = {line.position for block in details.blocks for line in block.code}
+    landed = {
+        id(finding): [at for at in positions if at in shown][:_MOST_LANDED]
+        for finding, positions in zip(kernel.findings, details.landings, strict=False)
+    }
+    return Links(source_places(details, key), landed, key)
 
 
 def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
@@ -26,9 +54,17 @@ def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
 
 
 def finding_groups(
-    chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], explained: set[str], anchors: Anchors
+    kernel: KernelReport, chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], explained: set[str], links: Links
 ) -> list[dict[str, Any]]:
-    """Findings by rule, in the order of the document: the costliest first, then the worst."""
+    """Findings by rule, in the order of the document: the costliest first, then the worst.
+
+    Args:
+        kernel: whose they are.
+        chosen: its findings that are shown.
+        rules: documentation by rule.
+        explained: rules whose documentation another kernel of the page shows.
+        links: where a finding leads.
+    """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in chosen:
         groups.setdefault((finding.severity.value, finding.rule), []).append(finding)
@@ -44,16 +80,18 @@ def finding_groups(
                 "try": what_to_try(known.help) if known is not None else "",
                 "help": explanation(known.help) if known is not None and rule not in shown else "",
                 "elsewhere": known is not None and rule in shown,
-                "findings": [_finding(finding, anchors) for finding in findings],
+                "findings": [_finding(finding, kernel, links) for finding in findings],
             }
         )
         shown.add(rule)
     return found
 
 
-def _finding(finding: Finding, anchors: Anchors) -> dict[str, Any]:
+def _finding(finding: Finding, kernel: KernelReport, links: Links) -> dict[str, Any]:
+    landed, anchors = links.instructions.get(id(finding), ()), links.lines
     return {
-        "message": finding.message,
+        "message": without_labels(finding.message, kernel),
+        "landed": [f"{links.key}-i{at}" for at in landed],
         "gain": gain_words(finding),
         "place": None if finding.location is UNSET else _place(finding.location, anchors),
         "related": [_place(place, anchors) for place in finding.related[:_MOST_RELATED]],

@@ -1,11 +1,11 @@
 """Source lines and instructions as HTML. Written here and not in a template: there are thousands of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kprof.details import CodeBlock, CodeLine, Details, SourceFile, SourceLine
+from kprof.details import CodeBlock, CodeLine, Details, IrLine, SourceFile, SourceLine
 from kprof.reporters.html.charts import cause_name, segments
 from kprof.reporters.html.parts import clean
 
@@ -97,26 +97,45 @@ def heat(share: float) -> int:
     return sum(share >= limit for limit in (0.005, 0.02, 0.08, 0.2))
 
 
-def code_listing(blocks: Sequence[CodeBlock], key: str) -> "Markup":
-    """The instructions, each run of one source line in an element of its own."""
+def code_listing(blocks: Sequence[CodeBlock], key: str, landed: Collection[int] = ()) -> "Markup":
+    """The instructions, each run of one source line in an element of its own, as is each one that a finding leads to.
+
+    Args:
+        blocks: the program.
+        key: the kernel's name in the page's anchors.
+        landed: positions of instructions that findings lead to.
+    """
     from markupsafe import Markup
 
     seen: set[tuple[int, int]] = set()
-    text = "".join(_block(block, key, seen) for block in blocks if block.code)
+    marked = set(landed)
+    text = "".join(_block(block, key, seen, marked) for block in blocks if block.code)
     return Markup(text)  # noqa: S704 - everything from outside was escaped on the way
 
 
-def _block(block: CodeBlock, key: str, seen: set[tuple[int, int]]) -> str:
+def ir_listing(lines: Sequence[IrLine]) -> "Markup":
+    """Intermediate code, each run of one source line in an element of its own."""
+    from markupsafe import Markup
+
+    parts = []
+    for place, run in groupby(lines, key=lambda line: line.place):
+        text = "".join(f"{line.number:5}  {_text(line.text, _LONGEST_LINE)}\n" for line in run)
+        name = "" if place is None else f"{place[0]}-{place[1]}"
+        parts.append(text if place is None else f'<span data-l="{name}" data-n="{place[1]}">{text}</span>')
+    return Markup("".join(parts))  # noqa: S704 - everything from outside was escaped on the way
+
+
+def _block(block: CodeBlock, key: str, seen: set[tuple[int, int]], marked: set[int]) -> str:
     share = sum(line.share for line in block.code)
     where = f"in loop {_text(block.loop, 80)}, depth {block.depth}" if block.loop else "outside loops"
     time = f", {100 * share:.1f} % of the time" if share >= 0.0005 else ""
     head = f"<b>{_text(block.label, 80) or '(no label)'}:</b><i> {where}{time}</i>\n"
-    return head + "".join(_runs(block.code, key, seen))
+    return head + "".join(_runs(block.code, key, seen, marked))
 
 
-def _runs(code: Sequence[CodeLine], key: str, seen: set[tuple[int, int]]) -> Iterator[str]:
+def _runs(code: Sequence[CodeLine], key: str, seen: set[tuple[int, int]], marked: set[int]) -> Iterator[str]:
     for place, run in groupby(code, key=lambda line: line.place):
-        lines = "".join(map(_instruction, run))
+        lines = "".join(_anchored(line, key) if line.position in marked else _instruction(line) for line in run)
         if place is None:
             yield lines
             continue
@@ -124,6 +143,11 @@ def _runs(code: Sequence[CodeLine], key: str, seen: set[tuple[int, int]]) -> Ite
         anchor = "" if place in seen else f' id="{key}-c{name}"'
         seen.add(place)
         yield f'<span{anchor} data-l="{name}" data-n="{place[1]}">{lines}</span>'
+
+
+def _anchored(line: CodeLine, key: str) -> str:
+    """An instruction that a finding leads to."""
+    return f'<em id="{key}-i{line.position}">{_instruction(line)}</em>'
 
 
 def _instruction(line: CodeLine) -> str:

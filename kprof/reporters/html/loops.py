@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET
 
 from kprof.document import KernelReport, LoopFacts, LoopPrediction
-from kprof.reporters._console_text import loop_summary
+from kprof.reporters._loop_names import lines_of, summary
 from kprof.reporters.html.charts import cause_name, segments
 
 _MOST_WAITS, _MOST_CAUSES = 24, 12
@@ -14,13 +14,12 @@ _MOST_WAITS, _MOST_CAUSES = 24, 12
 def loop_rows(kernel: KernelReport) -> list[dict[str, Any]]:
     """A row for each loop, outer before inner."""
     modelled = {} if kernel.model is UNSET else {loop.header: loop for loop in kernel.model.loops}
-    return [_row(loop, modelled.get(loop.header)) for loop in kernel.loops]
+    return [_row(loop, modelled.get(loop.header), kernel) for loop in kernel.loops]
 
 
-def _row(loop: LoopFacts, model: LoopPrediction | None) -> dict[str, Any]:
-    where, _, what = loop_summary(loop).partition("   ")
-    if not loop.lines:
-        where, what = "", where
+def _row(loop: LoopFacts, model: LoopPrediction | None, kernel: KernelReport) -> dict[str, Any]:
+    where = lines_of(loop, kernel)
+    what = summary(loop, kernel).removeprefix(where).strip()
     row: dict[str, Any] = {
         "header": loop.header,
         "depth": loop.depth,

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _TRY = re.compile(r"^## What to try\s*$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_STRESSED = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])")
 _ITEM = re.compile(r"^\s*[-*] ")
 
 
@@ -55,5 +56,15 @@ def _inline(text: str) -> "Markup":
     if len(parts) % 2 == 0:
         return escape(text)
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if number % 2 else _stressed(part) for number, part in enumerate(parts)
+    )
+
+
+def _stressed(text: str) -> "Markup":
+    """Words between single asterisks, which touch no other letter outside."""
+    from markupsafe import Markup, escape
+
+    parts = _STRESSED.split(text)
+    return Markup("").join(
+        Markup("<em>{}</em>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
     )

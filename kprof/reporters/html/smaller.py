@@ -14,6 +14,9 @@ def smaller(details: Details) -> Iterator[Details]:
     if details.layouts:
         details = _noted(replace(details, layouts=()), "layouts are left out: kprof layout draws them")
         yield details
+    if details.ttgir:
+        details = _noted(replace(details, ttgir=()), "the TTGIR is left out: --max-size makes room for it")
+        yield details
     total = sum(len(block.code) for block in details.blocks)
     in_loops = [block if block.loop else _emptied(block) for block in details.blocks]
     if any(block.loop for block in details.blocks) and any(not block.loop for block in details.blocks):
@@ -31,7 +34,7 @@ def smaller(details: Details) -> Iterator[Details]:
 def size(details: Details) -> int:
     """About how many bytes of a page the instructions and pictures take: never much more than they do."""
     code = sum(len(line.text) + 8 for block in details.blocks for line in block.code)
-    return code + sum(len(picture.svg) for picture in details.layouts)
+    return code + sum(len(picture.svg) for picture in details.layouts) + sum(len(one.text) for one in details.ttgir)
 
 
 def _noted(details: Details, note: str) -> Details:

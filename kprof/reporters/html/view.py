@@ -10,11 +10,13 @@ from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._console_text import config_line, plural
+from kprof.reporters._loop_names import called, without_labels
 from kprof.reporters._model_text import duration, iteration, missing_for_time, supplied
 from kprof.reporters._rule_coverage import coverage_line
+from kprof.reporters._verdict_sentence import verdict
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
-from kprof.reporters.html.findings import finding_groups, source_places
-from kprof.reporters.html.listing import code_listing, places, source_table
+from kprof.reporters.html.findings import Links, finding_groups, links_of
+from kprof.reporters.html.listing import code_listing, ir_listing, places, source_table
 from kprof.reporters.html.loops import hot_waits, loop_rows
 from kprof.reporters.html.measured import measured_view
 from kprof.reporters.html.parts import Cutter
@@ -24,9 +26,9 @@ from kprof.reporters.html.resources import occupancy_view, resource_rows
 _FINDINGS, _ROWS, _FEW = 200, 100, 12
 # Percent below which a prediction is no more than noise.
 _NOTHING = 3.0
+# Share of the time that is worth a word.
+_LARGE = 0.05
 _CAUSE_WORDS = {
-    "matrix": "the matrix units are busy: little time is lost",
-    "vector": "the vector units are busy",
     "lds": "LDS is busy, or wavefronts wait for reads from it",
     "memory latency": "wavefronts wait for loads, and no other work hides it",
     "memory bandwidth": "memory or a cache delivers at its limit",
@@ -74,8 +76,8 @@ def kernel_view(
         explained: rules whose documentation another kernel of the page shows.
     """
     cut = Cutter()
-    anchors = source_places(details, key)
-    groups = finding_groups(cut("findings", kernel.findings, _FINDINGS), rules, explained, anchors)
+    links = links_of(kernel, details, key)
+    groups = finding_groups(kernel, cut("findings", kernel.findings, _FINDINGS), rules, explained, links)
     product = "" if kernel.product is UNSET else kernel.product
     made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
     return {
@@ -86,8 +88,8 @@ def kernel_view(
         "made_by": made_by if isinstance(made_by, str) else "compiler not known",
         "knobs": config_line(_timeless(kernel)),
         "badge": _badge(kernel),
-        "reasons": _reasons(kernel, anchors),
-        "model": None if kernel.model is UNSET else _model(kernel.model),
+        "reasons": _reasons(kernel, links),
+        "model": None if kernel.model is UNSET else _model(kernel.model, kernel),
         "measured": measured_view(kernel, cut),
         "occupancy": occupancy_view(kernel),
         "resources": resource_rows(kernel),
@@ -104,7 +106,8 @@ def kernel_view(
         "has_passes": kernel.passes is not UNSET,
         "curves": [{"title": curve_title(curve), "chart": occupancy_curve(curve)} for curve in details.curves],
         "sources": _sources(details, key),
-        "code": code_listing(details.blocks, key),
+        "code": code_listing(details.blocks, key, {at for found in links.instructions.values() for at in found}),
+        "ttgir": ir_listing(details.ttgir),
         "has_code": any(block.code for block in details.blocks),
         "control_flow": details.control_flow,
         "layouts": details.layouts,
@@ -136,26 +139,33 @@ def _badge(kernel: KernelReport) -> dict[str, str]:
     return {"worst": worst, "words": words or "no findings"}
 
 
-def _reasons(kernel: KernelReport, anchors: Mapping[tuple[str, int], str]) -> list[dict[str, Any]]:
-    """What holds the kernel back, in a sentence or two: the model's largest cause, the worst finding."""
+def _reasons(kernel: KernelReport, links: Links) -> list[dict[str, Any]]:
+    """What holds the kernel back, in a sentence or two: what the model says, the worst finding."""
     found: list[dict[str, Any]] = []
     if kernel.model is not UNSET and kernel.model.shares:
-        cause, share = max(kernel.model.shares.items(), key=lambda item: item[1])
-        text = (
-            f"{100 * share:.0f} % of the modelled time goes to {cause_name(cause)}: {_CAUSE_WORDS.get(cause, cause)}."
-        )
-        found.append({"text": text, "place": None, "anchor": None})
+        found.append({"text": f"{verdict(kernel)}. {_why(kernel.model)}", "place": None, "anchor": None})
     if kernel.findings:
         worst = kernel.findings[0]
         place = None if worst.location is UNSET else worst.location
-        anchor = None if place is None else anchors.get((place.file, place.line))
-        found.append({"text": f"{worst.name}: {worst.message}", "place": place and str(place), "anchor": anchor})
+        anchor = None if place is None else links.lines.get((place.file, place.line))
+        text = f"{worst.name}: {without_labels(worst.message, kernel)}"
+        found.append({"text": text, "place": place and str(place), "anchor": anchor})
     if not found:
         found.append({"text": "Nothing was found, and nothing was modelled.", "place": None, "anchor": None})
     return found
 
 
-def _model(model: Prediction) -> dict[str, Any]:
+def _why(model: Prediction) -> str:
+    """What the largest cause means; of units that work, what takes the rest of the time."""
+    (cause, _), *others = sorted(model.shares.items(), key=lambda item: -item[1])
+    words = _CAUSE_WORDS.get(cause)
+    if words is not None:
+        return f"{words[0].upper()}{words[1:]}."
+    rest = [f"{cause_name(name)} ({100 * part:.0f} %)" for name, part in others[:2] if part >= _LARGE]
+    return f"Most of the rest goes to {' and '.join(rest)}." if rest else ""
+
+
+def _model(model: Prediction, kernel: KernelReport) -> dict[str, Any]:
     hot = max(model.loops, key=lambda loop: loop.cycles_per_iteration * loop.trips * loop.entries, default=None)
     return {
         "time": None if model.time_us is None else duration(model.time_us),
@@ -165,7 +175,7 @@ def _model(model: Prediction) -> dict[str, Any]:
         "range": time_range(model),
         "light": None if not model.speed_of_light_us else duration(model.speed_of_light_us),
         "light_percent": None if model.speed_of_light_percent is None else f"{model.speed_of_light_percent:.0f}",
-        "iteration": None if hot is None else iteration(hot, hot.header),
+        "iteration": None if hot is None else iteration(hot, called(hot.header, kernel)),
         "supplied": None if model.time_us is not None else supplied(model),
         "causes": segments(model.shares, least=0.002)[:_FEW],
         "traffic": [
@@ -196,7 +206,7 @@ def _worth(model: Prediction) -> str:
     change = 100 * (worth.time_us / model.time_us - 1)
     if abs(change) < _NOTHING:
         return "One more workgroup on each CU would change nothing."
-    return f"One more workgroup on each CU would change the time by {change:+.0f} %."
+    return f"One more workgroup on each CU would be {abs(change):.0f} % {'faster' if change < 0 else 'slower'} (model)."
 
 
 def _bytes(amount: float) -> str:

@@ -17,14 +17,35 @@
     const same = [...kernel.querySelectorAll(`[data-l="${place}"]`)];
     for (const one of same) one.classList.add("on");
     if (!move) return;
-    const fromSource = element.tagName === "TR";
-    const others = same.filter((one) => (one.tagName === "TR") !== fromSource);
-    const key = `${kernel.id} ${place} ${fromSource}`;
-    turn = key === last && others.length ? (turn + 1) % others.length : 0;
+    const home = element.closest(".pane"), panes = [...kernel.querySelectorAll(".pane")];
+    const key = `${kernel.id} ${place} ${panes.indexOf(home)}`;
+    turn = key === last ? turn + 1 : 0;
     last = key;
-    if (others.length) show(others[turn]);
+    for (const pane of panes) {
+      const there = pane === home ? [] : same.filter((one) => pane.contains(one));
+      if (there.length) show(there[turn % there.length]);
+    }
+  };
+  // A finding's own instructions: all lit, one after the other in sight.
+  const go = (link) => {
+    const found = link.dataset.go.split(" ").map((id) => document.getElementById(id)).filter(Boolean);
+    if (!found.length) return;
+    for (const old of document.querySelectorAll(".on")) old.classList.remove("on");
+    for (const one of found) one.classList.add("on");
+    const key = link.dataset.go;
+    turn = key === last ? turn + 1 : 0;
+    last = key;
+    const one = found[turn % found.length];
+    one.closest(".pane").scrollIntoView({ block: "nearest" });
+    show(one);
   };
   document.addEventListener("click", (event) => {
+    const link = event.target.closest("a.go");
+    if (link) {
+      event.preventDefault();
+      go(link);
+      return;
+    }
     const element = event.target.closest("[data-l]");
     if (!element || String(getSelection())) return;
     if (event.target.closest("a")) event.preventDefault();
@@ -43,6 +64,10 @@
     let hottest = null;
     for (const step of ["h4", "h3", "h2"]) hottest ||= pane.querySelector(`tr.${step}, u.${step}`);
     if (hottest) show(hottest);
+    if (hottest && hottest.dataset.l) {
+      const same = pane.closest(".kernel").querySelector(`.ir [data-l="${hottest.dataset.l}"]`);
+      if (same) show(same);
+    }
   }
   follow();
   // Lists: sorted by a click on a heading, and searched.
