@@ -14,11 +14,12 @@ import argparse
 import json
 import os
 import random
+import statistics
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +67,7 @@ class Result:
     Attributes:
         kinds: answered, wrong, given up: how many.
         megabytes: of all processes together, after equal numbers of questions.
+        own: of the process that asks, at the same moments.
         slowest_again: seconds that the slowest question took which had been asked before with nothing saved since.
         orphans: processes left after the session was closed.
         compared: answers compared with those of a new session.
@@ -74,6 +76,7 @@ class Result:
 
     kinds: Counter[str] = field(default_factory=Counter)
     megabytes: list[float] = field(default_factory=list)
+    own: list[float] = field(default_factory=list)
     slowest_again: float = 0.0
     orphans: int = 0
     compared: int = 0
@@ -81,9 +84,20 @@ class Result:
 
     @property
     def growth(self) -> float:
-        """Memory of the last quarter over that of the second."""
-        quarter = max(1, len(self.megabytes) // 4)
-        return max(self.megabytes[-quarter:]) / max(self.megabytes[quarter : 2 * quarter] or self.megabytes)
+        """Memory of the last quarter over that of the second: the larger of that of all and of the process that asks.
+
+        Medians: processes are replaced now and then, and how many compilers are alive differs from moment to moment.
+        """
+        return max(
+            _quarters(series, statistics.median)[3] / _quarters(series, statistics.median)[1]
+            for series in (self.megabytes, self.own)
+        )
+
+
+def _quarters(values: Sequence[float], of: Callable[[Sequence[float]], float]) -> list[float]:
+    """Something of each quarter of a series."""
+    size = max(1, len(values) // 4)
+    return [of(values[at : at + size] or values[-1:]) for at in range(0, 4 * size, size)]
 
 
 def one(draw: random.Random) -> Asked:
@@ -158,10 +172,10 @@ def descendants(root: int) -> Iterator[int]:
         left += below.get(here, [])
 
 
-def memory() -> float:
-    """Megabytes of this process and of all below it; what they share counts once."""
+def memory(*, own: bool = False) -> float:
+    """Megabytes of this process, and of all below it; what they share counts once."""
     total = 0
-    for process in descendants(os.getpid()):
+    for process in [os.getpid()] if own else descendants(os.getpid()):
         try:
             lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
         except OSError:
@@ -202,6 +216,7 @@ def ask_all(count: int, seed: int, folder: Path, tell: Any = None) -> Result:
                 recent.append(asked)
             if number % every == every - 1:
                 result.megabytes.append(memory())
+                result.own.append(memory(own=True))
                 if tell is not None:
                     tell(f"{number + 1}: {result.megabytes[-1]:.0f} MB, {dict(result.kinds)}")
     result.orphans = _left(before)
@@ -253,14 +268,12 @@ def _compare(result: Result, answers: dict[tuple[float, Asked], str], source: Pa
 
 def page(result: Result, count: int, seed: int, seconds: float) -> str:
     """The page of ``docs/validation``."""
-    quarter = max(1, len(result.megabytes) // 4)
-    points = ", ".join(f"{one:.0f}" for one in result.megabytes[quarter - 1 :: quarter])
     kinds, different = result.kinds, len(result.different)
     rows = {
         "questions": f"{count:,} in {seconds:.0f} s: {kinds['answered']} answered, {kinds['wrong']} refused, "
         f"{kinds['given up']} given up",
-        "memory of all its processes after each quarter": f"{points} MB; the last quarter's most is "
-        f"{result.growth:.2f} of the second's",
+        "memory of all processes, by quarter of the questions": _megabytes(result.megabytes),
+        "of them the process that asks": _megabytes(result.own),
         "processes left after it was closed": f"{result.orphans}",
         "answers compared with a new session's": f"{result.compared} different ones: {different} differ",
         "slowest answer to a repeated question": f"{1000 * result.slowest_again:.0f} ms",
@@ -283,6 +296,11 @@ another order.
 Compile times, and whether a compile came from the cache, are not compared. Fewer questions are asked in
 `tests/api/live/test_many_questions.py`.
 """
+
+
+def _megabytes(series: Sequence[float]) -> str:
+    medians, most = _quarters(series, statistics.median), _quarters(series, max)
+    return ", ".join(f"{mid:.0f}" for mid in medians) + " MB; at most " + ", ".join(f"{top:.0f}" for top in most)
 
 
 def main() -> None:

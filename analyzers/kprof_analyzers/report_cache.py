@@ -110,10 +110,13 @@ def _explain(jobs: Sequence[TargetJob], compiled: Compiled, root: Path | None) -
     kernel: LoadedKernel = loaded(jobs[0], compiled)
     for job in jobs:
         with paused():
-            report = analyze(replace(kernel, product=job.product), model=True)
+            analyzed = analyze(replace(kernel, product=job.product), model=True)
+        # As whoever reads it from the cache has it, down to 2.0 for 2.
+        data = msgspec.json.encode(analyzed, enc_hook=str)
+        report = msgspec.json.decode(data, type=KernelReport)
         # An analyzer that failed may find next time what it lacked.
         if root is not None and compiled.hash and report.rules is not UNSET and not report.rules.failed:
-            _EXPLAINED.write(_explained_key(job, compiled.hash), [msgspec.json.encode(report, enc_hook=str)], root)
+            _EXPLAINED.write(_explained_key(job, compiled.hash), [data], root)
         yield report
 
 
