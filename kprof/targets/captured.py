@@ -62,6 +62,14 @@ def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[L
         raise InputError("this capture holds no kernel", path=path, hint="; ".join(capture.notes) or None)
 
 
+def _first_stage(kernel: CapturedKernel) -> dict[str, str]:
+    """The TTIR, where it was kept."""
+    try:
+        return {"ttir": _in_place(kernel.text("ttir"), kernel.moved)}
+    except KprofError:
+        return {}
+
+
 def loaded(kernel: CapturedKernel) -> LoadedKernel:
     """A captured kernel, read.
 
@@ -103,7 +111,7 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         source=kernel.source,
         compile_seconds=result.seconds,
         cached=result.cached,
-        stages={"ttgir": ttgir, "amdgcn": text},
+        stages={**_first_stage(kernel), "ttgir": ttgir, "amdgcn": text},
         unrecorded=kernel.unrecorded,
         assumed=_assumed(kernel),
         notes=notes,

@@ -43,6 +43,8 @@ export class Pane {
     this.files = listing.files;
     this.lines = listing.lines;
     this.notes = listing.notes;
+    // Stages that this kernel has not are there, but cannot be chosen.
+    for (const option of this.select.options) option.disabled = Boolean(listing.stages && !listing.stages.includes(option.value));
     this.rows = new Map();
     let longest = 0;
     this.lines.forEach(([, pieces, places], row) => {
