@@ -102,7 +102,8 @@ class ConsoleReporter:
         """What `kprof advise` found for this kernel, where somebody has asked it."""
         from rich.text import Text
 
-        from kprof.reporters.advice_text import knobs, triton_config
+        from kprof.output.assignments import assigned
+        from kprof.reporters.advice_text import triton_config
         from kprof.tuning.known_advice import recall
 
         found = recall(kernel)
@@ -110,7 +111,7 @@ class ConsoleReporter:
             return
         old, new = found.spills
         spills = f", {old:,} → {new:,} spilled VGPRs" if old and new is not None else ""
-        words = f"{knobs(found.change)}: {duration(found.start_us)} → {duration(found.best_us)} (model){spills}"
+        words = f"{assigned(found.change)}: {duration(found.start_us)} → {duration(found.best_us)} (model){spills}"
         self._console.print(together(Text(f"better, compiled by kprof advise: {words}", style="green")))
         self._console.print(Text(f"  {triton_config(found.config)}", style="cyan"), soft_wrap=True)
 

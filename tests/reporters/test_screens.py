@@ -40,7 +40,6 @@ COMMANDS = {
     "layout": "layout mfma --shape 32x32 -o layout.svg",
     "occupancy": "occupancy --arch gfx942 --vgpr 168 --lds 32768 --num-warps 4",
     "occupancy-kernel": "occupancy matmul.triton-3.9.0.amdgcn --lds 16384",
-    "report": "report matmul.triton-3.9.0.amdgcn -o page.html",
     "rules-explain": "rules explain KP301",
     "rules-list": "rules list",
     "trace-diff": "trace diff trace.json slower.json",
