@@ -54,7 +54,10 @@ def recall(report: "KernelReport") -> KnownAdvice | None:
     if report.specialization is UNSET:
         return None
     data = _SECTION.read(_key(report))
-    return None if data is None else msgspec.json.decode(data, type=KnownAdvice)
+    try:
+        return None if data is None else msgspec.json.decode(data, type=KnownAdvice)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
 
 
 def _key(report: "KernelReport") -> str:
