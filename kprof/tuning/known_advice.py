@@ -54,10 +54,7 @@ def recall(report: "KernelReport") -> KnownAdvice | None:
     if report.specialization is UNSET:
         return None
     data = _SECTION.read(_key(report))
-    try:
-        return None if data is None else msgspec.json.decode(data, type=KnownAdvice)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
+    return None if data is None else msgspec.json.decode(data, type=KnownAdvice)
 
 
 def _key(report: "KernelReport") -> str:

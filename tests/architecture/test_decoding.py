@@ -31,6 +31,7 @@ READERS = ("kprof/inputs/", "kprof/captures/", "kprof/cache/", "kprof/tuning/", 
 ALLOWED = {
     "kprof/cache/entries.py": SUMMED,
     "kprof/tuning/configs/json_text.py": "one text or number, whose form and length a pattern has held",
+    "kprof/tuning/known_advice.py": SUMMED,
     "kprof/tuning/recorded/answer.py": "entries that were JSON a moment ago",
     "kprof/tuning/trials/serve.py": WIRE,
     "kprof/tuning/servers/lookup_process.py": WIRE,
