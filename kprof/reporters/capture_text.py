@@ -168,7 +168,7 @@ class CaptureTextReporter:
             which = f"all {compiled:,}" if compiled == len(tuned) else f"{compiled:,} of {len(tuned):,}"
             lines.append(
                 f"autotuners: {_count(len(capture.tunings), 'choice')} not known; {which} configurations were "
-                "compiled, and the first that can be launched stands for the choice"
+                f"compiled, and the first that can be launched stands for the choice{_hopeless(capture, failed)}"
             )
         if capture.reads_count:
             places = list(dict.fromkeys(f"{what} at {_caller(site)}" for what, site in capture.reads))
@@ -219,6 +219,16 @@ def _where(kernel: CapturedKernel) -> str:
     place = kernel.result.place if kernel.result is not None else None
     line = place.removeprefix("line ") if place and place.startswith("line ") else str(kernel.source.line)
     return f"   {str(kernel.source).rsplit(':', 1)[0]}:{line}"
+
+
+def _hopeless(capture: Capture, failed: set[str]) -> str:
+    """Of how many choices nothing can be launched, as the end of a sentence."""
+    none = sum(
+        all(kernel is None or kernel in failed for kernel in tuning.candidates.values())
+        for tuning in capture.tunings
+        if tuning.candidates
+    )
+    return f"; of {none:,} none compiles" if none else ""
 
 
 def _count(number: int, word: str, plural: str | None = None) -> str:
