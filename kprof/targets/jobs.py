@@ -295,7 +295,8 @@ def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
     values = "".join(f" --constexpr {name}=..." for name in needed)
     return TargetError(
         f"{kernel.name} does not say how it is launched",
-        hint=f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32; or add a KERNEL to the file",
+        hint=f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32; or add a KERNEL to the file; "
+        "or run it: kprof analyze kernel FILE.py -- ARGUMENTS takes what it launches",
     )
 
 
