@@ -46,11 +46,12 @@ def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
     if len(busy) >= _MANY:
         return _binned_at_once(busy, first, width, bins)
     for start, end in busy:
-        low = min(bins - 1, int((start - first) / width))
-        high = min(bins - 1, int((end - first) / width))
+        # Times since the first are exact in a double, wall-clock times in ns are not.
+        begin, stop = start - first, end - first
+        low = min(bins - 1, int(begin / width))
+        high = min(bins - 1, int(stop / width))
         for index in range(low, high + 1):
-            left, right = first + index * width, first + (index + 1) * width
-            shares[index] += max(0.0, min(end, right) - max(start, left)) / width
+            shares[index] += max(0.0, min(stop, (index + 1) * width) - max(begin, index * width)) / width
     return [min(1.0, s) for s in shares]
 
 
@@ -58,14 +59,13 @@ def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list
     """The same sums, in the same order and to the last bit, with numpy."""
     import numpy as np
 
-    starts, ends = np.frombuffer(busy.starts, dtype=np.int64), np.frombuffer(busy.ends, dtype=np.int64)
-    low, high = (np.minimum(bins - 1, ((times - first) / width).astype(np.int64)) for times in (starts, ends))
+    starts, ends = (np.frombuffer(times, dtype=np.int64) - first for times in (busy.starts, busy.ends))
+    low, high = (np.minimum(bins - 1, (times / width).astype(np.int64)) for times in (starts, ends))
     # An interval has an entry for each bin that it touches.
     counts = np.maximum(high - low + 1, 0)
     which = np.repeat(np.arange(len(starts)), counts)
     index = low[which] + np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-    left, right = first + index * width, first + (index + 1) * width
-    inside = np.minimum(ends[which], right) - np.maximum(starts[which], left)
+    inside = np.minimum(ends[which], (index + 1) * width) - np.maximum(starts[which], index * width)
     shares = np.zeros(bins)
     np.add.at(shares, index, np.maximum(0.0, inside) / width)
     return [min(1.0, share) for share in shares.tolist()]
