@@ -36,10 +36,11 @@ class Result(ABC):
             """Everything, as the command writes it; a field of some results, made on demand by others."""
 
     def to_json(self) -> str:
-        """The document as JSON text: what the command writes with ``--json``."""
-        from kprof.reporters.json_document import encoded
+        """The document as JSON text: what the command writes with ``--json``, paths as it has them."""
+        from kprof.reporters.json_document import FORMAT, encoded
+        from kprof.reporters.outputs import placed
 
-        return encoded(self.document)
+        return encoded(placed(FORMAT, self.document))
 
     @abstractmethod
     def to_frame(self) -> "pd.DataFrame":
@@ -82,6 +83,7 @@ class Result(ABC):
     def _as(self, ending: str, target: Path) -> str:
         """The content of a file with an ending."""
         from kprof.reporters.interface import ReportRequest
+        from kprof.reporters.outputs import placed
         from kprof.reporters.registry import formats_of
 
         if ending == ".json":
@@ -90,7 +92,7 @@ class Result(ABC):
             return str(self.to_frame().to_csv(index=False))
         for each in formats_of(self.kind):
             if each.extension == ending:
-                return each.render(self.document, ReportRequest(self.kind, frozenset(), self.details))
+                return each.render(placed(each, self.document), ReportRequest(self.kind, frozenset(), self.details))
         known = ", ".join(self.formats())
         raise KprofError(f"no format is known by the ending {ending!r}", path=str(target), hint=f"known are {known}")
 

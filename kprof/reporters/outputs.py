@@ -100,10 +100,19 @@ class Outputs:
         """Render one format, put it where it belongs, and finish it."""
         found, flags = format_of(name, self.kind), self.flags.get(name, frozenset())
         request = ReportRequest(self.kind, flags) if details is None else ReportRequest(self.kind, flags, details)
-        if found.starts_at_root(document):
-            document = relocated(document, root_of(Path.cwd()))
+        document = placed(found, document)
         put(found.render(document, request))
         found.finish(document, request)
+
+
+def placed(found: Format, document: Any) -> Any:
+    """The document with its paths as a format has them: from the root of the work tree, or as they are.
+
+    Args:
+        found: the format.
+        document: of a kind that it has.
+    """
+    return relocated(document, root_of(Path.cwd())) if found.starts_at_root(document) else document
 
 
 NO_OUTPUTS = Outputs("")

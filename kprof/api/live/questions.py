@@ -6,12 +6,23 @@ They run in the session's processes and call the public API: an answer is the on
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kprof.api.live import answers
 from kprof.hardware.default import DEFAULT_GPU
 
+if TYPE_CHECKING:
+    from kprof.api.result import Result
+
 Options = Mapping[str, Any]
+
+
+def _plain(found: "Result") -> dict[str, Any]:
+    """A result's document as JSON has it, with paths as they are: an editor opens the files."""
+    from kprof.reporters.json_document import encoded
+
+    document: dict[str, Any] = json.loads(encoded(found.document))
+    return document
 
 
 def analyze(target: str, **options: Any) -> answers.Analyzed:
@@ -19,15 +30,14 @@ def analyze(target: str, **options: Any) -> answers.Analyzed:
     from kprof.api import analyze as analyze_
 
     found = analyze_.analyze(target, **options)
-    return answers.Analyzed(found.summary, [kernel_answer(one) for one in json.loads(found.to_json())["kernels"]])
+    return answers.Analyzed(found.summary, [kernel_answer(one) for one in _plain(found)["kernels"]])
 
 
 def report(target: str, **options: Any) -> dict[str, Any]:
     """``kprof.analyze``, whole: the document of schema ``kprof.report/1``."""
     from kprof.api import analyze as analyze_
 
-    found: dict[str, Any] = json.loads(analyze_.analyze(target, keep_programs=False, **options).to_json())
-    return found
+    return _plain(analyze_.analyze(target, keep_programs=False, **options))
 
 
 def joined_report(target: str, **options: Any) -> dict[str, Any]:
@@ -59,7 +69,7 @@ def compared(old: Options, new: Options) -> answers.Compared:
     from kprof.document import Report
 
     found = diff_.diff(*(ReportResult(msgspec.convert(side, Report)) for side in (old, new)))
-    document = json.loads(found.to_json())
+    document = _plain(found)
     changes = [
         answers.ChangeAnswer(
             kernel["name"],
@@ -85,7 +95,7 @@ def advise(target: str, **options: Any) -> answers.AdviceAnswer:
     from kprof.errors import TargetError
 
     found = advise_.advise(target, **options)
-    document = json.loads(found.to_json())
+    document = _plain(found)
     if "start" not in document:
         kernels = [one.get("kernel", "?") for one in document.get("kernels", ())]
         raise TargetError(f"this is {len(kernels)} kernels: {', '.join(kernels)}", hint="ask for one: CAPTURE::NAME")
@@ -135,7 +145,7 @@ def rank(target: str, **options: Any) -> answers.Ranking:
     from kprof.errors import TargetError
 
     found = tune_.tune(target, **options)
-    document = json.loads(found.to_json())
+    document = _plain(found)
     if len(document["problems"]) != 1:
         names = ", ".join(problem["name"] for problem in document["problems"])
         raise TargetError(
@@ -164,7 +174,7 @@ def occupancy(target: str | None = None, **numbers: Any) -> answers.Occupied:
     from kprof.api import occupancy as occupancy_
 
     found = occupancy_.occupancy(target, **numbers) if target else occupancy_.occupancy(**numbers)
-    return answers.Occupied(found.summary, json.loads(found.to_json())["kernels"])
+    return answers.Occupied(found.summary, _plain(found)["kernels"])
 
 
 def explain_rule(rule: str) -> answers.RuleText:
