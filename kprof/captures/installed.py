@@ -113,6 +113,9 @@ def other_versions(imported: Mapping[str, str]) -> list[str]:
 
     found = []
     for name, had in imported.items():
+        if not name:
+            # Python 3.10 finds the first distribution by it.
+            continue
         try:
             here = _public(metadata.version(name))
         except (metadata.PackageNotFoundError, ValueError):

@@ -140,7 +140,11 @@ def words(text):
 
 
 @pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    # What a kernel cannot run on is asked of Triton.
+    [pytest.param(name, marks=[pytest.mark.triton] if name == "kernels-list" else []) for name in COMMANDS],
+)
 def test_first_screens(folder, monkeypatch, capsys, name, width):
     """Each as it was read and found good."""
     text = screen(monkeypatch, width, lambda: run(monkeypatch, COMMANDS[name]))
