@@ -61,6 +61,81 @@ def _fetch(shared, base, offsets):
 
 
 @gluon.jit
+def _whole(
+    a_lds, b_lds, a_base, b_base, a_places, b_places, acc, count: gl.constexpr, BLOCK_K: gl.constexpr,
+    first: gl.constexpr, second: gl.constexpr,
+):  # fmt: skip
+    """The sum over K of a tile in one piece, the next step's operands read from LDS ahead."""
+    for buffer in gl.static_range(2):
+        _fetch(a_lds.index(buffer), a_base, a_places)
+        _fetch(b_lds.index(buffer), b_base, b_places)
+        gl.amd.cdna4.async_copy.commit_group()
+        a_base += BLOCK_K
+        b_base += BLOCK_K
+    gl.amd.cdna4.async_copy.wait_group(1)
+    a = gl.amd.cdna4.async_copy.load_shared_relaxed(a_lds.index(0), first)
+    b = gl.amd.cdna4.async_copy.load_shared_relaxed(b_lds.index(0), second)
+    for k in range(count - 1):
+        filled = k % 2
+        acc = gl.amd.cdna3.mfma(a, b, acc)
+        gl.amd.cdna4.async_copy.wait_group(0)
+        more = k != count - 2
+        gl.amd.cdna4.async_copy.buffer_load_to_shared(a_lds.index(filled), a_base, a_places, mask=more)
+        gl.amd.cdna4.async_copy.buffer_load_to_shared(b_lds.index(filled), b_base, b_places, mask=more)
+        gl.amd.cdna4.async_copy.commit_group()
+        a = gl.amd.cdna4.async_copy.load_shared_relaxed(a_lds.index(1 - filled), first)
+        b = gl.amd.cdna4.async_copy.load_shared_relaxed(b_lds.index(1 - filled), second)
+        a_base += BLOCK_K
+        b_base += BLOCK_K
+    return gl.amd.cdna3.mfma(a, b, acc)
+
+
+@gluon.jit
+def _halves(
+    a_lds, b_lds, right_lds, a_base, b_base, a_places, b_places, right_places, acc, right, count: gl.constexpr,
+    BLOCK_K: gl.constexpr, first: gl.constexpr, second: gl.constexpr,
+):  # fmt: skip
+    """The sums over K of a tile's left and right half in turns."""
+    for buffer in gl.static_range(2):
+        _fetch(a_lds.index(buffer), a_base, a_places)
+        _fetch(b_lds.index(buffer), b_base, b_places)
+        gl.amd.cdna4.async_copy.commit_group()
+        _fetch(right_lds.index(buffer), b_base, right_places)
+        gl.amd.cdna4.async_copy.commit_group()
+        a_base += BLOCK_K
+        b_base += BLOCK_K
+    gl.amd.cdna4.async_copy.wait_group(3)
+    a = a_lds.index(0).load(first)
+    b = b_lds.index(0).load(second)
+    for _ in range(0, count - 2, 2):
+        for buffer in gl.static_range(2):
+            acc = gl.amd.cdna3.mfma(a, b, acc)
+            gl.amd.cdna4.async_copy.wait_group(2)
+            b_right = right_lds.index(buffer).load(second)
+            _fetch(a_lds.index(buffer), a_base, a_places)
+            _fetch(b_lds.index(buffer), b_base, b_places)
+            gl.amd.cdna4.async_copy.commit_group()
+            right = gl.amd.cdna3.mfma(a, b_right, right)
+            gl.amd.cdna4.async_copy.wait_group(2)
+            a = a_lds.index(1 - buffer).load(first)
+            b = b_lds.index(1 - buffer).load(second)
+            _fetch(right_lds.index(buffer), b_base, right_places)
+            gl.amd.cdna4.async_copy.commit_group()
+            a_base += BLOCK_K
+            b_base += BLOCK_K
+    acc = gl.amd.cdna3.mfma(a, b, acc)
+    gl.amd.cdna4.async_copy.wait_group(0)
+    b_right = right_lds.index(0).load(second)
+    right = gl.amd.cdna3.mfma(a, b_right, right)
+    a = a_lds.index(1).load(first)
+    b = b_lds.index(1).load(second)
+    b_right = right_lds.index(1).load(second)
+    acc = gl.amd.cdna3.mfma(a, b, acc)
+    right = gl.amd.cdna3.mfma(a, b_right, right)
+    return acc, right
+
+
+@gluon.jit
 def gluon_gemm(
     A, B, C, M, N, K: gl.constexpr, a_row, b_col, c_row, BLOCK_M: gl.constexpr, BLOCK_N: gl.constexpr,
     BLOCK_K: gl.constexpr, HALVES: gl.constexpr,
@@ -95,69 +170,19 @@ def gluon_gemm(
     out_cols = pid_n * BLOCK_N + gl.arange(0, PART, gl.SliceLayout(0, matrix))
     places = out_rows[:, None] * c_row + out_cols[None, :]
     if HALVES == 1:
-        for buffer in gl.static_range(2):
-            _fetch(a_lds.index(buffer), a_base, a_places)
-            _fetch(b_lds.index(buffer), b_base, b_places)
-            gl.amd.cdna4.async_copy.commit_group()
-            a_base += BLOCK_K
-            b_base += BLOCK_K
-        gl.amd.cdna4.async_copy.wait_group(1)
-        a = gl.amd.cdna4.async_copy.load_shared_relaxed(a_lds.index(0), first)
-        b = gl.amd.cdna4.async_copy.load_shared_relaxed(b_lds.index(0), second)
-        for k in range(count - 1):
-            filled = k % 2
-            acc = gl.amd.cdna3.mfma(a, b, acc)
-            gl.amd.cdna4.async_copy.wait_group(0)
-            more = k != count - 2
-            gl.amd.cdna4.async_copy.buffer_load_to_shared(a_lds.index(filled), a_base, a_places, mask=more)
-            gl.amd.cdna4.async_copy.buffer_load_to_shared(b_lds.index(filled), b_base, b_places, mask=more)
-            gl.amd.cdna4.async_copy.commit_group()
-            a = gl.amd.cdna4.async_copy.load_shared_relaxed(a_lds.index(1 - filled), first)
-            b = gl.amd.cdna4.async_copy.load_shared_relaxed(b_lds.index(1 - filled), second)
-            a_base += BLOCK_K
-            b_base += BLOCK_K
-        acc = gl.amd.cdna3.mfma(a, b, acc)
+        acc = _whole(
+            a_lds, b_lds, a_base, b_base, a_places, b_places, acc, count=count, BLOCK_K=BLOCK_K, first=first,
+            second=second,
+        )  # fmt: skip
         gl.amd.cdna3.buffer_store(acc.to(dtype), C, places)
     else:
         right_lds = gl.allocate_shared_memory(dtype, [2, BLOCK_K, PART], _shared(PART, BLOCK_K, False))
         right_places = b_places + PART * b_col
         right = gl.zeros((BLOCK_M, PART), gl.float32, matrix)
-        for buffer in gl.static_range(2):
-            _fetch(a_lds.index(buffer), a_base, a_places)
-            _fetch(b_lds.index(buffer), b_base, b_places)
-            gl.amd.cdna4.async_copy.commit_group()
-            _fetch(right_lds.index(buffer), b_base, right_places)
-            gl.amd.cdna4.async_copy.commit_group()
-            a_base += BLOCK_K
-            b_base += BLOCK_K
-        gl.amd.cdna4.async_copy.wait_group(3)
-        a = a_lds.index(0).load(first)
-        b = b_lds.index(0).load(second)
-        for _ in range(0, count - 2, 2):
-            for buffer in gl.static_range(2):
-                acc = gl.amd.cdna3.mfma(a, b, acc)
-                gl.amd.cdna4.async_copy.wait_group(2)
-                b_right = right_lds.index(buffer).load(second)
-                _fetch(a_lds.index(buffer), a_base, a_places)
-                _fetch(b_lds.index(buffer), b_base, b_places)
-                gl.amd.cdna4.async_copy.commit_group()
-                right = gl.amd.cdna3.mfma(a, b_right, right)
-                gl.amd.cdna4.async_copy.wait_group(2)
-                a = a_lds.index(1 - buffer).load(first)
-                b = b_lds.index(1 - buffer).load(second)
-                _fetch(right_lds.index(buffer), b_base, right_places)
-                gl.amd.cdna4.async_copy.commit_group()
-                a_base += BLOCK_K
-                b_base += BLOCK_K
-        acc = gl.amd.cdna3.mfma(a, b, acc)
-        gl.amd.cdna4.async_copy.wait_group(0)
-        b_right = right_lds.index(0).load(second)
-        right = gl.amd.cdna3.mfma(a, b_right, right)
-        a = a_lds.index(1).load(first)
-        b = b_lds.index(1).load(second)
-        b_right = right_lds.index(1).load(second)
-        acc = gl.amd.cdna3.mfma(a, b, acc)
-        right = gl.amd.cdna3.mfma(a, b_right, right)
+        acc, right = _halves(
+            a_lds, b_lds, right_lds, a_base, b_base, a_places, b_places, right_places, acc, right, count=count,
+            BLOCK_K=BLOCK_K, first=first, second=second,
+        )  # fmt: skip
         gl.amd.cdna3.buffer_store(acc.to(dtype), C, places)
         gl.amd.cdna3.buffer_store(right.to(dtype), C, places + PART)
 
