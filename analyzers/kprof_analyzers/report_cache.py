@@ -21,9 +21,9 @@ from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.document import KernelReport
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load_gpu
+from kprof.inputs.garbage_collection import paused
 from kprof.targets.jobs import TargetJob, compile_jobs, loaded, plan
 from kprof.targets.options import TargetOptions
-from kprof_analyzers.garbage_collection import paused
 
 if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel

@@ -1,6 +1,7 @@
 """Sizes as people read them."""
 
 _UNITS = ("kB", "MB", "GB", "TB")
+_BINARY = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
 def decimal_bytes(size: int) -> str:
@@ -19,3 +20,15 @@ def decimal_bytes(size: int) -> str:
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     text = f"{value:.{digits}f}"
     return f"{text.rstrip('0').rstrip('.') if digits else text} {_UNITS[unit]}"
+
+
+def binary_bytes(size: float) -> str:
+    """``64 KiB``, ``1.5 GiB``, ``424 B``: in powers of two as memories are sized, to a tenth.
+
+    >>> binary_bytes(1023), binary_bytes(3 * 2**19), binary_bytes(192 * 2**30)
+    ('1,023 B', '1.5 MiB', '192 GiB')
+    """
+    for unit, scale in _BINARY:
+        if size >= scale:
+            return f"{size / scale:,.1f}".removesuffix(".0") + f" {unit}"
+    return f"{size:,.0f} B"

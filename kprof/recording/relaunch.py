@@ -69,18 +69,11 @@ class _NoTicket:
 
 
 class _TriedKernel(RecordedKernel):
-    """A kernel that is only tried out: it has no code.
+    """A kernel that is only tried out: it has no code."""
 
-    Attributes:
-        again: target, backend and options that it would be compiled with.
-    """
-
-    def __init__(
-        self, source: Any, request: dict[str, Any], launch: Callable[..., None], again: tuple[Any, Any, Any]
-    ) -> None:
+    def __init__(self, source: Any, request: dict[str, Any], launch: Callable[..., None]) -> None:
         ticket: Any = _NoTicket(source.fn.fn.__name__)
         super().__init__(source, ticket, request, launch, _no_code)
-        self.again = again
 
 
 class _Watched(dict[str, Any]):
@@ -113,7 +106,8 @@ class RelaunchServer:
     _calls: list[_Call] = field(default_factory=list)
     _trial: _Trial | None = None
     _files: dict[str, None] = field(default_factory=dict)
-    # By the kernel's identity: Triton keeps what an autotuner compiled, and a trial may come upon it.
+    # By the kernel's identity with target, backend and options: Triton keeps what an autotuner compiled, and a trial
+    # may come upon it.
     _built: dict[int, tuple[RecordedKernel, tuple[Any, Any, Any]]] = field(default_factory=dict)
 
     def install(self, patches: "Patches") -> None:
@@ -147,13 +141,14 @@ class RelaunchServer:
 
     def compile(self, source: Any, target: Any, options: Any, backend: Any) -> RecordedKernel:
         """As :meth:`kprof.recording.recorder.Recorder.compile`; of a trial nothing is compiled yet."""
+        made: RecordedKernel
         if self._trial is None:
-            made: RecordedKernel = self._compile(source, target, options, backend)
-            self._built[id(made)] = (made, (target, backend, options))
-            return made
-        given = describe.given_options(options, self.recorder.defaults_of(backend))
-        request = describe.request_of(source, target.arch, given, _switches())
-        return _TriedKernel(source, request, self.launch, (target, backend, options))
+            made = self._compile(source, target, options, backend)
+        else:
+            given = describe.given_options(options, self.recorder.defaults_of(backend))
+            made = _TriedKernel(source, describe.request_of(source, target.arch, given, _switches()), self.launch)
+        self._built[id(made)] = (made, (target, backend, options))
+        return made
 
     def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
         """As :meth:`kprof.recording.recorder.Recorder.launch`; stands still at the launch that is wanted."""
@@ -282,7 +277,7 @@ class RelaunchServer:
         from kprof.importing.functions import Function
 
         jit = kernel.src.fn
-        target, backend, options = kernel.again if isinstance(kernel, _TriedKernel) else self._built[id(kernel)][1]
+        _, (target, backend, options) = self._built[id(kernel)]
         function = Function(Path(jit.fn.__code__.co_filename), jit.fn.__qualname__, jit)
         build = Build(from_json({**kernel.request, "passes": False}), function)
         run_stages(

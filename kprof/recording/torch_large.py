@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from kprof.output.sizes import binary_bytes
 from kprof.recording.device_marks import mark_of
 
 LIMIT = 1 << 20
@@ -20,7 +21,6 @@ _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 _ALLOCATIONS = (
     "aten::empty", "aten::new_empty", "aten::empty_like", "aten::zeros", "aten::new_zeros", "aten::zeros_like",
 )  # fmt: skip
-_GIB = 1 << 30
 _WIDEST = 16
 
 
@@ -100,10 +100,9 @@ class Large:
         """What was not computed, one sentence; ``None`` when everything was."""
         if not self.operators:
             return None
-        size = f"{self.bytes / _GIB:.1f} GiB" if self.bytes >= _GIB else f"{self.bytes / 2**20:.0f} MiB"
         return (
             f"tensors of {self._limit >> 20} MiB and more have their true sizes and no values: "
-            f"{self.tensors:,} of them ({size}) took no memory, and {self.operators:,} calls of "
+            f"{self.tensors:,} of them ({binary_bytes(self.bytes)}) took no memory, and {self.operators:,} calls of "
             "torch's operators on them were not computed (--full-values computes them)"
         )
 

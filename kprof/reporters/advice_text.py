@@ -174,9 +174,8 @@ def triton_config(config: "Mapping[str, Any]") -> str:
 
     Environment switches are no part of it: they come first, as a shell would set them.
     """
+    from kprof.tuning.config_code import config_code
     from kprof.tuning.trials.changes import SWITCHES
 
     switches = [f"{name}={config[name]}" for name in config if name in SWITCHES]
-    own = {n: v for n, v in config.items() if n not in {"num_warps", "num_stages", *SWITCHES}}
-    launch = ", ".join(f"{name}={config[name]}" for name in ("num_warps", "num_stages") if name in config)
-    return "\n".join([*switches, f"triton.Config({own!r}, {launch})"])
+    return "\n".join([*switches, config_code({n: v for n, v in config.items() if n not in SWITCHES})])

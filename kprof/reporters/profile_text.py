@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from kprof.output.sizes import binary_bytes
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
@@ -125,22 +126,17 @@ def facts(document: "ProfileDocument") -> dict[str, str]:
         "calls": f"{document.calls:,}, {document.unknown_calls:,} of them without a time",
     }
     if document.peak_bytes is not None:
-        found["memory in use at most"] = _gib(document.peak_bytes)
+        found["memory in use at most"] = binary_bytes(document.peak_bytes)
     if document.memory_bytes is not None:
-        found["memory of the GPU"] = _gib(document.memory_bytes)
+        found["memory of the GPU"] = binary_bytes(document.memory_bytes)
     return found
 
 
 def _memory(document: "ProfileDocument") -> list[str]:
     if document.peak_bytes is None:
         return []
-    of = f" of {_gib(document.memory_bytes)}" if document.memory_bytes is not None else ""
-    return ["", f"Memory: {_gib(document.peak_bytes)} in use at most{of}"]
-
-
-def _gib(size: int) -> str:
-    gib = size / 2**30
-    return f"{gib:.3g} GiB" if gib >= 0.1 else f"{size / 2**20:.3g} MiB"
+    of = f" of {binary_bytes(document.memory_bytes)}" if document.memory_bytes is not None else ""
+    return ["", f"Memory: {binary_bytes(document.peak_bytes)} in use at most{of}"]
 
 
 def verdict(document: "ProfileDocument") -> str:
@@ -150,7 +146,7 @@ def verdict(document: "ProfileDocument") -> str:
     head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu} ({span})"
     parts = [f"{head}, {known:,} of {document.calls:,} calls"]
     if not document.fits and document.peak_bytes is not None and document.memory_bytes is not None:
-        parts.insert(0, f"does not fit: {_gib(document.peak_bytes)} of {_gib(document.memory_bytes)}")
+        parts.insert(0, f"does not fit: {binary_bytes(document.peak_bytes)} of {binary_bytes(document.memory_bytes)}")
     if document.us:
         parts.append(f"{100 * document.triton_us / document.us:.0f} % of it in Triton's kernels")
     if document.unknown_calls:

@@ -37,7 +37,7 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
     console.print()
     _footer(console, report)
     if len(report.problems) == 1 and report.problems[0].ranking:
-        from kprof.tuning.formats.triton import config_code
+        from kprof.tuning.config_code import config_code
 
         console.print(f"\n{config_code(report.problems[0].ranking[0].config)}", markup=False, soft_wrap=True)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kprof.analysis import KernelFacts
 from kprof.document import Prediction
-from kprof_analyzers.garbage_collection import paused
+from kprof.inputs.garbage_collection import paused
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.explain import explain, loop_predictions
 from kprof_analyzers.model.fetched import fetched_shares

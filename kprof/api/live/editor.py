@@ -14,7 +14,7 @@ from kprof.api.live.session import Question, Session
 from kprof.errors import KprofError
 from kprof.output.assignments import assigned
 from kprof.reporters._model_text import duration
-from kprof.tuning.formats.triton import config_code
+from kprof.tuning.config_code import config_code
 
 _LINE = re.compile(r"line (\d+)")
 _SPILL = "Folded "

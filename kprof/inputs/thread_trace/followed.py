@@ -116,7 +116,8 @@ def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followe
             found.hits[at] += 1
             found.cycles[at] += gap
             before = time
-            at = places.get(code[at].target or -1) if kind == JUMP else at + 1
+            target = code[at].target
+            at = at + 1 if kind != JUMP else None if target is None else places.get(target)
     return found
 
 

@@ -1,6 +1,7 @@
 """Raw thread traces: what rocprofv3 writes before its decoder has read it."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from kprof.errors import InputError, KprofError
@@ -50,8 +51,6 @@ def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
     Raises:
         KprofError: none is a trace of a CDNA GPU.
     """
-    from dataclasses import replace
-
     known = [file for file in files if is_cdna(head_of(file, 8))]
     if not known:
         raise not_decoded(path, files)

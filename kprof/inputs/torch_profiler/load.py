@@ -1,15 +1,14 @@
 """A whole trace as linked tables."""
 
-import gc
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import compress, repeat
 from operator import attrgetter, is_
 from pathlib import Path
 from typing import Any, cast
 
 from kprof.errors import InputError
+from kprof.inputs.garbage_collection import paused
 from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.fill_tables import (
     add_frames,
@@ -83,25 +82,13 @@ def load(
     loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
     # Allocator events need the general types.
     decoder = None if memory else table_decoder(stacks=stacks, details=details)
-    with _without_collections():
+    with paused():
         for events in loading.reader.events() if decoder is None else loading.reader.decoded_by(decoder):
             if isinstance(events[0], FullEvent):
                 loading.take(events)
             else:
                 loading.take_batch(events)
         return loading.finish()
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Without the search for cycles, of which reading makes none: it would go through millions of values."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Loading:

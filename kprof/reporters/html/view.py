@@ -8,6 +8,7 @@ from msgspec import UNSET
 from kprof.details import Details
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
+from kprof.output.sizes import binary_bytes
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._console_text import config_line, plural
 from kprof.reporters._loop_names import called, without_labels
@@ -179,7 +180,9 @@ def _model(model: Prediction, kernel: KernelReport) -> dict[str, Any]:
         "supplied": None if model.time_us is not None else supplied(model),
         "causes": segments(model.shares, least=0.002)[:_FEW],
         "traffic": [
-            (_LEVEL.get(level, level), _bytes(amount)) for level, amount in sorted(model.traffic.items()) if amount
+            (_LEVEL.get(level, level), binary_bytes(amount))
+            for level, amount in sorted(model.traffic.items())
+            if amount
         ],
         "launch": _launch(model),
         "worth": _worth(model),
@@ -207,13 +210,6 @@ def _worth(model: Prediction) -> str:
     if abs(change) < _NOTHING:
         return "One more workgroup on each CU would change nothing."
     return f"One more workgroup on each CU would be {abs(change):.0f} % {'faster' if change < 0 else 'slower'} (model)."
-
-
-def _bytes(amount: float) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if amount >= size:
-            return f"{amount / size:,.1f} {unit}"
-    return f"{amount:,.0f} B"
 
 
 def _pressure(kernel: KernelReport) -> list[dict[str, Any]]:

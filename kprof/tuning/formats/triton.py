@@ -4,12 +4,10 @@ AMD's own options (``waves_per_eu``, ``matrix_instr_nonkdim``, ``kpack``) stand 
 Triton's AMD backend takes them from.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
+from kprof.tuning.config_code import config_code
 from kprof.tuning.formats.interface import ProblemResult, TunedResults, WrittenFile
-
-_OWN = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
 class _Triton:
@@ -53,13 +51,6 @@ def _times(one: ProblemResult, scored: Any) -> str:
     if scored.time_us is None:
         return f"{sizes}: {scored.cost:.4g} cycles an element of {scored.axis} predicted, no time".replace("\n", " ")
     return f"{sizes}: {scored.time_us:.4g} us predicted".replace("\n", " ")
-
-
-def config_code(config: Mapping[str, Any]) -> str:
-    """One ``triton.Config(...)``."""
-    own = {name: value for name, value in config.items() if name not in _OWN}
-    rest = "".join(f", {name}={config[name]!r}" for name in _OWN if name in config)
-    return f"triton.Config({own!r}{rest})"
 
 
 WRITER = _Triton()

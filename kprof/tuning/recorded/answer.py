@@ -8,10 +8,10 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.inputs import plain_files
+from kprof.tuning.config_code import config_code
 from kprof.tuning.recorded.relaunch import Ready
 from kprof.tuning.recorded.subject import RecordedSubject
 
-_LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _ENOUGH = 3
 
 
@@ -75,9 +75,7 @@ def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, A
 def triton_config(config: Mapping[str, Any], other: Mapping[str, Any], names: Mapping[str, None]) -> str:
     """``triton.Config({...}, num_warps=8)`` with what an autotuner lists, and what differs from another one besides."""
     wanted = {n: v for n, v in config.items() if n in names or (n in other and other[n] != v) or n not in other}
-    own = {name: value for name, value in wanted.items() if name not in _LAUNCH}
-    launch = "".join(f", {name}={wanted[name]}" for name in _LAUNCH if name in wanted)
-    return f"triton.Config({own!r}{launch})"
+    return config_code(wanted)
 
 
 def _launch_of(subject: RecordedSubject) -> str:

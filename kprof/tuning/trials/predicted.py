@@ -13,8 +13,8 @@ from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
 from kprof.errors import KprofError
+from kprof.inputs.garbage_collection import paused
 from kprof.tuning.work import OPERATIONS
-from kprof_analyzers.garbage_collection import paused
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts

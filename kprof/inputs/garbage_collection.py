@@ -1,4 +1,4 @@
-"""Python's collector of cycles, kept out of the way."""
+"""Python's collector of cycles, kept out of the way of readers and analyzers."""
 
 import gc
 from collections.abc import Iterator
