@@ -118,6 +118,7 @@ export class Pane {
 
   #choose() {
     this.stage = this.select.value;
+    this.root.setAttribute("aria-busy", "true");
     this.clear();
     this.on.stage(this);
   }

@@ -108,6 +108,8 @@ async function fill(pane, { scroll = false } = {}) {
   pane.show(found);
   pane.view.scrollTop = at || pane.hottest();
   pane.root.dataset.turn = mine;
+  pane.root.dataset.stage = stage;
+  pane.root.removeAttribute("aria-busy");
   if (selected) pane.light(selected.key, selected.chain, scroll);
 }
 
