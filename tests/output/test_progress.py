@@ -30,7 +30,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]:
 
 
 def wait_for(told: list[tuple[str, ...]], words: tuple[str, ...]) -> None:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while words not in told and time.monotonic() < until:
         time.sleep(0.001)
     assert words in told

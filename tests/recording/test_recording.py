@@ -137,7 +137,7 @@ def test_ctrl_c_leaves_a_usable_capture(tmp_path):
     started = time.monotonic()
     printed = process.communicate()[0]
     assert process.returncode == 130
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 60, "it slept on"
     assert printed.splitlines()[-1].endswith("interrupted")
     capture = read(tmp_path / "cut")
     assert capture.complete

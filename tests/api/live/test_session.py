@@ -149,7 +149,7 @@ def test_cancelling_ends_the_process(sleeping):
         assert waiting.cancel()
         assert running.cancel()
         with pytest.raises(CancelledError):
-            running.result(timeout=10)
+            running.result(timeout=60)
         assert waiting.cancelled()
         assert not running.cancel()
     assert sleeping[0].poll() is not None
@@ -165,7 +165,7 @@ def test_closing_ends_everything(sleeping):
     session.close()
     for one in asked:
         with pytest.raises(CancelledError):
-            one.result(timeout=10)
+            one.result(timeout=60)
     assert all(process.poll() is not None for process in sleeping)
     assert threading.active_count() == before
     with pytest.raises(KprofError, match="the session is closed"):

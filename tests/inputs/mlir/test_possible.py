@@ -28,15 +28,15 @@ BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA =
     ],
 )
 def test_what_cannot_be(kprof, text, words):
-    """The command says it within a second."""
-    began = time.monotonic()
+    """It is said at once, before anything is computed of it."""
+    began = time.process_time()
     found = Scope({}).layout(text)
     assert isinstance(found, RawLayout)
     assert words in found.why
+    assert time.process_time() - began < 1
     ran = kprof("layout", text)
     assert ran.code == 2
     assert words in ran.err
-    assert time.monotonic() - began < 5
 
 
 def test_what_can_be():

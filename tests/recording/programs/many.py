@@ -86,5 +86,5 @@ if __name__ == "__main__":
         import time
 
         print("waiting", flush=True)
-        time.sleep(60)
+        time.sleep(120)
     sys.exit(3 if "fail" in sys.argv else 0)

@@ -49,7 +49,8 @@ def cluster(stub_judge: Any, tmp_path: Path) -> Iterator[tuple[str, list[subproc
     options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), "--memory-limit", "0"]
     running += [process("worker", *options, *common, environment=environment) for _ in range(2)]
     deadline = time.monotonic() + 60
-    while not place.exists() and time.monotonic() < deadline:
+    # It is there before it is written.
+    while not (place.exists() and place.read_text().rstrip().endswith("}")) and time.monotonic() < deadline:
         time.sleep(0.1)
     address = json.loads(place.read_text())["address"]
     yield address, running, log

@@ -101,7 +101,7 @@ def test_killed_and_interrupted_searches_go_on(stub_judge: Any, tmp_path: Path) 
     """After kill -9, then Ctrl-C, then a run to the end: every configuration was judged, none twice."""
     journal, log = tmp_path / "search.jsonl", tmp_path / "log"
     # So that a busy machine does not come to the end before the signal arrives.
-    slow = {"STUB_JUDGE_LOG": str(log), "STUB_JUDGE_WAIT": "0.6"}
+    slow = {"STUB_JUDGE_LOG": str(log), "STUB_JUDGE_WAIT": "1.5"}
     for stop, until in ((signal.SIGKILL, 2), (signal.SIGINT, 5)):
         process = run(journal, slow)
         deadline = time.monotonic() + 60

@@ -34,7 +34,7 @@ class Viewed:
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, dict[str, str], bytes]:
         """Exactly this request, with nothing but a Host beside the headers given."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in {"Host": f"127.0.0.1:{self.port}", **(headers or {})}.items():
@@ -55,7 +55,7 @@ class Viewed:
     def end(self) -> int:
         """Ctrl-C; the exit status."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 def start(folder: Path, *arguments: str) -> Viewed:
