@@ -15,6 +15,7 @@ from kprof.targets.target import TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
+    from kprof.captures.model import CapturedKernel
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
 
 TIME_LIMIT = 600.0
@@ -55,7 +56,8 @@ def launches_of(
         log(f"kprof: running {file} on a simulated {settings.device.name}")
         # What it prints is no part of the analysis.
         ended = run(settings, [sys.executable, file, *arguments], stdout=2, time_limit=time_limit or TIME_LIMIT)
-        names = list(dict.fromkeys(kernel.name for kernel in read(output).kernels if kernel.launches))
+        launched = [kernel for kernel in read(output).kernels if kernel.launches]
+        names = list(dict.fromkeys(kernel.name for kernel in launched))
         ended.obey()
         how = "was stopped at its time limit" if ended.stopped else f"failed with exit status {ended.status}"
         if ended.interrupted:
@@ -67,9 +69,8 @@ def launches_of(
             log(f"kprof: {file} {how}; what it launched before is analysed")
         elif ended.status:
             problems.append(TargetError(f"{how}: what it would have launched after that is not known", path=file))
-        if function and names and function not in names:
-            hint = near_hint(function, names, "it launched")
-            raise TargetError(f"did not launch a Triton function {function!r}", path=file, hint=hint)
+        if names:
+            _known(function, launched, file)
         if not names:
             log(f"kprof: {file} launched no Triton kernel; it is analysed as if it had not been run")
         recorded = f"{output}::{function}" if function else str(output)
@@ -80,11 +81,20 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
     """The file to run, and the function whose launches are wanted, if one is."""
     (target, *others) = map(resolve, targets) if targets else [None]
     if target is None or others or target.kind is not TargetKind.SOURCE or target.path.suffix != ".py":
-        hint = "kprof analyze kernel FILE.py -- ARGS"
+        hint = "FILE.py -- ARGS, or FILE.py::FUNCTION -- ARGS"
         raise TargetError("arguments after -- are for one Python file, which is run", hint=hint)
     if not target.path.is_file():
         raise TargetError("no such file", path=str(target.path))
     return str(target.path), target.text.partition("::")[2]
+
+
+def _known(function: str, launched: "Sequence[CapturedKernel]", place: str) -> None:
+    """That this is the name of a function that was launched, or of one of its programs, or empty."""
+    if not function or any(function in (kernel.name, kernel.id) for kernel in launched):
+        return
+    names = list(dict.fromkeys(kernel.name for kernel in launched))
+    hint = near_hint(function, names, "it launched")
+    raise TargetError(f"did not launch a Triton function {function!r}", path=place, hint=hint)
 
 
 @contextmanager
@@ -95,7 +105,7 @@ def recording(
 
     Args:
         target: ``None``, or the Python file that is run with ``program`` as its arguments; with ``::function`` only
-            that function's launches are wanted.
+            that function's launches are wanted, or those of one of its programs, named as a capture names it.
         program: a command, or arguments.
         gpu: architecture or product to record for.
         jobs: compiles at a time.
@@ -113,7 +123,7 @@ def recording(
     file, function = ("", "") if target is None else _program([target])
     command = [sys.executable, file, *program] if file else list(program)
     if not command:
-        raise TargetError("no program is named", hint="kprof advise -- python program.py")
+        raise TargetError("no program is named", hint="after --: python program.py")
     check(TargetKind.CAPTURE, f"what {file or command[0]} launches", given(options))
     with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
         output = Path(folder, "capture")
@@ -122,12 +132,10 @@ def recording(
         ended = run(settings, command, stdout=2, time_limit=TIME_LIMIT)
         if ended.interrupted:
             raise KeyboardInterrupt
-        names = {kernel.name for kernel in read(output).kernels if kernel.launches}
+        launched = [kernel for kernel in read(output).kernels if kernel.launches]
         place = file or " ".join(command)
-        if not names:
+        if not launched:
             how = f" and failed with exit status {ended.status}" if ended.status else ""
             raise TargetError(f"launched no Triton kernel{how}", path=place)
-        if function and function not in names:
-            hint = near_hint(function, sorted(names), "it launched")
-            raise TargetError(f"did not launch a Triton function {function!r}", path=place, hint=hint)
+        _known(function, launched, place)
         yield f"{output}::{function}" if function else str(output), RelaunchedProgram(command, Path.cwd(), gpu)

@@ -1,13 +1,15 @@
 """``kprof.tune``: a kernel's configurations, ranked by predicted time."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from kprof.api.options import Names, Values, names
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.targets.target import TargetLike
 from kprof.tuning import measured_times, request
 from kprof.tuning.document import Ranked, TunedProblem, TuneReport, document
@@ -116,7 +118,7 @@ class Tuned(Result):
 
 
 def tune(
-    kernel: TargetLike,
+    kernel: TargetLike | None = None,
     *,
     shape: Values | Sequence[Values] = (),
     case: Names = (),
@@ -140,6 +142,7 @@ def tune(
     keys: Values | None = None,
     device_name: str = "",
     run: bool = True,
+    program: Sequence[str] | None = None,
     progress: "Callable[[Progress], None] | None" = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> Tuned:
@@ -149,7 +152,8 @@ def tune(
 
     Args:
         kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel`, a
-            ``@triton.jit`` function, or ``"capture::kernel"``.
+            ``@triton.jit`` function, or ``"capture::kernel"``. With ``program`` a Python file to run, with
+            ``::function`` that function's launch, or ``None``.
         shape: one problem's parameters (``{"M": 4096, "N": 4096, "K": 4096}``), or a sequence of problems.
         case: named problems of the kernel.
         shape_file: further problems, in a YAML, JSON or TOML file.
@@ -172,6 +176,7 @@ def tune(
         keys: a format's key to the knob or value that it is.
         device_name: the device in file names, where the product's is another.
         run: of a capture, run its program again for other tiles, where it lies here as it was recorded.
+        program: a program to record and whose launch is tuned: its command, or with a file as the kernel its arguments.
         progress: called with the state of the search.
         tell: called with a line on each measurement, and with what is run.
 
@@ -184,10 +189,10 @@ def tune(
     place = None if output is None else os.fspath(output)
     files = request.Files(place, names(formats), top, dict(keys or {}), device_name)
     writers = request.writers(files.formats, place)
-    device = _device(kernel, verify=verify)
+    device = _device(kernel, verify=verify, program=program)
     times = None if measured is None else measured_times.read(os.fspath(measured))
     wanted = request.TuningRequest(
-        kernel,
+        kernel or "",
         [shape] if isinstance(shape, Mapping) else list(shape),
         names(case),
         None if shape_file is None else os.fspath(shape_file),
@@ -202,7 +207,11 @@ def tune(
         dict(values or {}),
         run,
     )
-    with request.prepared(wanted, tell) as (subject, chosen):
+    if program is None and kernel is None:
+        raise TargetError(
+            "nothing is named to tune", hint="kprof tune KERNEL, CAPTURE::KERNEL or FILE.py::FUNCTION -- ARGS"
+        )
+    with _recorded(wanted, kernel, program) as wanted, request.prepared(wanted, tell) as (subject, chosen):
         _check(subject, device)
         found, facts = _searched(wanted, place, subject, chosen, budget=budget, resume=resume, progress=progress)
         if times is not None:
@@ -210,6 +219,25 @@ def tune(
         measured_on = _measured(str(kernel), subject, found, device, top=top, tell=tell)
         report = document(subject, found, measured_on=measured_on, top=top, **facts)
         return Tuned(report, _Search(subject, found, files, writers), _answer(subject, found))
+
+
+@contextmanager
+def _recorded(
+    wanted: request.TuningRequest, kernel: TargetLike | None, program: Sequence[str] | None
+) -> Iterator[request.TuningRequest]:
+    """What is searched; of a program's launch, while its recording lasts."""
+    if program is None:
+        yield wanted
+        return
+    from kprof.api.programs import recording
+    from kprof.targets.options import TargetOptions
+
+    if "," in wanted.arch:
+        raise KprofError("kprof tune takes one architecture at a time")
+    request.check_recorded(wanted, f"what {' '.join(program) if kernel is None else kernel} launches")
+    gpu = wanted.arch or DEFAULT_GPU
+    with recording(kernel, program, gpu, jobs=wanted.jobs, options=TargetOptions()) as (capture, again):
+        yield replace(wanted, kernel=capture, arch=gpu, program=again)
 
 
 def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
@@ -222,8 +250,13 @@ def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
     return answer(subject, subject.program.ready if subject.program is not None else None, found.ranked[0][0].config)
 
 
-def _device(kernel: TargetLike, *, verify: bool) -> "Device | None":
+def _device(kernel: TargetLike | None, *, verify: bool, program: Sequence[str] | None) -> "Device | None":
     """The GPU to verify on; found before anything is compiled."""
+    if verify and program is not None:
+        raise TargetError(
+            "what a program launches is not measured by --verify",
+            hint="Write the answer into it, and time the program.",
+        )
     if verify and not isinstance(kernel, str | os.PathLike):
         raise TargetError("only what a file names can be measured", hint="Give the kernel as FILE.py or a name.")
     return request.device(verify=verify)

@@ -1,6 +1,5 @@
 """``kprof advise``: try other knobs by recompiling, and say what they change."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,19 +71,13 @@ def command(
     Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """
     from kprof.api.advise import advise
-    from kprof.cli.analyze import program_of
-    from kprof.errors import TargetError
+    from kprof.cli._programs import one_target
     from kprof.output.progress import watching
 
-    named, program = program_of(targets)
-    if "--" in sys.argv and program is None and len(named) > 1:
-        # Nothing but options before it: a command line.
-        named, program = [], named
-    if len(named) > 1 or (program is None and not named):
-        raise TargetError("one kernel, capture or program at a time")
+    target, program = one_target(targets)
     with watching(None), StatusLine() as status:
         found = advise(
-            named[0] if named else None,
+            target,
             arch=arch,
             config=assignments(config, "--config"),
             shape=assignments(shape, "--shape"),

@@ -1,6 +1,5 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 from kprof.cli._compile_options import NO_OPTIONS, TargetsArgument, compile_options
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
+from kprof.cli._programs import program_of
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import TargetError
 from kprof.output.terminal import terminal
@@ -92,17 +92,6 @@ def kernel(
     show = partial(_show, found, verbose=verbose, quiet=quiet, no_color=no_color)
     outputs.write(found.document, show, found.details)
     raise typer.Exit(_EXIT[found.document.verdict.status])
-
-
-def program_of(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """The targets, and the arguments of the program that they are run as: those after ``--``, ``None`` without it."""
-    if "--" not in sys.argv:
-        return arguments, None
-    count = len(sys.argv) - sys.argv.index("--") - 1
-    if count >= len(arguments):
-        # Before it there are options only: it ends them, as for any command.
-        return arguments, None
-    return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
 def _show(found: "Analysis", *, verbose: int, quiet: bool, no_color: bool) -> None:

@@ -8,6 +8,7 @@ from kprof.cli._compile_options import NoRunOption
 from kprof.cli._completion import architectures, cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
+from kprof.cli._programs import one_target
 from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
@@ -89,11 +90,11 @@ DeviceOption = Annotated[
 
 @format_options("tune")
 def command(
-    kernel: Annotated[
-        str,
+    targets: Annotated[
+        list[str],
         typer.Argument(
             metavar="KERNEL",
-            help="A bundled kernel, a file with a KERNEL, FILE.py::FUNCTION or CAPTURE::KERNEL.",
+            help="A bundled kernel, a file with a KERNEL, FILE.py::FUNCTION [-- ARGS] or CAPTURE::KERNEL.",
             autocompletion=targets,
         ),
     ],
@@ -128,6 +129,9 @@ def command(
     Every configuration is compiled; a model predicts its time from the program and the launch. Ctrl-C shows what is
     known so far; the same command goes on from there.
 
+    Of a capture's kernel, or of a launch of the program before --, tiles are tried by running the program up to the
+    launch, which it then makes with other values; the answer is what to write where the configuration came from.
+
     Exit codes: 0 a ranking for every problem, 2 cannot tell, 130 stopped by Ctrl-C.
 
     Example:  kprof tune gemm --shape M=4096,N=4096,K=4096 --arch MI300X
@@ -135,6 +139,7 @@ def command(
     from kprof.api.tune import tune
     from kprof.reporters.tune_progress import Reporter
 
+    kernel, program = one_target(targets)
     with Reporter(quiet=quiet) as reporter:
         found = tune(
             kernel,
@@ -160,6 +165,7 @@ def command(
             keys=assignments(key, "--key"),
             device_name=device_name,
             run=not no_run,
+            program=program,
             progress=reporter.show,
             tell=reporter.tell,
         )

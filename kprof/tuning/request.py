@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.formats.interface import Writer
     from kprof.tuning.problems import Problem
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram
     from kprof.tuning.search_result import SearchResult
     from kprof.tuning.space import Space
     from kprof.tuning.subject import SignatureSubject, TuningSubject
@@ -43,6 +44,7 @@ class TuningRequest:
         scheduler: address of a Dask scheduler, whose workers compile.
         values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
         run: of a capture, run its program again for other tiles.
+        program: what makes the launches of ``kernel``, a capture; as the capture says when ``None``.
     """
 
     kernel: TargetLike
@@ -59,6 +61,7 @@ class TuningRequest:
     scheduler: str | None = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     run: bool = True
+    program: "RelaunchedProgram | None" = None
 
 
 @dataclass(frozen=True)
@@ -143,29 +146,49 @@ def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tu
         return
     from kprof.hardware.machine import load_gpu
     from kprof.targets.recompile import recorded
-    from kprof.targets.usable_options import check
     from kprof.tuning import space, space_file
-    from kprof.tuning.recorded import knobs
+    from kprof.tuning.recorded import choosing, knobs
     from kprof.tuning.recorded.advise import opened
 
     target = str(wanted.kernel)
-    options = ("shape", "case", "signature", "constexprs", "grid")
-    check(TargetKind.CAPTURE, target, [name for name in options if getattr(wanted, name)])
-    if wanted.scheduler is not None or wanted.shape_file is not None:
-        raise TargetError(f"{target} is a capture: --scheduler and --shapes are for kernels with source")
+    check_recorded(wanted, target)
     machine, product = load_gpu(wanted.arch) if wanted.arch else (None, None)
     found, lost = recorded(target, [] if machine is None else [machine.name])
     if len(found) != 1:
-        names = ", ".join(dict.fromkeys(each.kernel.id for each in found)) or "; ".join(lost.values())
-        raise TargetError(f"this is {len(found)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL")
-    with opened(found[0], product, jobs=wanted.jobs, run=wanted.run, values=wanted.values, tell=tell) as (subject, how):
+        raise choosing.not_one([each.kernel for each in found], lost, wanted.program)
+    one = opened(
+        found[0],
+        product,
+        jobs=wanted.jobs,
+        run=wanted.run,
+        program=wanted.program,
+        values=wanted.values,
+        tell=tell,
+    )
+    with one as (subject, how):
         ready = subject.program.ready if subject.program is not None else None
         chosen = knobs.space_of(subject, ready)
         if wanted.space is not None:
             chosen = space_file.read(wanted.space)
         chosen = space.check(chosen.fixed(dict(wanted.config)), {*subject.knobs, *chosen.knobs}, {})
         space.check_kinds(chosen, subject.knobs)
-        yield subject, space.supported(replace(chosen, notes=(*chosen.notes, how)), wanted.config)
+        notes = (*chosen.notes, *choosing.other_launches(found[0].kernel), how)
+        yield subject, space.supported(replace(chosen, notes=notes), wanted.config)
+
+
+def check_recorded(wanted: TuningRequest, what: str) -> None:
+    """That nothing is asked for which recorded launches do not use.
+
+    Raises:
+        TargetError: something is.
+    """
+    from kprof.targets.target import TargetKind
+    from kprof.targets.usable_options import check
+
+    options = ("shape", "case", "signature", "constexprs", "grid")
+    check(TargetKind.CAPTURE, what, [name for name in options if getattr(wanted, name)])
+    if wanted.scheduler is not None or wanted.shape_file is not None:
+        raise TargetError(f"{what} is a capture: --scheduler and --shapes are for kernels with source")
 
 
 def _kernel(wanted: TuningRequest, arch: str) -> "Kernel":

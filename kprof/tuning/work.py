@@ -1,7 +1,8 @@
 """The unit of a search: one compile with one launch of it, and what came of it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -142,8 +143,19 @@ def task_of(
     }
     if job.contents:
         launch["contents"] = {name: list(values) for name, values in job.contents.items()}
-    name = key(job.request.key, identity(), sorted(files.items()), launch)
+    name = key(_request_key(job.request), identity(), sorted(files.items()), launch)
     return TuningTask(name, job.request, launch, dict(config))
+
+
+def _request_key(request: CompileRequest) -> str:
+    """The request's key; TTIR counts by what is in it, as a program that is run again leaves it in another folder."""
+    from kprof.captures.staleness import digest
+    from kprof.compiler.from_ttir import SUFFIX
+
+    if not request.path.endswith(SUFFIX):
+        return request.key
+    content = digest(Path(request.path))
+    return request.key if content is None else replace(request, path=f"/{content}{SUFFIX}").key
 
 
 def answer_of(task: TuningTask, outcome: CompileOutcome) -> TaskResult:

@@ -116,13 +116,13 @@ class RecordedSubject:
         return None
 
     def dependencies(self) -> Mapping[str, str]:
-        """Its TTIR."""
+        """Its TTIR, by what is in it: a program's recording is in another folder each time."""
         from pathlib import Path
 
         from kprof.captures.staleness import digest
 
-        path = self.recorded.job.request.path
-        return {path: digest(Path(path)) or ""}
+        found = digest(Path(self.recorded.job.request.path)) or ""
+        return {f"{found}.ttir": found}
 
     def close(self) -> None:
         """End the program."""

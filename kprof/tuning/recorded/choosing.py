@@ -1,0 +1,42 @@
+"""One kernel of those that were recorded, and one of its launches, for a search."""
+
+from collections.abc import Mapping, Sequence
+
+from kprof.captures.model import CapturedKernel
+from kprof.errors import TargetError
+from kprof.tuning.recorded.relaunch import RelaunchedProgram
+
+
+def not_one(
+    kernels: Sequence[CapturedKernel], lost: Mapping[str, str], program: RelaunchedProgram | None
+) -> TargetError:
+    """Several kernels where one is searched at a time, or none that compiles."""
+    if not kernels:
+        return TargetError(f"there is no kernel to search: {'; '.join(lost.values())}")
+    if program is not None:
+        functions = list(dict.fromkeys(kernel.name for kernel in kernels))
+        if len(functions) > 1:
+            words = f"it launches {len(functions)} Triton functions: {', '.join(functions)}"
+            return TargetError(words, hint="One at a time: kprof tune FILE.py::FUNCTION -- ARGS")
+        each = ", ".join(f"{kernel.id} ({_launches(kernel)})" for kernel in kernels)
+        words = f"{functions[0]} is launched as {len(kernels)} programs: {each}"
+        return TargetError(words, hint="One at a time, by that name: kprof tune FILE.py::NAME -- ARGS")
+    names = ", ".join(dict.fromkeys(kernel.id for kernel in kernels))
+    return TargetError(f"this is {len(kernels)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL")
+
+
+def other_launches(kernel: CapturedKernel) -> list[str]:
+    """What is said of launches with another grid than the one that the configurations are ranked for."""
+    if len(kernel.grids) < 2:
+        return []
+    (grid, count), *others = kernel.grids.items()
+    left = ", ".join(f"{number} of {'x'.join(map(str, each))}" for each, number in others[:3])
+    more = f" and {len(others) - 3} further grids" if len(others) > 3 else ""
+    return [f"ranked for the grid {'x'.join(map(str, grid))} ({count} launches); other launches: {left}{more}"]
+
+
+def _launches(kernel: CapturedKernel) -> str:
+    """What tells a program of a function from the others: how often it is launched, and with what grid."""
+    grid = next(iter(kernel.grids), None)
+    often = "1 launch" if kernel.launches == 1 else f"{kernel.launches:,} launches"
+    return often if grid is None else f"{often}, grid {'x'.join(map(str, grid))}"
