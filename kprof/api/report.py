@@ -34,6 +34,8 @@ class AnalyzeOptions(TypedDict, total=False):
     keep_going: bool
     counters: Paths
     trace: Paths
+    program: Sequence[str] | None
+    time_limit: float | None
     thread_trace: "str | os.PathLike[str] | None"
 
 

@@ -8,6 +8,7 @@ import typer
 
 from kprof.cli._compile_options import NO_OPTIONS, KernelOption, compile_options
 from kprof.cli._completion import targets
+from kprof.cli._programs import program_of
 from kprof.cli.common import JobsOption, QuietOption
 from kprof.output.sizes import decimal_bytes
 from kprof.output.writing import log
@@ -63,8 +64,11 @@ def command(
 
     kprof report ~/.triton/cache --source ~/project -o page.html
 
+    kprof report my_script.py -o page.html -- ARGS
+
     kprof report --trace trace.json.gz --counters counters/ -o run.html
     """
+    named, program = program_of(targets or [])
     if not targets:
         if max_size is not None:
             from kprof.errors import TargetError
@@ -79,7 +83,8 @@ def command(
     from kprof.api.report import report
 
     found = report(
-        *targets,
+        *named,
+        program=program,
         output=output,
         max_size=max_size,
         **compile_with,

@@ -7,6 +7,7 @@ import typer
 
 from kprof.cli._compile_options import NO_OPTIONS, KernelOption, TargetsArgument, compile_options
 from kprof.cli._format_options import format_options
+from kprof.cli._programs import program_of
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption
 from kprof.output.terminal import terminal
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
@@ -36,9 +37,11 @@ def command(
     """
     from kprof.api.validate import validate
 
+    named, program = program_of(targets)
     found = validate(
-        *targets,
+        *named,
         **compile_with,
+        program=program,
         kernel=kernel,
         jobs=jobs,
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from kprof.cli._compile_options import NO_OPTIONS, TargetsArgument, compile_options
+from kprof.cli._programs import program_of
 
 HELP = "A page in your browser: turn a kernel's knobs, see figures, source and instructions follow."
 
@@ -28,6 +29,12 @@ def command(
     Example:  kprof view my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """
     from kprof.api.live.view.serving import serve
+    from kprof.errors import TargetError
+
+    targets, program = program_of(targets)
+    if program is not None:
+        hint = f"kprof capture -o FOLDER -- python {' '.join((targets[0].partition('::')[0], *program))}; kprof view FOLDER"
+        raise TargetError("a page runs no program: it shows what was recorded of one", hint=hint)
 
     def tell(address: str) -> None:
         print(f"{address}\nOnly this machine can open it, with the whole address. Ctrl-C ends.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kprof.cli.analyze import program_of
+from kprof.cli._programs import program_of
 from tests.conftest import Ran
 
 PROGRAM = """
@@ -138,3 +138,41 @@ def test_what_follows_the_dashes(
     monkeypatch.setattr("sys.argv", ["kprof", "analyze", "kernel", *before, *dashes, *after])
 
     assert program_of([*(word for word in before if not word.startswith("-")), *after]) == found
+
+
+@pytest.mark.triton
+def test_a_page_of_a_program(program: str, kprof: Callable[..., Ran]) -> None:
+    """``kprof report`` runs it like ``analyze``, and its sources are on the page after the recording is gone."""
+    ran = kprof("report", f"{program}::shift", "-o", "page.html", "--", "98432")
+    page = Path("page.html").read_text()
+
+    assert ran.code == 0, ran.err
+    assert "shift" in page
+    assert "program_id" in page
+    assert "1 kernel analysed" in ran.out
+
+
+def test_a_live_page_runs_no_program(program: str, kprof: Callable[..., Ran]) -> None:
+    """Its arguments would be targets; the message says how it is shown."""
+    ran = kprof("view", f"{program}::shift", "--", "98432")
+    assert ran.code == 2
+    assert "a page runs no program" in ran.err
+    assert "kprof capture -o FOLDER -- python program.py 98432; kprof view FOLDER" in ran.err
+
+
+@pytest.mark.triton
+def test_a_program_is_held_against_a_measurement(program: str, kprof: Callable[..., Ran], tmp_path: Path) -> None:
+    """``kprof validate`` joins what it launches with what was measured of it."""
+    (tmp_path / "run_kernel_trace.csv").write_text(
+        '"Kind","Agent_Id","Queue_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp",'
+        '"Private_Segment_Size","Group_Segment_Size","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z",'
+        '"Grid_Size_X","Grid_Size_Y","Grid_Size_Z"\n'
+        '"KERNEL_DISPATCH",1,1,1,"shift",1,1000,6000,0,0,256,1,1,49408,1,1\n'
+    )
+    options = ("--arch", "MI300X", "--counters", "run_kernel_trace.csv", "--json", "-")
+    ran = kprof("validate", f"{program}::shift", *options, "--", "98432")
+    (kernel,) = json.loads(ran.out)["kernels"]
+    assert kernel["kernel"] == "shift"
+    (compared,) = kernel["comparisons"]
+    assert compared["measured"] == 5
+    assert compared["low"] < compared["modelled"] < compared["high"]
