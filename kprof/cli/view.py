@@ -33,7 +33,8 @@ def command(
 
     targets, program = program_of(targets)
     if program is not None:
-        hint = f"kprof capture -o FOLDER -- python {' '.join((targets[0].partition('::')[0], *program))}; kprof view FOLDER"
+        command_line = " ".join(("python", targets[0].partition("::")[0], *program))
+        hint = f"kprof capture -o FOLDER -- {command_line}; kprof view FOLDER"
         raise TargetError("a page runs no program: it shows what was recorded of one", hint=hint)
 
     def tell(address: str) -> None:
