@@ -5,7 +5,8 @@
 Knobs are turned and turned back, listings opened, configurations compared and ranked, the file is saved between
 questions, some questions are wrong and some are given up. Then:
 
-- memory of this process and of all that it has started does not grow: the last quarter is compared with the second;
+- memory of this process, and of each of those that it has started, does not grow: the last quarter is compared with
+  the second;
 - no process is left ten seconds after the session was closed;
 - every answer is the one that a new session with an empty cache gives, asked in another order.
 """
@@ -66,8 +67,7 @@ class Result:
 
     Attributes:
         kinds: answered, wrong, given up: how many.
-        megabytes: of all processes together, after equal numbers of questions.
-        own: of the process that asks, at the same moments.
+        megabytes: of each process, after equal numbers of questions; that of the process that asks first.
         slowest_again: seconds that the slowest question took which had been asked before with nothing saved since.
         orphans: processes left after the session was closed.
         compared: answers compared with those of a new session.
@@ -75,8 +75,7 @@ class Result:
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
-    megabytes: list[float] = field(default_factory=list)
-    own: list[float] = field(default_factory=list)
+    megabytes: list[list[float]] = field(default_factory=list)
     slowest_again: float = 0.0
     orphans: int = 0
     compared: int = 0
@@ -84,14 +83,25 @@ class Result:
 
     @property
     def growth(self) -> float:
-        """Memory of the last quarter over that of the second: the larger of that of all and of the process that asks.
+        """Memory of the last quarter over that of the second: the larger of the asker's and of the others' mean.
 
-        Medians: processes are replaced now and then, and how many compilers are alive differs from moment to moment.
+        A process: how many compilers are alive differs from moment to moment. Medians: processes are replaced, and a
+        young one is smaller.
         """
         return max(
             _quarters(series, statistics.median)[3] / _quarters(series, statistics.median)[1]
-            for series in (self.megabytes, self.own)
+            for series in (self.own, self.others)
         )
+
+    @property
+    def own(self) -> list[float]:
+        """Megabytes of the process that asks."""
+        return [each[0] for each in self.megabytes]
+
+    @property
+    def others(self) -> list[float]:
+        """Mean megabytes of the processes that it has started."""
+        return [statistics.mean(each[1:] or [0.0]) for each in self.megabytes]
 
 
 def _quarters(values: Sequence[float], of: Callable[[Sequence[float]], float]) -> list[float]:
@@ -172,16 +182,16 @@ def descendants(root: int) -> Iterator[int]:
         left += below.get(here, [])
 
 
-def memory(*, own: bool = False) -> float:
-    """Megabytes of this process, and of all below it; what they share counts once."""
-    total = 0
-    for process in [os.getpid()] if own else descendants(os.getpid()):
+def memory() -> list[float]:
+    """Megabytes of this process, and of each below it; what they share is divided among them."""
+    found = []
+    for process in descendants(os.getpid()):
         try:
             lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
         except OSError:
             continue
-        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return total / 1000
+        found.append(sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000)
+    return found
 
 
 def ask_all(count: int, seed: int, folder: Path, tell: Any = None) -> Result:
@@ -216,9 +226,8 @@ def ask_all(count: int, seed: int, folder: Path, tell: Any = None) -> Result:
                 recent.append(asked)
             if number % every == every - 1:
                 result.megabytes.append(memory())
-                result.own.append(memory(own=True))
                 if tell is not None:
-                    tell(f"{number + 1}: {result.megabytes[-1]:.0f} MB, {dict(result.kinds)}")
+                    tell(f"{number + 1}: {sum(result.megabytes[-1]):.0f} MB, {dict(result.kinds)}")
     result.orphans = _left(before)
     _compare(result, answers, source, draw)
     return result
@@ -272,8 +281,11 @@ def page(result: Result, count: int, seed: int, seconds: float) -> str:
     rows = {
         "questions": f"{count:,} in {seconds:.0f} s: {kinds['answered']} answered, {kinds['wrong']} refused, "
         f"{kinds['given up']} given up",
-        "memory of all processes, by quarter of the questions": _megabytes(result.megabytes),
-        "of them the process that asks": _megabytes(result.own),
+        "memory of the process that asks, by quarter of the questions": _megabytes(result.own),
+        "of a process that it started, mean": _megabytes(result.others),
+        "of the largest of them": _megabytes([max(each[1:], default=0.0) for each in result.megabytes]),
+        "how many there are": _counts([len(each) - 1 for each in result.megabytes]),
+        "memory of all together": _megabytes([sum(each) for each in result.megabytes]),
         "processes left after it was closed": f"{result.orphans}",
         "answers compared with a new session's": f"{result.compared} different ones: {different} differ",
         "slowest answer to a repeated question": f"{1000 * result.slowest_again:.0f} ms",
@@ -301,6 +313,10 @@ Compile times, and whether a compile came from the cache, are not compared. Fewe
 def _megabytes(series: Sequence[float]) -> str:
     medians, most = _quarters(series, statistics.median), _quarters(series, max)
     return ", ".join(f"{mid:.0f}" for mid in medians) + " MB; at most " + ", ".join(f"{top:.0f}" for top in most)
+
+
+def _counts(series: Sequence[int]) -> str:
+    return f"{min(series)} to {max(series)}"
 
 
 def main() -> None:

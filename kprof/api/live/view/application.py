@@ -39,6 +39,7 @@ from kprof.api.live.view.following import follow
 from kprof.api.live.view.hub import Hub
 from kprof.api.live.view.open_questions import OpenQuestions, TooManyQuestionsError, error_fields, result
 from kprof.api.live.view.tritons import TritonSessions
+from kprof.api.live.view.words import words
 from kprof.errors import KprofError
 from kprof.version import __version__
 
@@ -132,7 +133,8 @@ class ViewServer:
 
     async def _report(self, asked: Asked) -> Any:
         given = report_arguments(asked, self._served.targets, self._served.options)
-        return await self._questions.report(asked.target, msgspec.to_builtins(asked), given)
+        document = await self._questions.report(asked.target, msgspec.to_builtins(asked), given)
+        return {**document, "words": words(document)}
 
     async def _knobs(self, asked: Asked) -> Any:
         given = arguments(asked, self._served.targets, self._served.options)

@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ import pytest
 import kprof
 from kprof.api.live.view import serving
 from kprof.errors import KprofError
+from tests.api.live.view.conftest import ASSEMBLY
 
 
 def test_without_the_server(monkeypatch):
@@ -147,3 +150,15 @@ def _children(pid: int) -> list[int]:
 def _running(pid: int) -> bool:
     listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
+
+
+def test_the_page_says_what_the_terminal_says(view, assembly, tmp_path):
+    """Loops by their lines, no labels and no names of instructions; the verdict is a sentence about the kernel."""
+    shutil.copy(ASSEMBLY.with_name("matmul.triton-3.9.0.amdgcn"), tmp_path / "k.amdgcn")
+    _, document = view("k.amdgcn", folder=tmp_path).ask("/api/report", target=0, gpu="MI300X")
+    (kernel,), (words,) = document["kernels"], document["words"]
+    assert len(words["findings"]) == len(kernel["findings"]) > 0
+    said = " ".join((words["verdict"], *words["findings"]))
+    assert not re.search(r"\.LBB|\b(?:v|s|ds|global|buffer)_[a-z]+_", said)
+    assert any(".LBB" in finding["message"] for finding in kernel["findings"])
+    assert "matmul" in words["verdict"]

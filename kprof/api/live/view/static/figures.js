@@ -23,14 +23,15 @@ export function figures(kernel) {
 }
 
 export function draw(document_, kernel, jump) {
-  byId("verdict").textContent = document_.verdict.summary;
+  const words = document_.words[document_.kernels.indexOf(kernel)];
+  byId("verdict").textContent = document_.verdict.status === "cannot_tell" ? document_.verdict.summary : words.verdict;
   const list = figures(kernel).map(([name, value, words]) =>
     make("div", { "data-figure": name }, make("dt", {}, name), make("dd", {}, value), make("dd", { class: "note" }, words)),
   );
   byId("figure-list").replaceChildren(...list);
   causes(kernel.model);
   byId("room").textContent = room(kernel.occupancy?.next_step);
-  findings(kernel, jump);
+  findings(kernel, words.findings, jump);
 }
 
 function causes(model) {
@@ -51,13 +52,13 @@ function room(step) {
   return `${known(step.waves_per_simd)} waves a SIMD need ${all.join(" and ")} less.`;
 }
 
-function findings(kernel, jump) {
-  const list = kernel.findings.map((one) => {
+function findings(kernel, messages, jump) {
+  const list = kernel.findings.map((one, at) => {
     const place = one.location ? `${base(one.location.file)}:${one.location.line}` : "";
     const cost = one.gain ? ` ${one.gain.at_most ? "at most " : ""}${duration(one.gain.us)}` : "";
     const tries = (one.advice || []).map((each) => `${each.knob} ${each.from ?? ""} → ${each.to}`).join(", ");
     const button = make("button", { type: "button", onclick: () => jump(one), "data-rule": one.rule }, `${one.rule} ${one.name}`);
-    return make("li", { class: `severity-${one.severity}` }, button, make("span", { class: "note" }, ` ${one.severity}${cost} ${place}`), make("p", {}, one.message), tries && make("p", { class: "note" }, `Try ${tries}`));
+    return make("li", { class: `severity-${one.severity}` }, button, make("span", { class: "note" }, ` ${one.severity}${cost} ${place}`), make("p", {}, messages[at]), tries && make("p", { class: "note" }, `Try ${tries}`));
   });
   byId("finding-list").replaceChildren(...(list.length ? list : [make("li", {}, "Nothing was found.")]));
 }

@@ -1,0 +1,28 @@
+"""What the page says of a kernel: the words of the terminal, loops by their lines and no names of instructions."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import msgspec
+
+
+class SaidOfKernel(TypedDict):
+    """The words for one kernel: its verdict, and a message for each of its findings in their order."""
+
+    verdict: str
+    findings: list[str]
+
+
+def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
+    """The words for each kernel of a document of ``kprof analyze --json``."""
+    from kprof.document import KernelReport
+    from kprof.reporters._loop_names import without_labels
+    from kprof.reporters._plain_words import plain
+    from kprof.reporters._verdict_sentence import verdict
+
+    found: list[SaidOfKernel] = []
+    for entry in document["kernels"]:
+        kernel = msgspec.convert(entry, KernelReport)
+        messages = [plain(without_labels(finding.message, kernel)) for finding in kernel.findings]
+        found.append({"verdict": verdict(kernel), "findings": messages})
+    return found
