@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from kprof.captures.model import Capture
     from kprof.hardware.machine import Product
-    from kprof_analyzers.whole_step.document import ProfileDocument
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram
+    from kprof_analyzers.whole_step.document import ProfileChange, ProfileDocument
     from kprof_analyzers.whole_step.timing import StepCall
 
 TIME_LIMIT = 3600.0
@@ -92,6 +93,7 @@ def profile(
     by: str = "name",
     within: str = "",
     html: "str | os.PathLike[str] | None" = None,
+    advise: float = 0.0,
     jobs: int = 0,
     time_limit: float = TIME_LIMIT,
 ) -> Profile:
@@ -104,9 +106,11 @@ def profile(
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
         arch: the GPU; the capture's own when empty, else ``gfx942``'s usual one. For several a program runs once for
             each, since what it launches may depend on the GPU; a capture is of one architecture.
-        by: rows for each ``name``, ``shapes``, ``module``, ``phase`` or ``range``.
+        by: rows for each ``name``, ``shapes``, ``module``, ``phase`` or ``range``, or for several: ``module,name``.
         within: only what runs in ``torch.profiler.record_function(within)``, as one step behind the set-up.
         html: a page to write, ``step.html``; each Triton kernel has its own beside it, of the first GPU.
+        advise: seconds in which configurations are searched for Triton's kernels with 2 % of the step and more, on
+            the first GPU; 0 for none. A program that ran no longer than that is run again up to their launches.
         jobs: compiles at a time, 0 for one a core.
         time_limit: seconds that a program may run.
 
@@ -117,18 +121,17 @@ def profile(
     from msgspec.structs import replace
 
     from kprof.output.writing import write_output
-    from kprof_analyzers.whole_step.table import GROUPS
+    from kprof_analyzers.whole_step.table import groups_of
 
-    if by not in GROUPS:
-        raise KprofError(f"no rows by {by!r}", hint=f"They are {', '.join(GROUPS)}.")
-    asked = _Asked(by, within, html)
+    groups_of(by)
+    asked = _Asked(by, within, html, advise, jobs)
     found = []
     for gpu in names(arch) or ("",):
         if isinstance(target, str | os.PathLike):
             found.append(_of_capture(Path(target), gpu, asked, []))
         else:
-            found.append(_of_program(list(target), gpu or DEFAULT_ARCH, asked, jobs, time_limit))
-        asked = _Asked(by, within)
+            found.append(_of_program(list(target), gpu or DEFAULT_ARCH, asked, time_limit))
+        asked = _Asked(by, within, jobs=jobs)
     first, *others = found
     if others:
         document = replace(first.document, other_gpus=[one.document for one in others])
@@ -145,17 +148,29 @@ class _Asked:
     by: str
     within: str
     html: "str | os.PathLike[str] | None" = None
+    advise: float = 0.0
+    jobs: int = 0
 
 
-def _of_program(program: list[str], arch: str, asked: _Asked, jobs: int, time_limit: float) -> Profile:
+@dataclass(frozen=True)
+class _Again:
+    """A program that can be run once more: ``None`` as it is in a capture, and whether it is."""
+
+    program: "RelaunchedProgram | None" = None
+    run: bool = True
+
+
+def _of_program(program: list[str], arch: str, asked: _Asked, time_limit: float) -> Profile:
     from kprof.output.writing import log
     from kprof.recording.command import RecordOptions, prepare, run
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram
 
     if not program:
         raise TargetError("no program is named", hint="kprof profile -- python step.py")
     with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
         output = Path(folder, "capture")
-        settings = prepare(RecordOptions(arch, output, jobs=jobs, execute=False, operators=True), program)
+        options = RecordOptions(arch, output, jobs=asked.jobs, execute=False, operators=True, first_candidate=True)
+        settings = prepare(options, program)
         log(f"kprof: running {' '.join(program)} on a simulated {settings.device.name}")
         ended = run(settings, program, stdout=2, time_limit=time_limit)
         ended.obey()
@@ -166,13 +181,15 @@ def _of_program(program: list[str], arch: str, asked: _Asked, jobs: int, time_li
             notes.append("the program was stopped at its time limit: what it would have done after that is left out")
         elif ended.status:
             notes.append(f"the program failed with exit status {ended.status}: what follows that is left out")
+        again = _Again(RelaunchedProgram(program, Path.cwd(), arch), run=ended.seconds <= asked.advise)
         try:
-            return _of_capture(output, arch, asked, notes)
+            return _of_capture(output, arch, asked, notes, again)
         except TargetError as error:
             raise TargetError(error.message, path=" ".join(program), hint=notes[0] if notes else error.hint) from None
 
 
-def _of_capture(path: Path, arch: str, asked: _Asked, notes: list[str]) -> Profile:
+def _of_capture(path: Path, arch: str, asked: _Asked, notes: list[str], again: _Again = _Again()) -> Profile:
+    from kprof.api.profile_advice import search, worth_searching
     from kprof.api.profile_pages import write_pages_of_kernels
     from kprof.captures.reader import operations, read
     from kprof_analyzers.whole_step.timing import timed_calls
@@ -197,7 +214,13 @@ def _of_capture(path: Path, arch: str, asked: _Asked, notes: list[str]) -> Profi
         made = kept
     calls = list(timed_calls(capture, made, product))
     pages = {} if asked.html is None else write_pages_of_kernels(path, product.name, asked.html)
-    return Profile(_document(capture, product, calls, asked.by, notes), calls, pages)
+    changes: Sequence[ProfileChange] = ()
+    if asked.advise:
+        found = search(path, calls, product, asked.advise, jobs=asked.jobs, program=again.program, run=again.run)
+        changes, notes = found.changes, [*notes, *found.notes]
+    elif worth_searching(calls):
+        notes = [*notes, "configurations of Triton's kernels were not searched; --advise SECONDS does"]
+    return Profile(_document(capture, product, calls, asked.by, notes, changes), calls, pages)
 
 
 def _product(capture: "Capture", arch: str) -> "Product":
@@ -218,12 +241,18 @@ def _product(capture: "Capture", arch: str) -> "Product":
 
 
 def _document(
-    capture: "Capture", product: "Product", calls: "Sequence[StepCall]", by: str, notes: list[str]
+    capture: "Capture",
+    product: "Product",
+    calls: "Sequence[StepCall]",
+    by: str,
+    notes: list[str],
+    tried: "Sequence[ProfileChange]",
 ) -> "ProfileDocument":
     from collections import Counter
 
+    from kprof_analyzers.whole_step.changes import changes_of
     from kprof_analyzers.whole_step.document import SCHEMA, ProfileDocument
-    from kprof_analyzers.whole_step.table import changes_of, rows_of
+    from kprof_analyzers.whole_step.table import rows_of
 
     timed = [call.timed for call in calls if call.timed.us is not None]
     unknown = Counter((call.timed.name, call.timed.why) for call in calls if call.timed.us is None)
@@ -239,7 +268,7 @@ def _document(
         calls=len(calls),
         unknown_calls=unknown.total(),
         unknown=[f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)],
-        changes=changes_of(calls),
+        changes=changes_of(calls, product, tried),
         notes=[*notes, *_notes(capture, product, calls)],
         peak_bytes=capture.peak_bytes,
         memory_bytes=hbm.size_bytes if (hbm := product.memory.get("hbm")) is not None else None,

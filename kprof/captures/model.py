@@ -60,7 +60,8 @@ class ModelScope:
 
     Attributes:
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
-        module: classes of the modules around the call, outermost first, with dots between.
+        module: classes of the modules around the call, outermost first, with dots between; in the backward pass those
+            whose gradients it computes.
         range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
     """
 
@@ -81,6 +82,7 @@ class CapturedOperator:
         process: index of the process in :attr:`Capture.processes`.
         scope: where in the model it was called.
         from_host: it copies from the host's memory, which no kernel does.
+        factor: of a product the number of the storage of its left factor, in its process; ``None`` of others.
     """
 
     name: str
@@ -89,6 +91,7 @@ class CapturedOperator:
     process: int = 0
     scope: ModelScope | None = None
     from_host: bool = False
+    factor: int | None = None
 
 
 @dataclass(frozen=True)

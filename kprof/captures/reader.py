@@ -335,7 +335,8 @@ class _Journal:
     def operator(self, record: r.OperatorCallRecord, process: int) -> CapturedOperator | None:
         """A call with its shapes; ``None`` when these were not recorded."""
         known = self.shapes.get(record.shapes)
-        return known and dataclasses.replace(known, process=process, scope=self.scopes.get(record.scope))
+        scope = self.scopes.get(record.scope)
+        return known and dataclasses.replace(known, process=process, scope=scope, factor=record.factor)
 
 
 def _kernel(

@@ -186,10 +186,17 @@ class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):
 
 
 class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call"):
-    """One call of an operator of torch's own, in its place among the launches."""
+    """One call of an operator of torch's own, in its place among the launches.
+
+    Attributes:
+        shapes: number of its name and arguments.
+        scope: number of the place in the model.
+        factor: of a product the number of the storage of its left factor.
+    """
 
     shapes: Count
     scope: Count | None = None
+    factor: Count | None = None
 
 
 class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):

@@ -30,7 +30,9 @@ def command(
             autocompletion=architectures,
         ),
     ] = "",
-    by: Annotated[str, typer.Option("--by", help="A row for each: name, shapes, module, phase or range.")] = "name",
+    by: Annotated[
+        str, typer.Option("--by", help="A row for each: name, shapes, module, phase or range; or module,name.")
+    ] = "name",
     within: Annotated[
         str,
         typer.Option("--within", help="Only what runs in torch.profiler.record_function(NAME).", metavar="NAME"),
@@ -43,6 +45,15 @@ def command(
     html: Annotated[
         str | None,
         typer.Option("--html", help="Write a page of it, and one beside it for each Triton kernel.", metavar="FILE"),
+    ] = None,
+    advise: Annotated[
+        float | None,
+        typer.Option(
+            "--advise",
+            help="Search configurations of the Triton kernels that take most of it, for so many seconds.",
+            min=1,
+            metavar="SECONDS",
+        ),
     ] = None,
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds that the program may run.", min=1)
@@ -72,7 +83,9 @@ def command(
     if len(program) == 1 and program[0].endswith(".py"):
         raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")
     target = program[0] if one else program
-    found = profile(target, arch=arch, by=by, within=within, html=html, jobs=jobs, time_limit=time_limit)
+    found = profile(
+        target, arch=arch, by=by, within=within, html=html, advise=advise or 0.0, jobs=jobs, time_limit=time_limit
+    )
     shown = [*([] if quiet else profile_text.lines(found.document, by, limit)), found.summary]
     outputs.write(found.document, lambda: print("\n".join(shown)))
     if output is not None:

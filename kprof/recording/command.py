@@ -48,6 +48,7 @@ class RecordOptions:
         full_values: whether large tensors of the GPU have memory and values, too.
         values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         operators: whether each call of torch's own operators is noted, with its shapes.
+        first_candidate: of an autotuner's configurations compile only the first that can be launched.
         folder: where the program runs; this process's own when ``None``.
     """
 
@@ -63,6 +64,7 @@ class RecordOptions:
     values: int = layout.VALUES
     argv: bool = True
     operators: bool = False
+    first_candidate: bool = False
     folder: Path | None = None
 
 
@@ -136,6 +138,7 @@ def prepare(options: RecordOptions, command: Sequence[str] = ()) -> Settings:
         values=options.values,
         argv=options.argv,
         operators=options.operators,
+        first_candidate=options.first_candidate,
         root=str(tree),
     )
 

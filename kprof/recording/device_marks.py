@@ -5,11 +5,13 @@ autograd, views, optimizers. Only what Python code asks of a tensor is answered 
 storage's Python object, which lives as long as the storage, so views and gradients share it.
 """
 
+from itertools import count
 from typing import Any
 
 from kprof.recording.device_memory import MEMORY
 
 _NAME = "_kprof_mark"
+_NUMBERS = count(1)
 
 
 class Mark:
@@ -18,13 +20,15 @@ class Mark:
     Attributes:
         index: of the device.
         unknown: a recorded kernel would have written it, or something was computed from such a value.
+        number: of this storage, which no other one of the process has.
     """
 
-    __slots__ = ("__weakref__", "bytes", "index", "unknown")
+    __slots__ = ("__weakref__", "bytes", "index", "number", "unknown")
 
     def __init__(self, index: int, *, unknown: bool = False, size: int = 0) -> None:
         self.index = index
         self.unknown = unknown
+        self.number = next(_NUMBERS)
         self.bytes = MEMORY.take(index, size)
 
     def __del__(self) -> None:

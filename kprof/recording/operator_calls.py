@@ -1,6 +1,7 @@
 """Calls of torch's operators on tensors of the GPU, each with its shapes, where a whole step is asked for."""
 
 import sys
+from bisect import bisect_right
 from functools import lru_cache
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,40 @@ _SOURCES = {"aten::_to_copy": 0, "aten::copy_": 1}
 """Copies to the position of what is copied."""
 _MODULES = 6
 _OPTIMIZERS = "torch/optim/"
+_FACTORS = {"aten::mm": 0, "aten::bmm": 0, "aten::_scaled_mm": 0, "aten::addmm": 1, "aten::baddbmm": 1}
+"""Products to the position of their left factor."""
+_NO_NODE = 1 << 63
+"""From here on numbers of autograd's nodes are none: those that add up gradients have the largest there is."""
+_MOST_NODES = 1 << 18
+
+
+class ForwardModules:
+    """Which modules made the nodes of autograd's graph: in the backward pass no module is on the stack."""
+
+    def __init__(self) -> None:
+        self._nodes: list[int] = []
+        self._modules: list[str] = []
+
+    def remember(self, node: int, module: str) -> None:
+        """The node with this number was made in a module, the first call that says so counts."""
+        if self._nodes and node <= self._nodes[-1]:
+            if node == self._nodes[-1]:
+                return
+            # Another thread, which counts by itself.
+            self._nodes.clear()
+            self._modules.clear()
+        self._nodes.append(node)
+        self._modules.append(module)
+        if len(self._nodes) > _MOST_NODES:
+            del self._nodes[: _MOST_NODES // 2], self._modules[: _MOST_NODES // 2]
+
+    def of(self, node: int) -> str:
+        """The modules in which a node was made, or the last one before it whose call was seen; empty for none."""
+        at = bisect_right(self._nodes, node) if node < _NO_NODE else 0
+        return self._modules[at - 1] if at else ""
+
+
+_MADE_BY = ForwardModules()
 
 
 def called(func: Any, args: Any, kwargs: Any, out: Any) -> dict[str, Any]:
@@ -42,6 +77,15 @@ def called(func: Any, args: Any, kwargs: Any, out: Any) -> dict[str, Any]:
     return call
 
 
+def left_factor(name: str, args: Any) -> int | None:
+    """The number of the storage that a product's left factor lies in: products with the same one may be joined."""
+    at = _FACTORS.get(name)
+    if at is None or len(args) <= at:
+        return None
+    mark = mark_of(args[at])
+    return None if mark is None else mark.number
+
+
 def _value(value: Any) -> Any:
     if isinstance(value, tuple | list) and value and all(hasattr(item, "numel") for item in value):
         kinds = dict.fromkeys(str(item.dtype).removeprefix("torch.") for item in value)
@@ -50,7 +94,10 @@ def _value(value: Any) -> Any:
 
 
 def scope() -> tuple[str, str]:
-    """Which part of a training step the program is in, and the ``torch.nn`` modules that it is in, outermost first."""
+    """Which part of a training step the program is in, and the ``torch.nn`` modules that it is in, outermost first.
+
+    In the backward pass these are the modules whose gradients are computed.
+    """
     phase = BACKWARD if _in_backward() else OUTSIDE
     modules: list[str] = []
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # the stack is what is asked for
@@ -62,7 +109,12 @@ def scope() -> tuple[str, str]:
             phase = FORWARD if phase == OUTSIDE else phase
             modules.append(type(frame.f_locals.get("self")).__name__)
         frame = frame.f_back
-    return phase, ".".join(modules[::-1][:_MODULES])
+    module = ".".join(modules[::-1][:_MODULES])
+    if phase == FORWARD:
+        _MADE_BY.remember(_newest_node(), module)
+    elif phase == BACKWARD and not module:
+        module = _MADE_BY.of(_current_node())
+    return phase, module
 
 
 def _in_backward() -> bool:
@@ -70,6 +122,22 @@ def _in_backward() -> bool:
 
     task: Any = torch._C._current_graph_task_id  # noqa: SLF001
     return bool(task() != -1)
+
+
+def _newest_node() -> int:
+    """The number of the node that autograd made last: of this call, where it has one."""
+    import torch
+
+    number: Any = torch.autograd._get_sequence_nr  # type: ignore[attr-defined]  # noqa: SLF001
+    return int(number()) - 1
+
+
+def _current_node() -> int:
+    """The number of the node whose gradient is being computed."""
+    import torch
+
+    node: Any = torch._C._current_autograd_node()  # noqa: SLF001
+    return _NO_NODE if node is None else int(node._sequence_nr())  # noqa: SLF001
 
 
 @lru_cache(maxsize=1 << 14)

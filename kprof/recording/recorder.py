@@ -42,6 +42,7 @@ class _Context:
     tuner: Any = None
     tuning: tuple[object, dict[str, Any]] | None = None
     candidate: AutotunedConfig | None = None
+    chosen: bool = False
     launches: int = 0
 
 
@@ -94,9 +95,7 @@ class Recorder:
             "process",
             {
                 "pid": os.getpid(),
-                "argv": [part[:1000] for part in redacted(list(map(str, sys.argv[:100])))]
-                if self.settings.argv
-                else [],
+                "argv": [part[:1000] for part in redacted(list(map(str, sys.argv[:100])))] * self.settings.argv,
                 "python": ".".join(map(str, sys.version_info[:3])),
                 "torch": str(getattr(torch, "__version__", "")),
                 "triton": str(getattr(triton, "__version__", "")),
@@ -197,7 +196,9 @@ class Recorder:
         self.start()
         with self.lock:
             number = self.journal.number("shapes", describe.key_of(call), call)
-            self.journal.write("call", {"shapes": number, "scope": operator_calls.scope_number(self.journal)})
+            fields = {"shapes": number, "scope": operator_calls.scope_number(self.journal)}
+            factor = operator_calls.left_factor(call["name"], args)
+            self.journal.write("call", fields if factor is None else {**fields, "factor": factor})
 
     def site(self) -> int:
         """The number of the place where the program is."""
@@ -274,16 +275,25 @@ class Recorder:
         """Whether an autotuner tries a configuration, or something is being timed."""
         return self._context.candidate is not None
 
+    @property
+    def chosen(self) -> bool:
+        """Whether the autotuner that runs has a configuration that can be launched, as who looks for one says."""
+        return self._context.chosen
+
+    @chosen.setter
+    def chosen(self, found: bool) -> None:
+        self._context.chosen = found
+
     @contextmanager
     def tuning(self, tuner: Any) -> Iterator[None]:
         """An autotuner runs: launches inside stand for a choice that is not known."""
         context = self._context
-        outer = context.tuner, context.tuning
-        context.tuner, context.tuning = tuner, None
+        outer = context.tuner, context.tuning, context.chosen
+        context.tuner, context.tuning, context.chosen = tuner, None, False
         try:
             yield
         finally:
-            context.tuner, context.tuning = outer
+            context.tuner, context.tuning, context.chosen = outer
 
     @contextmanager
     def candidate(self, config: Any) -> Iterator[AutotunedConfig]:

@@ -1,4 +1,7 @@
-"""Autotuners: every configuration is compiled, none is timed, and the first that can be launched goes on."""
+"""Autotuners: no configuration is timed, and the first that can be launched goes on.
+
+All of them are compiled, unless only the first one is wanted.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -38,13 +41,19 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
     original_bench = Autotuner._bench  # noqa: SLF001
     original_run = Autotuner.run
 
+    only_first = recorder.settings.first_candidate
+
     def bench(self: Any, *args: Any, config: Any, **meta: Any) -> Any:
+        if only_first and recorder.chosen:
+            return UnknownTimes(lambda: False)
         with recorder.candidate(config) as candidate:
             try:
                 original_bench(self, *args, config=config, **meta)
             except Exception as error:  # noqa: BLE001
                 # The program's own mistake would end the program; one configuration's only ends that one.
                 candidate.error = f"{type(error).__name__}: {error}".splitlines()[0]
+        if only_first:
+            recorder.chosen = recorder.usable(candidate.kernel)
         return UnknownTimes(lambda: recorder.usable(candidate.kernel))
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,5 +1,6 @@
 """``kprof profile`` for people: the table of a step, and what would pay."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from kprof.output.sizes import binary_bytes
@@ -23,7 +24,7 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     if document.other_gpus:
         return _side_by_side(document, by, limit)
     rows = document.rows[:limit] if limit else document.rows
-    title = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
+    title = _title(by)
     headings = ("ms", "share", "range ms", "calls", "mean us", "bound by", title)
     text = rows_table(headings, [_cells(row, by) for row in rows], wide=6).splitlines()
     left = len(document.rows) - len(rows)
@@ -42,7 +43,7 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
             found.setdefault("  ".join(filter(None, (heading(row, by), row.why))), {})[one.gpu] = row
     kept = list(found.items())[:limit] if limit else list(found.items())
     columns = [(*(_on(rows, one.gpu) for one in every), _counted(rows, every), name) for name, rows in kept]
-    title = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
+    title = _title(by)
     gpus = [f"ms {one.gpu}" for one in every]
     text = rows_table((*gpus, "calls", title), columns, wide=len(every) + 1).splitlines()
     if len(kept) < len(found):
@@ -86,14 +87,26 @@ def _called(row: "ProfiledRow", by: str) -> str:
     return "  ".join(filter(None, (heading(row, by), row.finding, row.why)))
 
 
+def _title(by: str) -> str:
+    words = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}
+    return ", ".join(words.get(one, one) for one in groups(by))
+
+
+def groups(by: str) -> list[str]:
+    """What rows are made by, each named once."""
+    return list(dict.fromkeys(filter(None, map(str.strip, by.split(",")))))
+
+
 def heading(row: "ProfiledRow", by: str) -> str:
     """What a row is of."""
-    if by in _PLACES:
-        name: str = getattr(row, by) or _PLACES[by]
-    else:
-        name = row.name.removeprefix("aten::") + (" [triton]" if row.kind == "triton" else "")
-        name = f"{name} {row.shapes}".rstrip()
-    return name
+    parts = []
+    for one in groups(by):
+        if one in _PLACES:
+            parts.append(getattr(row, one) or _PLACES[one])
+        else:
+            name = row.name.removeprefix("aten::") + (" [triton]" if row.kind == "triton" else "")
+            parts.append(f"{name} {row.shapes}".rstrip())
+    return "  ".join(dict.fromkeys(parts))
 
 
 def _ms(us: float) -> str:
@@ -105,17 +118,27 @@ def _changes(document: "ProfileDocument") -> list[str]:
     if not document.changes:
         return []
     rows = [change_cells(one) for one in document.changes]
-    return [
-        "",
-        "What would pay, by the model:",
-        *rows_table(("ms", "share", "calls", "change"), rows, wide=3).splitlines(),
-    ]
+    wide = [max(len(row[at]) for row in rows) for at in range(3)]
+    text = ["", "What would pay, by the model (ms, share, calls; savings overlap and do not add up):"]
+    for ms, share, calls, what, sure in rows:
+        head = f"{ms:>{wide[0]}}  {share:>{wide[1]}}  {calls:>{wide[2]}}  "
+        text += wrapped(what, head)
+        text += wrapped(sure, " " * len(head)) if sure else []
+    return text
+
+
+_WIDTH = 120
+
+
+def wrapped(words: str, head: str) -> list[str]:
+    """Words behind a head, their further lines below the first."""
+    return textwrap.wrap(words, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def change_cells(one: "ProfileChange") -> tuple[str, ...]:
-    """Milliseconds that a change saves, share of the step, calls, and what it is."""
+    """Milliseconds that a change saves, share of the step, calls, what it is, and what the saving rests on."""
     most = "up to " if one.at_most else ""
-    return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what
+    return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what, one.sure
 
 
 def facts(document: "ProfileDocument") -> dict[str, str]:

@@ -31,6 +31,14 @@ def test_every_launch_and_operator_is_in_it(profiled):
     assert any(row.module == "Sequential.Scale" for row in rows if row.kind == "triton")
 
 
+def test_the_backward_pass_has_the_modules_whose_gradients_it_computes(profiled):
+    """The oracle is the model: two linear layers, each with its own products backward, the first without dX."""
+    backward = [call for call in profiled.calls if call.scope and call.scope.phase == "backward"]
+    products = [call.scope.module for call in backward if call.timed.name == "aten::mm"]
+    assert products == ["Sequential.Linear"] * 9
+    assert {call.scope.module for call in backward if call.timed.name == "aten::gelu_backward"} == {"Sequential.GELU"}
+
+
 def test_what_has_no_time_is_in_the_first_line(profiled):
     sort = next(row for row in profiled.document.rows if row.name == "aten::sort")
     assert (sort.us, sort.share, sort.why) == (None, None, "kprof does not know what it does")

@@ -49,6 +49,7 @@ class ProfileChange(msgspec.Struct, frozen=True):
         share: of the step.
         calls: that it would change.
         at_most: a change is likely to bring less.
+        sure: what the saving rests on.
     """
 
     what: str
@@ -56,6 +57,7 @@ class ProfileChange(msgspec.Struct, frozen=True):
     share: float
     calls: int
     at_most: bool
+    sure: str = ""
 
 
 class ProfileDocument(msgspec.Struct, frozen=True):

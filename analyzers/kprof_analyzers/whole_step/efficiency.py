@@ -101,6 +101,11 @@ def _fitted(kind: str, gpu: str) -> Efficiency:
     return known.get(kind, known["elementwise"])
 
 
+def empty_launch_us(gpu: str) -> float:
+    """What a call takes that does next to nothing: the least time of an element-wise operator, microseconds."""
+    return efficiencies(gpu)["elementwise"].floor_us
+
+
 def measured_elsewhere(kinds: Iterable[str], gpu: str) -> tuple[list[str], list[str]]:
     """Of some kinds those that were not measured on a product, and the products on which they were."""
     found = {kind: one for kind in kinds if gpu not in (one := _fitted(kind, gpu)).gpus}

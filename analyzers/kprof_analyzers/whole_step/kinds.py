@@ -61,8 +61,8 @@ _KINDS = {
 }
 _OPTIMIZERS = re.compile(r"aten::_(foreach|fused|amp_foreach)_\w+")
 
-_SMALL = 16
-"""Rows or columns of a product below which a tile of a library's kernel is mostly padding."""
+NARROW = 16
+"""Rows or columns of a product below which a matrix instruction and a library's tile are mostly padding."""
 _LONG = 1024
 """Elements of a row up to which torch's softmax holds it in registers; longer ones it reads more than once."""
 _FEW_CHANNELS = 4
@@ -84,6 +84,10 @@ class ResultTiles(msgspec.Struct, frozen=True):
     columns: int
     products: int = 1
 
+    def filling(self, compute_units: int) -> "ResultTiles":
+        """The same with a tile for each compute unit at least."""
+        return ResultTiles(max(self.count, compute_units), self.columns, self.products)
+
 
 def kind_of(name: str) -> str:
     """The kind of an operator, empty where its name is not known."""
@@ -102,9 +106,9 @@ def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
     """
     kind = kind_of(name)
     if kind == "product":
-        pair = _factors(shapes)
+        pair = factors_of(shapes)
         if pair is not None and len(pair[0]) == 3:
-            return "small products" if min(pair[0][1], pair[1][2]) < _SMALL else "batched product"
+            return "small products" if min(pair[0][1], pair[1][2]) < NARROW else "batched product"
     elif kind == "softmax" and shapes and shapes[0] and shapes[0][-1] > _LONG:
         return "long softmax"
     elif kind == "convolution":
@@ -136,7 +140,7 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Re
     """
     match kind_of(name):
         case "product":
-            pair = _factors(shapes)
+            pair = factors_of(shapes)
             if pair is None:
                 return None
             batch, rows, columns = math.prod(pair[0][:-2]), pair[0][-2], pair[1][-1]
@@ -156,7 +160,7 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Re
             return None
 
 
-def _factors(shapes: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int]] | None:
+def factors_of(shapes: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int]] | None:
     """The two matrices of a product: the first neighbours that fit, past what is added."""
     for a, b in pairwise(shapes):
         if len(a) == len(b) in {2, 3} and a[-1] == b[-2] and a[:-2] == b[:-2]:

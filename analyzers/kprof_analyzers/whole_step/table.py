@@ -1,16 +1,14 @@
-"""The calls of a step as the table that people know from torch's profiler, and what would pay most."""
+"""The calls of a step as the table that people know from torch's profiler."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from kprof_analyzers.whole_step.document import ProfileChange, ProfiledRow
-from kprof_analyzers.whole_step.fusing import fusable
+from kprof.errors import KprofError
+from kprof_analyzers.whole_step.document import ProfiledRow
 from kprof_analyzers.whole_step.timing import StepCall
 
 GROUPS = ("name", "shapes", "module", "phase", "range")
 """What rows can be made by."""
-
-MOST_CHANGES = 5
 
 Key = tuple[str, ...]
 
@@ -21,6 +19,19 @@ _KEYS: dict[str, Callable[[StepCall], Key]] = {
     "phase": lambda call: (call.scope.phase if call.scope else "",),
     "range": lambda call: (call.scope.range if call.scope else "",),
 }
+
+
+def groups_of(by: str) -> list[str]:
+    """What rows are made by, where several are named with commas between.
+
+    Raises:
+        KprofError: there is no such group, or none is named.
+    """
+    found = list(dict.fromkeys(filter(None, map(str.strip, by.split(",")))))
+    if not found or not set(found) <= set(GROUPS):
+        hint = f"They are {', '.join(GROUPS)}, or several: module,name."
+        raise KprofError(f"no rows by {by!r}", hint=hint)
+    return found
 
 
 def _maker(call: StepCall) -> str:
@@ -35,12 +46,17 @@ def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
 
     Args:
         calls: of the step.
-        by: one of :data:`GROUPS`.
+        by: one of :data:`GROUPS`, or several with commas between.
+
+    Raises:
+        KprofError: there is no such group.
     """
+    wanted = groups_of(by)
     groups: dict[tuple[Key, str], list[StepCall]] = {}
     for call in calls:
-        groups.setdefault((_KEYS[by](call), call.timed.why), []).append(call)
-    rows = [_row(some, by) for some in groups.values()]
+        key = tuple(word for one in wanted for word in _KEYS[one](call))
+        groups.setdefault((key, call.timed.why), []).append(call)
+    rows = [_row(some, wanted) for some in groups.values()]
     whole = sum(row.us for row in rows if row.us is not None)
     rows.sort(key=lambda row: (row.us is None, -(row.us or 0.0), -row.calls, row.name, row.shapes, row.module))
     return [_shared(row, whole) for row in rows]
@@ -52,7 +68,7 @@ def _shared(row: ProfiledRow, whole: float) -> ProfiledRow:
     return replace(row, share=row.us / whole if whole and row.us is not None else None)
 
 
-def _row(calls: Sequence[StepCall], by: str) -> ProfiledRow:
+def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
     first = calls[0].timed
     known = first.us is not None
     bounds: Counter[str] = Counter()
@@ -66,8 +82,8 @@ def _row(calls: Sequence[StepCall], by: str) -> ProfiledRow:
     ranges = dict.fromkeys(call.scope.range for call in calls if call.scope is not None)
     kinds = dict.fromkeys(call.timed.kind for call in calls)
     return ProfiledRow(
-        name=first.name if by in {"name", "shapes"} else "",
-        shapes=first.shapes if by == "shapes" else "",
+        name=first.name if not {"name", "shapes"}.isdisjoint(by) else "",
+        shapes=first.shapes if "shapes" in by else "",
         kind=first.kind if len(kinds) == 1 else "",
         phase=", ".join(phases),
         module=next(iter(modules)) if len(modules) == 1 else "",
@@ -80,27 +96,3 @@ def _row(calls: Sequence[StepCall], by: str) -> ProfiledRow:
         finding=findings.most_common(1)[0][0] if findings else "",
         why=first.why,
     )
-
-
-def changes_of(calls: Sequence[StepCall]) -> list[ProfileChange]:
-    """What would save most of the step by the model: findings of Triton kernels, operators that could be fused."""
-    whole = sum(call.timed.us or 0.0 for call in calls)
-    if not whole:
-        return []
-    found: dict[tuple[str, str], tuple[float, int, bool]] = {}
-    for call in calls:
-        if call.timed.finding is not None:
-            text, us, at_most = call.timed.finding
-            before, count, never = found.get((call.timed.name, text), (0.0, 0, False))
-            found[call.timed.name, text] = before + us, count + 1, never or at_most
-    changes = [
-        ProfileChange(f"{name}: {text}", us, us / whole, count, at_most)
-        for (name, text), (us, count, at_most) in found.items()
-    ]
-    for names, us, count in fusable(calls):
-        changes.append(ProfileChange(f"fuse {names}", us, us / whole, count, at_most=True))
-    changes.sort(key=lambda change: (-change.us, change.what))
-    return [change for change in changes if change.share >= _WORTH][:MOST_CHANGES]
-
-
-_WORTH = 0.005

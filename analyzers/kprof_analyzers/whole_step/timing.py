@@ -13,7 +13,7 @@ from kprof.output.progress import step
 from kprof.targets.captured import loaded
 from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
-from kprof_analyzers.whole_step.efficiency import operator_time
+from kprof_analyzers.whole_step.efficiency import empty_launch_us, operator_time
 from kprof_analyzers.whole_step.kinds import kind_of
 from kprof_analyzers.whole_step.operator_work import shapes_text, work_of_call
 
@@ -28,6 +28,7 @@ class TimedCall:
         why: why not.
         finding: the costliest finding of a Triton kernel, and what it costs in microseconds.
         assumed: what was assumed.
+        launch_us: what of it an empty launch would take, 0 where that is not known.
     """
 
     name: str
@@ -40,6 +41,12 @@ class TimedCall:
     why: str = ""
     finding: tuple[str, float, bool] | None = None
     assumed: tuple[str, ...] = ()
+    launch_us: float = 0.0
+
+    @property
+    def short(self) -> bool:
+        """Whether it takes at most twice what an empty launch takes."""
+        return self.us is not None and self.us <= 2 * self.launch_us
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,9 @@ class _Times:
         if time is None:
             return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type")
         assumed = (found.work.assumed,) if found.work.assumed else ()
-        return TimedCall(call.name, shapes, kind, time.us, time.low_us, time.high_us, time.bound, assumed=assumed)
+        times = time.us, time.low_us, time.high_us
+        launch_us = empty_launch_us(self._limits.gpu)
+        return TimedCall(call.name, shapes, kind, *times, time.bound, assumed=assumed, launch_us=launch_us)
 
     def launch(self, launch: CapturedLaunch) -> TimedCall:
         key = (launch.kernel, launch.grid, repr(launch.arguments))
@@ -134,6 +143,9 @@ class _Times:
         worst = max(dear, key=lambda one: one.gain.us if one.gain else 0.0, default=None)
         finding = (f"{worst.rule} {worst.name}", worst.gain.us, worst.gain.at_most) if worst and worst.gain else None
         times = model.time_us, model.low_us, model.high_us
+        launch_us = (self._product.launch_overhead_ns or 0.0) / 1e3
+        assumed = tuple(model.assumptions)
+        bound = str(model.bound)
         return TimedCall(
-            kernel.name, shapes, "triton", *times, str(model.bound), finding=finding, assumed=tuple(model.assumptions)
+            kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us
         )

@@ -1,8 +1,9 @@
 """Operators that could be one kernel."""
 
 from kprof.captures.model import CapturedOperator, ModelScope, TensorInfo
+from kprof_analyzers.whole_step.changes import changes_of
 from kprof_analyzers.whole_step.fusing import fusable
-from kprof_analyzers.whole_step.table import changes_of, rows_of
+from kprof_analyzers.whole_step.table import rows_of
 from kprof_analyzers.whole_step.timing import StepCall, TimedCall
 
 FORWARD, BACKWARD = ModelScope("forward", "Net"), ModelScope("backward", "")

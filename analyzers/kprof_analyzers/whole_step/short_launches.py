@@ -1,0 +1,32 @@
+"""Launches that are too short to matter one by one, and what they take together."""
+
+from collections.abc import Iterator, Sequence
+
+from kprof_analyzers.whole_step.document import ProfileChange
+from kprof_analyzers.whole_step.timing import StepCall
+
+_MANY = 20
+"""Short launches below which nothing is said: a step has a few anyway."""
+
+
+def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
+    """What the launches cost that take at most twice what an empty one takes, where there are many.
+
+    Saved on the GPU is at most what launching takes of each but one, by fewer and larger kernels. A captured graph
+    launches as many kernels: it saves time of the host, which is not predicted.
+
+    Args:
+        calls: of the step.
+        whole: microseconds of the step.
+    """
+    short = [call.timed for call in calls if call.timed.short]
+    if len(short) < _MANY:
+        return
+    saved = sum(one.launch_us for one in short) - max(one.launch_us for one in short)
+    together = sum(one.us or 0.0 for one in short)
+    what = "many short launches: fewer and larger ones; a captured graph saves their host time, which is outside"
+    sure = (
+        f"of {together / 1e3:,.3g} ms of launches that take at most twice what an empty one takes; which ones can be "
+        "joined is not known"
+    )
+    yield ProfileChange(what, saved, saved / whole, len(short), at_most=True, sure=sure)

@@ -1,0 +1,137 @@
+"""Other configurations of the Triton kernels that take most of a predicted step, each compiled."""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Product
+    from kprof.tuning.recorded import AdvisedKernel
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram
+    from kprof_analyzers.whole_step.document import ProfileChange
+    from kprof_analyzers.whole_step.timing import StepCall
+
+LEAST_SHARE = 0.02
+"""Share of the step from which a kernel is worth a search."""
+
+_LEAST_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What the searches found.
+
+    Attributes:
+        changes: configurations that are predicted to be faster, each for all launches of its kernel.
+        notes: of each kernel of a large share without such a configuration, why; a sentence each.
+    """
+
+    changes: "Sequence[ProfileChange]"
+    notes: Sequence[str]
+
+
+def search(
+    capture: Path,
+    calls: "Sequence[StepCall]",
+    product: "Product",
+    seconds: float,
+    *,
+    jobs: int = 0,
+    program: "RelaunchedProgram | None" = None,
+    run: bool = True,
+) -> Searched:
+    """Search configurations of the kernels with 2 % of the step and more, the longest first.
+
+    Args:
+        capture: the recording.
+        calls: of the step, in order.
+        product: the GPU.
+        seconds: for all searches, after which no compile is begun; each kernel has its share of what is left.
+        jobs: compiles at a time, 0 for one a core.
+        program: what to run again for other tiles; as the capture says when ``None``.
+        run: run the program again.
+    """
+    from kprof.output.writing import log
+    from kprof.tuning.recorded import advise
+
+    asked = _asked(calls)
+    changes: list[ProfileChange] = []
+    notes: list[str] = []
+    whole = sum(call.timed.us or 0.0 for call in calls)
+    deadline = time.monotonic() + seconds
+    for place, one in enumerate(asked):
+        left = (deadline - time.monotonic()) / (len(asked) - place)
+        if left < _LEAST_SECONDS:
+            late = ", ".join(f"{other.name} ({100 * other.us / whole:.0f} %)" for other in asked[place:])
+            notes.append(f"not searched within {seconds:g} s: {late}")
+            break
+        log(f"kprof: searching configurations of {one.name}, {100 * one.us / whole:.0f} % of the step, {left:.0f} s")
+        target = f"{capture}::{one.identifier}"
+        found = advise(target, product=product, budget=left, jobs=jobs, run=run, program=program)
+        for kernel in found:
+            change = _change(kernel, one, whole)
+            if change is not None:
+                changes.append(change)
+            notes += [note] if (note := _note(kernel, one, whole, bettered=change is not None)) else []
+    return Searched(changes, notes)
+
+
+def worth_searching(calls: "Sequence[StepCall]") -> bool:
+    """Whether a Triton kernel takes so much of the step that its configurations matter."""
+    return bool(_asked(calls))
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A specialisation with all its launches together: their microseconds."""
+
+    identifier: str
+    name: str
+    us: float
+    launches: int
+
+
+def _asked(calls: "Sequence[StepCall]") -> list[_Kernel]:
+    """The kernels that are worth a search, the longest first."""
+    from kprof.captures.model import CapturedLaunch
+
+    found: dict[str, list[StepCall]] = defaultdict(list)
+    for call in calls:
+        if isinstance(call.made, CapturedLaunch) and call.timed.us is not None:
+            found[call.made.kernel].append(call)
+    kernels = [
+        _Kernel(identifier, some[0].timed.name, sum(one.timed.us or 0.0 for one in some), len(some))
+        for identifier, some in found.items()
+    ]
+    whole = sum(call.timed.us or 0.0 for call in calls)
+    return sorted((one for one in kernels if one.us >= LEAST_SHARE * whole), key=lambda one: (-one.us, one.identifier))
+
+
+def _change(kernel: "AdvisedKernel", one: _Kernel, whole: float) -> "ProfileChange | None":
+    from kprof_analyzers.whole_step.document import ProfileChange
+
+    trials = kernel.trials
+    if trials is None or not trials.told_apart or trials.gain is None or kernel.answer is None:
+        return None
+    gain = trials.beside_start(trials.best[0])
+    saved = one.us * (1 - 1 / trials.gain)
+    answer = kernel.answer
+    put = f"{answer.after}, {answer.note}" if answer.note else answer.after
+    what = f"{one.name}: {put} at {answer.place}"
+    sure = f"compiled, and by the model {gain.words()}" if gain is not None else "compiled"
+    return ProfileChange(what, saved, saved / whole, one.launches, at_most=False, sure=sure)
+
+
+def _note(kernel: "AdvisedKernel", one: _Kernel, whole: float, *, bettered: bool) -> str:
+    share = f"{one.name} ({100 * one.us / whole:.0f} %)"
+    how = f"; {kernel.how}" if kernel.how.startswith("compiler options only") else ""
+    if kernel.error or kernel.trials is None:
+        return f"{share} could not be searched: {kernel.error or kernel.how}"
+    tried = f"{kernel.trials.tried} configurations compiled"
+    left = f", {kernel.trials.left} left" if kernel.trials.left else ""
+    if bettered:
+        return f"{share}: {tried}{left}{how}" if how or left else ""
+    return f"{share}: none of its configurations is predicted to be faster for sure, {tried}{left}{how}"
