@@ -2,10 +2,12 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 
 import kprof
+from kprof.captures.reader import read
 from tests.api.live.view.conftest import ASSEMBLY
 
 pytest.importorskip("mcp", reason="the MCP SDK is not installed")
@@ -66,3 +68,58 @@ def test_an_agent_picks_the_fastest_of_a_published_sweep(tmp_path):
     picked = min(times, key=times.get)
     assert BY_GROUP_M[picked] <= 1.002 * min(BY_GROUP_M.values())
     assert max(times.values()) > min(times.values())
+
+
+PROGRAM = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def double(x, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at) * 2)
+
+x = torch.zeros(4096, device="cuda")
+double[(4,)](x, BLOCK=1024)
+double[(8,)](x, BLOCK=512)
+"""
+
+
+@pytest.mark.triton
+def test_tools_that_search_and_record(tmp_path):
+    """advise, rank and capture; each search small enough to come to its end within the budget."""
+    pytest.importorskip("torch")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    kernel = {"target": "memory_write", "arch": "MI300X", "case": "mib64"}
+    held = {"num_stages": 2, "waves_per_eu": 0, "TILES": 1}
+    asked = {
+        "advise": {**kernel, "budget": 120},
+        "rank": {**kernel, "config": held, "budget": 120, "top": 3},
+        "capture": {"program": [sys.executable, "program.py"], "output": "recorded", "arch": "MI300X"},
+    }
+
+    async def questions(session):
+        return {name: await session.call_tool(name, arguments) for name, arguments in asked.items()}
+
+    answers = talk(tmp_path, questions, "--allow-run")
+    assert not [answer.content[0].text for answer in answers.values() if answer.is_error]
+    told = {name: answer.structured_content for name, answer in answers.items()}
+
+    found = kprof.advise(**asked["advise"], jobs=1)
+    assert found.trials is not None
+    assert (found.trials.tried, found.trials.left) == (told["advise"]["tried"], told["advise"]["left"])
+    assert told["advise"]["summary"] == found.summary
+    assert [one["config"] for one in told["advise"]["suggestions"]] == [dict(trial.config) for trial in found.best]
+
+    tuned = kprof.tune("memory_write", case="mib64", config=held, budget=120, top=3, jobs=1)
+    assert told["rank"]["ended"] == tuned.document.search.ended == "complete"
+    ranking = tuned.problems[0].ranking
+    assert [one["config"] for one in told["rank"]["configs"]] == [one.config for one in ranking]
+    times = [one["time"]["us"] for one in told["rank"]["configs"]]
+    assert times == pytest.approx([one.time_us for one in ranking], rel=1e-4)
+
+    kernels = read(tmp_path / "recorded").kernels
+    assert told["capture"]["complete"]
+    assert [(one["name"], one["launches"], one["compiles"]) for one in told["capture"]["kernels"]] == [
+        (each.name, each.launches, each.ok) for each in kernels
+    ]
+    assert len(kernels) == 2
