@@ -8,7 +8,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from kprof.findings import Coverage, Finding, Location
+from kprof.advised import KnownAdvice
+from kprof.findings import Coverage, Finding, Location, Suppressed
 from kprof.measured import Measured
 from kprof.roofline import Roofline
 
@@ -307,13 +308,6 @@ class Prediction(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
-class Suppressed(msgspec.Struct, frozen=True):
-    """A finding that an ignore comment silences, with the reason given there."""
-
-    finding: Finding
-    reason: str
-
-
 class KernelReport(msgspec.Struct, frozen=True):
     """Everything known about one compiled kernel on one architecture.
 
@@ -341,6 +335,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         unseen: what of the code could not be looked at and why, one sentence; absent when all of it was.
         unrecorded: what a recorded program called and nothing ran for, in one sentence: launches may be missing.
         measured: what measurements say of it; absent when none were given.
+        advised: the best change that a search has found for this kernel and launch; absent where nobody has searched.
     """
 
     name: str
@@ -369,6 +364,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     unseen: str | UnsetType = UNSET
     unrecorded: str | UnsetType = UNSET
     measured: Measured | UnsetType = UNSET
+    advised: KnownAdvice | UnsetType = UNSET
 
 
 class Verdict(msgspec.Struct, frozen=True):

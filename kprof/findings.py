@@ -127,6 +127,13 @@ class Finding(msgspec.Struct, frozen=True):
     gain: Gain | None = None
 
 
+class Suppressed(msgspec.Struct, frozen=True):
+    """A finding that an ignore comment silences, with the reason given there."""
+
+    finding: Finding
+    reason: str
+
+
 def by_cost(gain: Gain | None) -> tuple[int, float]:
     """A key to sort findings by: the costliest first, those of unknown cost behind, then what costs next to nothing."""
     if gain is None:

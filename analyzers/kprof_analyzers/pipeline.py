@@ -9,9 +9,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kprof.analysis import Analyzer, AnalyzerResult, KernelFacts, asked, discover
-from kprof.document import KernelReport, Occupancy, PassChange, Prediction, Resources, Suppressed
+from kprof.document import KernelReport, Occupancy, PassChange, Prediction, Resources
 from kprof.errors import KprofError
-from kprof.findings import Coverage, Finding, Gain, Location, Severity, by_cost
+from kprof.findings import Coverage, Finding, Gain, Location, Severity, Suppressed, by_cost
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Registers
 from kprof.targets.loaded import LoadedKernel

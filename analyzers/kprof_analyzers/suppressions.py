@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kprof.document import Suppressed
-from kprof.findings import Finding, Location, Severity
+from kprof.findings import Finding, Location, Severity, Suppressed
 from kprof.inputs import boundary
 from kprof.inputs.amdgcn import AssemblyKernel
 

@@ -240,6 +240,8 @@ class _Wanted:
 
     def kernels(self, target: TargetLike) -> Iterator[tuple[KernelReport, Program | None]]:
         """The kernels of a target, analysed."""
+        from kprof.tuning.known_advice import with_advice
+
         if isinstance(target, str | os.PathLike) and is_report(Path(target)):
             if self.measured is not None:
                 hint = "Name what it was made of: the kernel is needed to be joined to a measurement."
@@ -251,7 +253,9 @@ class _Wanted:
         if not self.keep and self.dump is None and self.measured is None and self._is_source(target):
             from kprof_analyzers.report_cache import explained
 
-            yield from ((entry, None) for entry in explained(target, self.options) if self._takes(entry.name))
+            for entry in explained(target, self.options):
+                if self._takes(entry.name):
+                    yield with_advice(entry), None
             return
         from kprof.targets.resolver import load
         from kprof_analyzers.pipeline import analyze as judged
@@ -266,7 +270,7 @@ class _Wanted:
                 entry = judged(loaded, model=True)
                 if self.measured is not None:
                     entry = self.measured.add_to(entry, loaded)
-                yield entry, Program(loaded, sources)
+                yield with_advice(entry), Program(loaded, sources)
 
     def _takes(self, name: str) -> bool:
         self.names[name] = None

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.diffing.facts import unchecked, unrecorded
-from kprof.document import KernelReport, Report, Suppressed
-from kprof.findings import Finding, Severity
+from kprof.document import KernelReport, Report
+from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.anchors import relocated
 from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
 from kprof.gate.config import Allowance, Config

@@ -10,6 +10,7 @@ from kprof.diffing.document import Diff
 from kprof.document import KernelReport, Report
 from kprof.findings import Location
 from kprof.output.assignments import assigned
+from kprof.reporters._known_advice import better
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,10 +62,12 @@ def report(document: Report) -> str:
         for kernel in document.kernels
         for f in kernel.findings
     ]
+    known = [(k.name, better(found), found.code) for k in document.kernels if (found := k.advised) is not UNSET]
     headings = ("kernel", "arch", "VGPRs", "spilled", "LDS bytes", "waves/SIMD", "limited by", "time", "bound")
     return fragment(
         document.verdict.summary,
         table(headings, [_kernel(kernel) for kernel in document.kernels]),
+        table(("kernel", "better", "configuration"), known),
         table(("severity", "rule", "finding", "line", "kernel"), findings),
         notes=document.notes,
     )

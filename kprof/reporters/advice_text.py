@@ -1,11 +1,11 @@
 """Trials of other knobs on the terminal."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kprof.output.assignments import assigned
 from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log
+from kprof.tuning.config_code import switches_and_code
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +34,7 @@ def show(trials: "Trials", console: "Console") -> None:
     console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
     show_trials(trials, console)
     if trials.best:
-        console.print(f"\n{triton_config(trials.best[0].config)}", markup=False)
+        console.print(f"\n{switches_and_code(trials.best[0].config)}", markup=False)
     tell_last(verdict(trials))
 
 
@@ -167,15 +167,3 @@ def _cells(trial: "Trial") -> list[str]:
         f"{measure.instructions}",
         issue,
     ]
-
-
-def triton_config(config: "Mapping[str, Any]") -> str:
-    """The configuration as code for ``triton.autotune``. AMD's own options go where the kernel's do.
-
-    Environment switches are no part of it: they come first, as a shell would set them.
-    """
-    from kprof.tuning.config_code import config_code
-    from kprof.tuning.trials.changes import SWITCHES
-
-    switches = [f"{name}={config[name]}" for name in config if name in SWITCHES]
-    return "\n".join([*switches, config_code({n: v for n, v in config.items() if n not in SWITCHES})])

@@ -18,8 +18,9 @@ from kprof.reporters._console_text import (
     waves,
 )
 from kprof.reporters._finding_cost import gain_words
+from kprof.reporters._known_advice import better
 from kprof.reporters._loop_names import summary, without_labels
-from kprof.reporters._model_text import duration, loop_lines, model_rows
+from kprof.reporters._model_text import loop_lines, model_rows
 from kprof.reporters._plain_words import apart, plain, together
 from kprof.reporters._rule_coverage import coverage_line, not_checked
 from kprof.reporters._verdict_sentence import verdict
@@ -102,18 +103,11 @@ class ConsoleReporter:
         """What `kprof advise` found for this kernel, where somebody has asked it."""
         from rich.text import Text
 
-        from kprof.output.assignments import assigned
-        from kprof.reporters.advice_text import triton_config
-        from kprof.tuning.known_advice import recall
-
-        found = recall(kernel)
-        if found is None:
+        if kernel.advised is UNSET:
             return
-        old, new = found.spills
-        spills = f", {old:,} → {new:,} spilled VGPRs" if old and new is not None else ""
-        words = f"{assigned(found.change)}: {duration(found.start_us)} → {duration(found.best_us)} (model){spills}"
-        self._console.print(together(Text(f"better, compiled by kprof advise: {words}", style="green")))
-        self._console.print(Text(f"  {triton_config(found.config)}", style="cyan"), soft_wrap=True)
+        self._console.print(together(Text(better(kernel.advised), style="green")))
+        for line in kernel.advised.code.splitlines():
+            self._console.print(Text(f"  {line}", style="cyan"), soft_wrap=True)
 
     def _left_out(self, kernel: KernelReport) -> None:
         from rich.text import Text

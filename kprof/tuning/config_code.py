@@ -16,3 +16,11 @@ def config_code(config: Mapping[str, Any]) -> str:
     own = {name: value for name, value in config.items() if name not in _OF_CONFIG}
     rest = "".join(f", {name}={config[name]!r}" for name in _OF_CONFIG if name in config)
     return f"triton.Config({own!r}{rest})"
+
+
+def switches_and_code(config: Mapping[str, Any]) -> str:
+    """As :func:`config_code`, below the environment's switches among the knobs, as a shell would set them."""
+    from kprof.tuning.trials.changes import SWITCHES
+
+    switches = [f"{name}={config[name]}" for name in config if name in SWITCHES]
+    return "\n".join([*switches, config_code({n: v for n, v in config.items() if n not in SWITCHES})])

@@ -1,38 +1,20 @@
 """What `kprof advise` found for a kernel, kept for whoever looks at the same kernel later."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import UNSET
 
+from kprof.advised import KnownAdvice
 from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
+from kprof.tuning.config_code import switches_and_code
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport
     from kprof.tuning.trials import Trials
 
 _SECTION = CacheSection("advice")
-
-
-@dataclass(frozen=True)
-class KnownAdvice:
-    """The first answer of a search for better knobs; each was compiled, none was measured.
-
-    Attributes:
-        change: knobs to their new values.
-        config: all knobs.
-        start_us, best_us: predicted microseconds before and after.
-        spills: VGPRs spilled before and after.
-    """
-
-    change: Mapping[str, Any]
-    config: Mapping[str, Any]
-    start_us: float
-    best_us: float
-    spills: tuple[int | None, int | None] = (None, None)
 
 
 def remember(trials: "Trials") -> None:
@@ -44,17 +26,18 @@ def remember(trials: "Trials") -> None:
     if start.time_us is None or best.time_us is None:
         return
     old, new = (None if one.measure is None else one.measure.vgpr_spills for one in (start, best))
-    spills = old, new
-    found = KnownAdvice(best.change, best.config, start.time_us, best.time_us, spills)
+    code = switches_and_code(best.config)
+    found = KnownAdvice(dict(best.change), dict(best.config), code, start.time_us, best.time_us, old, new)
     _SECTION.write(_key(report), [msgspec.json.encode(found, enc_hook=str)])
 
 
-def recall(report: "KernelReport") -> KnownAdvice | None:
-    """What was found for this kernel, compiled so, for this launch; ``None`` where nobody has searched."""
-    if report.specialization is UNSET:
-        return None
-    data = _SECTION.read(_key(report))
-    return None if data is None else msgspec.json.decode(data, type=KnownAdvice)
+def with_advice(report: "KernelReport") -> "KernelReport":
+    """The same report, with what was found for this kernel, compiled so, for this launch, if anybody has searched."""
+    # A digest of everything is not worth making for what nothing can be kept of.
+    data = None if report.specialization is UNSET else _SECTION.read(_key(report))
+    if data is None:
+        return report
+    return msgspec.structs.replace(report, advised=msgspec.json.decode(data, type=KnownAdvice))
 
 
 def _key(report: "KernelReport") -> str:

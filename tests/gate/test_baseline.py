@@ -5,9 +5,8 @@ import datetime as dt
 import msgspec
 import pytest
 
-from kprof.document import Suppressed
 from kprof.errors import KprofError
-from kprof.findings import Coverage, Failure, Finding, Location, Severity
+from kprof.findings import Coverage, Failure, Finding, Location, Severity, Suppressed
 from kprof.gate.baseline import Baseline, BaselineEntry, encode, gone, news, read, updated
 from kprof.gate.config import Allowance, KernelEntry
 from kprof.gate.limits import WORSE

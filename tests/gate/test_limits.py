@@ -4,8 +4,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kprof.document import Suppressed
-from kprof.findings import Advice, Finding, Location, Severity
+from kprof.findings import Advice, Finding, Location, Severity, Suppressed
 from kprof.gate.baseline import BaselineEntry
 from kprof.gate.config import Budget
 from kprof.gate.limits import WORDS, cannot_launch, cannot_tell, over_budget, place_of, refused, worse

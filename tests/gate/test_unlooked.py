@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from kprof.document import KernelReport, Specialization, Suppressed
-from kprof.findings import Finding, Severity
+from kprof.document import KernelReport, Specialization
+from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.baseline import Baseline, BaselineEntry
 from kprof.gate.config import WATCHED, Allowance, Budget, Config, GateProgram, KernelEntry
 from kprof.gate.rules import ALLOWED, KNOWN, MARK

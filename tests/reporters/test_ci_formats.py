@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kprof.document import KernelReport, Report, Specialization, Suppressed, Verdict
-from kprof.findings import Advice, Finding, Location, Severity
+from kprof.document import KernelReport, Report, Specialization, Verdict
+from kprof.findings import Advice, Finding, Location, Severity, Suppressed
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._markdown_cells import COMMENT_LIMIT
 from kprof.reporters.check_text import CheckTextReporter

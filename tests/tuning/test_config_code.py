@@ -6,8 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.reporters.advice_text import triton_config
-from kprof.tuning.config_code import config_code
+from kprof.tuning.config_code import config_code, switches_and_code
 
 VALUES = st.one_of(st.integers(0, 1 << 20), st.booleans(), st.text(max_size=5), st.none())
 KNOBS = st.dictionaries(
@@ -34,6 +33,6 @@ def test_every_knob_stands_once_where_triton_takes_it(config):
 
 def test_switches_of_the_environment_come_first_and_options_of_the_launch_are_no_arguments():
     """Also where the kernel says nothing of its wavefronts."""
-    switch, code = triton_config({"BLOCK": 64, "num_ctas": 2, "AMDGCN_USE_BUFFER_OPS": "0"}).splitlines()
+    switch, code = switches_and_code({"BLOCK": 64, "num_ctas": 2, "AMDGCN_USE_BUFFER_OPS": "0"}).splitlines()
     assert switch == "AMDGCN_USE_BUFFER_OPS=0"
     assert evaluated(code) == ({"BLOCK": 64}, {"num_ctas": 2})

@@ -39,8 +39,27 @@ class FindingAnswer:
 
 
 @dataclass(frozen=True)
+class BetterKnobs:
+    """What a search has found for this kernel before: compiled, its time predicted, nothing measured.
+
+    ``code`` is the configuration as ``triton.Config``; times are microseconds.
+    """
+
+    change: dict[str, Any]
+    config: dict[str, Any]
+    code: str
+    start_us: float
+    best_us: float
+    start_spills: int | None = None
+    best_spills: int | None = None
+
+
+@dataclass(frozen=True)
 class KernelAnswer:
-    """A compiled kernel: registers a lane, LDS in bytes a workgroup, wavefronts a SIMD, time and findings."""
+    """A compiled kernel: registers a lane, LDS in bytes a workgroup, wavefronts a SIMD, time and findings.
+
+    ``better`` is ``None`` where nobody has searched for better knobs of it: ask ``advise``.
+    """
 
     name: str
     arch: str
@@ -57,6 +76,7 @@ class KernelAnswer:
     findings: list[FindingAnswer]
     not_checked: list[str]
     notes: list[str]
+    better: BetterKnobs | None = None
 
 
 @dataclass(frozen=True)

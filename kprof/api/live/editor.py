@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from kprof.advised import KnownAdvice
 from kprof.api.live.session import Question, Session
 from kprof.errors import KprofError
 from kprof.output.assignments import assigned
+from kprof.reporters._known_advice import better
 from kprof.reporters._model_text import duration
 from kprof.tuning.config_code import config_code
 
@@ -92,6 +96,7 @@ class Editor:
         try:
             report = await self._answer(path, "report")
             found.remarks += [each for kernel in report["kernels"] for each in remarks(kernel, path)]
+            found.configs += [pasteable(kernel["advised"]) for kernel in report["kernels"] if "advised" in kernel]
             for number in range(len(report["kernels"])):
                 listed = await self._answer(path, "listing", stage="amdgcn", kernel=number)
                 add_costs(found.lines, listed, path)
@@ -122,7 +127,8 @@ def remarks(kernel: Mapping[str, Any], path: str) -> Iterator[Remark]:
     """A report's findings and what its kernel comes to; a finding of another file stands at the kernel."""
     source = kernel.get("source") or {}
     first = source.get("line") or 1
-    yield Remark(first, "note", f"{kernel['name']}: {_figures(kernel)}")
+    known = f"\n{pasteable(kernel['advised']).title}" if "advised" in kernel else ""
+    yield Remark(first, "note", f"{kernel['name']}: {_figures(kernel)}{known}")
     for found in kernel["findings"]:
         place = found.get("location") or {}
         here = place.get("line") and _same(place.get("file"), path)
@@ -173,6 +179,14 @@ def remark_of(error: KprofError) -> Remark:
     found = _LINE.search(error.place or "")
     text = f"{error.message}\n{error.hint}" if error.hint else error.message
     return Remark(int(found.group(1)) if found else 1, "error", text)
+
+
+def pasteable(advised: Mapping[str, Any]) -> Pasteable:
+    """What a search has found before, from a report."""
+    title = better(msgspec.convert(advised, KnownAdvice))
+    # Switches of the environment are no Python.
+    switches = "".join(f"; with {line}" for line in advised["code"].splitlines()[:-1])
+    return Pasteable(title, f"{advised['code'].splitlines()[-1]}  # {title}{switches}")
 
 
 def _pasteable(answer: Mapping[str, Any]) -> Iterator[Pasteable]:

@@ -98,7 +98,7 @@ def _add_search(made: LanguageServer, editor: Editor) -> None:
 
 
 def _actions(uri: str, known: Known, line: int) -> list[types.CodeAction | types.Command]:
-    """Paste what was found above the line; look for it where nothing was looked for."""
+    """Paste what was found above the line, now or by an earlier search; look for it where nothing was looked for."""
     start = types.Position(line, 0)
     pasted: list[types.CodeAction | types.Command] = [
         types.CodeAction(

@@ -289,6 +289,7 @@ def kernel_answer(entry: Options) -> answers.KernelAnswer:
         findings=[_finding(one) for one in entry["findings"]],
         not_checked=[one["rule"] for one in (entry.get("rules") or {}).get("not_checked", ())],
         notes=list(map(str, entry.get("notes", ()))),
+        better=answers.BetterKnobs(**entry["advised"]) if "advised" in entry else None,
     )
 
 

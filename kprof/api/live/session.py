@@ -33,6 +33,9 @@ RECYCLE = 200
 MEMORY = 12 << 30
 """Bytes of address space that a question may take; Triton and torch together map some 4 GB."""
 
+_TELL_ADVICE = frozenset({"analyze", "report", "joined_report"})
+"""Questions whose answers tell what a search has found before."""
+
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.worker import main; main()"
 
 
@@ -245,6 +248,8 @@ class Session:
             process = self._started()
         asked.files = {path: (size, changed) for path, size, changed in reply.get("files", ())}
         if reply["kind"] == "answer":
+            if asked.name == "advise":
+                self._forget_unadvised()
             if reply["keep"]:
                 self._keep(_key(asked), json.dumps(reply["answer"]), asked.files)
             asked.set_result(reply["answer"])
@@ -256,6 +261,12 @@ class Session:
             asked.set_exception(CancelledError() if asked.given_up else KprofError(reply["why"]))
             return None
         return process
+
+    def _forget_unadvised(self) -> None:
+        """A search may have found something that reports of its kernel tell from now on."""
+        with self._guard:
+            for key in [key for key in self._kept if json.loads(key)[0] in _TELL_ADVICE]:
+                del self._kept[key]
 
     def _keep(self, key: str, answer: str, files: Mapping[str, Stamp]) -> None:
         """Remember an answer, as text: what a caller does to its own is its own affair."""

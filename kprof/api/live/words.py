@@ -1,10 +1,13 @@
 """Answers in a few lines, as a model reads them beside the structured result."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
+from kprof.advised import KnownAdvice
 from kprof.api.live import answers
 from kprof.output.assignments import assigned
+from kprof.reporters._known_advice import better
 from kprof.reporters._model_text import duration
 
 MOST = 8
@@ -50,6 +53,8 @@ def _analyzed(answer: answers.Analyzed) -> Iterator[str]:
             "VGPRs": kernel.vgprs, "AGPRs": kernel.agprs, "spilled": kernel.vgpr_spills, "B of LDS": kernel.lds_bytes,
             "waves a SIMD": kernel.waves_per_simd,
         }  # fmt: skip
+        if kernel.better is not None:
+            yield f"  {better(KnownAdvice(**asdict(kernel.better)))}"
         yield "  " + ", ".join(f"{value:g} {name}" for name, value in known.items() if value is not None)
         yield from (f"  {line}" for line in _findings(kernel.findings))
         if kernel.not_checked:

@@ -11,6 +11,7 @@ from kprof.findings import Severity
 from kprof.output.sizes import binary_bytes
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._console_text import config_line, plural
+from kprof.reporters._known_advice import better
 from kprof.reporters._loop_names import called, without_labels
 from kprof.reporters._model_text import duration, iteration, missing_for_time, supplied
 from kprof.reporters._rule_coverage import coverage_line
@@ -90,6 +91,8 @@ def kernel_view(
         "knobs": config_line(_timeless(kernel)),
         "badge": _badge(kernel),
         "reasons": _reasons(kernel, links),
+        "better": None if kernel.advised is UNSET else better(kernel.advised),
+        "paste": None if kernel.advised is UNSET else kernel.advised.code,
         "model": None if kernel.model is UNSET else _model(kernel.model, kernel),
         "measured": measured_view(kernel, cut),
         "occupancy": occupancy_view(kernel),

@@ -7,15 +7,17 @@ import msgspec
 
 
 class SaidOfKernel(TypedDict):
-    """The words for one kernel: its verdict, and a message for each of its findings in their order."""
+    """The words for one kernel: its verdict, what a search has found, a message for each of its findings in order."""
 
     verdict: str
+    better: str
     findings: list[str]
 
 
 def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
     """The words for each kernel of a document of ``kprof analyze --json``."""
     from kprof.document import KernelReport
+    from kprof.reporters._known_advice import better
     from kprof.reporters._loop_names import without_labels
     from kprof.reporters._plain_words import plain
     from kprof.reporters._verdict_sentence import verdict
@@ -24,5 +26,6 @@ def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
     for entry in document["kernels"]:
         kernel = msgspec.convert(entry, KernelReport)
         messages = [plain(without_labels(finding.message, kernel)) for finding in kernel.findings]
-        found.append({"verdict": verdict(kernel), "findings": messages})
+        known = "" if kernel.advised is msgspec.UNSET else better(kernel.advised)
+        found.append({"verdict": verdict(kernel), "better": known, "findings": messages})
     return found

@@ -25,6 +25,7 @@ export function figures(kernel) {
 export function draw(document_, kernel, jump) {
   const words = document_.words[document_.kernels.indexOf(kernel)];
   byId("verdict").textContent = document_.verdict.status === "cannot_tell" ? document_.verdict.summary : words.verdict;
+  advised(words.better, kernel.advised);
   const list = figures(kernel).map(([name, value, words]) =>
     make("div", { "data-figure": name }, make("dt", {}, name), make("dd", {}, value), make("dd", { class: "note" }, words)),
   );
@@ -32,6 +33,15 @@ export function draw(document_, kernel, jump) {
   causes(kernel.model);
   byId("room").textContent = room(kernel.occupancy?.next_step);
   findings(kernel, words.findings, jump);
+}
+
+/** What a search for better knobs has found for this kernel, with the line to paste. */
+function advised(words, best) {
+  const place = byId("advised");
+  place.hidden = !best;
+  if (!best) return;
+  place.querySelector("p").textContent = words;
+  place.querySelector("pre").textContent = best.code;
 }
 
 function causes(model) {
