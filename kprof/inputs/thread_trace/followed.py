@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.inputs.thread_trace.packets import JUMP, MESSAGE, NEXT, RawWavefront
@@ -11,10 +11,11 @@ _LINE = re.compile(r"^\s+([a-z]\S*.*?)\s*// ([0-9A-F]+): ((?:[0-9A-F]{8} ?)+)")
 _LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 # No packet tells of these.
 _SILENT = ("s_waitcnt", "s_nop")
-# Of these public traces have none: they may have a packet or not.
-_MAYBE_SILENT = ("s_barrier", "s_sleep", "s_setprio", "s_sethalt", "s_inst_prefetch", "s_clause", "s_delay_alu")
+# Of these public traces have none: they may have a packet or not. An s_barrier has one.
+_MAYBE_SILENT = ("s_sleep", "s_setprio", "s_sethalt", "s_inst_prefetch", "s_clause", "s_delay_alu")
 _READ, _WRITE = frozenset({2, 14}), frozenset({3, 4})
 _ISSUE_CYCLES = 4
+_PRELOADED = 256
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def _kinds(text: str, words: int) -> frozenset[int]:
         return frozenset()
     if name.startswith(("s_branch", "s_cbranch")):
         return frozenset({JUMP, NEXT})
-    if name.startswith((*_MAYBE_SILENT, "s_endpgm", "s_sendmsg", "s_trap", "s_icache")):
+    if name.startswith((*_MAYBE_SILENT, "s_barrier", "s_endpgm", "s_sendmsg", "s_trap", "s_icache")):
         return frozenset({MESSAGE})
     if name.startswith(("s_load", "s_buffer_load", "s_scratch_load", "s_memtime", "s_dcache", "s_memrealtime")):
         return frozenset({0})
@@ -91,34 +92,70 @@ class Followed:
 def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followed:
     """Go through the code with what each wavefront issued; one whose next kind does not fit is left out from there.
 
-    The cycles of an instruction are those since the one before it was issued. Where an ``s_waitcnt`` or an ``s_nop``
-    stands in between, what is more than an issue is taken for that one's.
+    Wavefronts may begin behind the loads of preloaded arguments. The cycles of an instruction are those since the one
+    before it was issued. An ``s_waitcnt`` in between has what is more than an issue, an ``s_nop`` as much of it as it
+    asks for, and an ``s_barrier`` all that passes until the next instruction.
     """
     places = {one.address: place for place, one in enumerate(code)}
+    tried = (_from(entry, code, places, wavefronts) for entry in _entries(code, places))
+    return min(tried, key=lambda one: one.lost)
+
+
+def _entries(code: Sequence[Coded], places: Mapping[int, int]) -> Iterator[int]:
+    """Where wavefronts may begin.
+
+    A kernel with preloaded arguments begins with their loads and a branch over them, for firmware that does not know of
+    preloading; other firmware enters 256 bytes further on (LLVM's AMDGPU usage, "Preloaded Kernel Arguments").
+    """
+    yield 0
+    behind = places.get(code[0].address + _PRELOADED) if code else None
+    if behind is not None and any(one.target == code[behind].address for one in code[:behind]):
+        yield behind
+
+
+def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefronts: Sequence[RawWavefront]) -> Followed:
     found = Followed(Counter(), Counter())
     for wavefront in wavefronts:
         found.wavefronts += 1
-        at: int | None = 0
+        at: int | None = entry
         before: int | None = None
+        waits: list[int] = []
         for time, kind in wavefront.issued:
-            silent = None
             while at is not None and at < len(code) and _is_passed(code[at], kind):
                 found.hits[at] += 1
-                silent = at
+                waits.append(at)
                 at += 1
             if at is None or at >= len(code) or kind not in code[at].kinds:
                 found.lost += 1
                 break
             gap = 0 if before is None else time - before
-            if silent is not None and gap > _ISSUE_CYCLES:
-                found.cycles[silent] += gap - _ISSUE_CYCLES
-                gap = _ISSUE_CYCLES
             found.hits[at] += 1
-            found.cycles[at] += gap
+            found.cycles[at] += _divided(gap, code, waits, found.cycles)
             before = time
+            # Its packet is of its arrival: the others are waited for after it.
+            waits = [at] if code[at].text.startswith("s_barrier") else []
             target = code[at].target
             at = at + 1 if kind != JUMP else None if target is None else places.get(target)
     return found
+
+
+def _divided(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
+    """What is left of the cycles between two issues for the second one, after those that are waited in between."""
+    more = max(0, gap - _ISSUE_CYCLES)
+    waiting = None
+    for place in waits:
+        name, _, count = code[place].text.partition(" ")
+        if name == "s_nop":
+            taken = min(more, _ISSUE_CYCLES * (1 + int(count, 0) if count.strip().isalnum() else 1))
+            cycles[place] += taken
+            more -= taken
+            gap -= taken
+        elif waiting is None:
+            waiting = place
+    if waiting is not None:
+        cycles[waiting] += more
+        gap -= more
+    return gap
 
 
 def _is_passed(one: Coded, kind: int) -> bool:

@@ -2,9 +2,9 @@
 
 A trace is a row of little-endian packets of 16 to 64 bits whose kind is in the lowest four bits; bit 4 of all but one
 moves the time by a tick of four cycles. The layout is as public readers have it (tinygrad's ``sqtt.py``; the header as
-in rocprofiler's ``att.h``). Held against public raw traces of a gfx950: every byte is part of a packet, each wavefront
-that starts ends, and what is issued is what the kernel's code object has, in its order. Times have not been held
-against AMD's decoder.
+in rocprofiler's ``att.h``). In public raw traces of a gfx950 every byte is part of a packet, each wavefront that starts
+ends, and what is issued is what the kernel's code object has, in its order. AMD's decoder finds the same instructions
+at the same times, to a tick: docs/validation/raw_thread_traces.md.
 """
 
 from dataclasses import dataclass, field

@@ -17,9 +17,9 @@ _HINT = (
     "of raw packets those of CDNA GPUs are read: let rocprofv3 --att decode them (--att-library-path names the folder "
     "of rocprof-trace-decoder), and give the folder ui_output_agent_*_dispatch_* that it writes"
 )
-_UNVERIFIED = (
-    "read from raw packets; their times have not been held against AMD's decoder, and cycles between two instructions "
-    "are the s_waitcnt's between them"
+_CYCLES = (
+    "read from raw packets: an instruction's cycles are those since the one before it was issued, idle ones too; an "
+    "s_waitcnt in between has what is more than an issue"
 )
 _NUMBER = re.compile(r"_(\d+)$")
 _ELF = b"\x7fELF"
@@ -68,7 +68,7 @@ def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
         short = Dispatch(str(mine[0]), None, int(number) if number else None, one.kernel, one.hits, one.latency)
         read.append((one, short))
     read.sort(key=lambda each: (not each[0].hits, is_runtimes_own(each[0].kernel or "")))
-    first = replace(read[0][0], path=path, issues=(_UNVERIFIED, *issues, *read[0][0].issues))
+    first = replace(read[0][0], path=path, issues=(_CYCLES, *issues, *read[0][0].issues))
     return first if len(read) == 1 else replace(first, dispatches=tuple(short for _, short in read))
 
 

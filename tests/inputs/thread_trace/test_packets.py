@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from kprof.inputs import thread_trace
 from kprof.inputs.thread_trace import raw
-from kprof.inputs.thread_trace.followed import follow, kernels_in
-from kprof.inputs.thread_trace.packets import NAMES, is_cdna, read_packets
+from kprof.inputs.thread_trace.followed import Coded, follow, kernels_in
+from kprof.inputs.thread_trace.packets import NAMES, RawWavefront, is_cdna, read_packets
 
 ENGINE, CU = 3, 5
 HEADER = (0x11 | 4 << 13 | 15 << 16 | CU << 20 | ENGINE << 32).to_bytes(8, "little")
@@ -86,6 +86,45 @@ def test_what_was_issued_is_followed_through_the_code():
     assert follow(kernels["other"], read_packets(traced()).wavefronts[:1]).lost == 1
 
 
+def coded(*rows: tuple[int, str, frozenset[int], int | None]) -> list[Coded]:
+    return [Coded(text, address, kinds, target) for address, text, kinds, target in rows]
+
+
+def wavefront(*issued: tuple[int, int]) -> RawWavefront:
+    return RawWavefront(CU, 0, 0, 0, issued[-1][0], list(issued))
+
+
+def test_preloaded_arguments_are_not_loaded_again():
+    """Wavefronts enter behind the loads, 256 bytes from the kernel's first instruction."""
+    silent = frozenset[int]()
+    code = coded(
+        (0x1000, "s_load_dwordx2 s[2:3], s[0:1], 0x0", frozenset({0}), None),
+        (0x1008, "s_branch 61", frozenset({12, 13}), 0x1100),
+        (0x100C, "s_nop 0", silent, None),
+        (0x1100, "v_mov_b32_e32 v0, 0", frozenset({5}), None),
+        (0x1104, "s_endpgm", frozenset({15}), None),
+    )
+    entered = follow(code, [wavefront((0, 5), (4, 15))])
+    assert (entered.lost, dict(entered.hits)) == (0, {3: 1, 4: 1})
+    from_the_first = follow(code, [wavefront((0, 0), (4, 12), (8, 5), (12, 15))])
+    assert (from_the_first.lost, dict(from_the_first.hits)) == (0, {0: 1, 1: 1, 3: 1, 4: 1})
+
+
+def test_a_barrier_has_what_is_waited_after_its_packet_and_a_nop_no_more_than_it_asks_for():
+    silent = frozenset[int]()
+    code = coded(
+        (0, "s_barrier", frozenset({15}), None),
+        (4, "s_waitcnt lgkmcnt(0)", silent, None),
+        (8, "v_mov_b32_e32 v0, 0", frozenset({5}), None),
+        (12, "s_nop 1", silent, None),
+        (16, "buffer_load_dword v0, off, s[0:3], 0", frozenset({2}), None),
+        (20, "s_endpgm", frozenset({15}), None),
+    )
+    found = follow(code, [wavefront((0, 15), (100, 5), (200, 2), (204, 15))])
+    assert [found.cycles[at] for at in range(6)] == [96, 0, 4, 8, 92, 4]
+    assert sum(found.cycles.values()) == 204
+
+
 def test_without_code_the_kinds_are_told(tmp_path: Path):
     file = tmp_path / "1_2_shader_engine_3_7.att"
     file.write_bytes(traced())
@@ -95,7 +134,7 @@ def test_without_code_the_kinds_are_told(tmp_path: Path):
     }  # fmt: skip
     assert (trace.kernel, trace.wavefronts, trace.lifetimes) == (None, 2, (448, 484))
     assert any("no code object" in issue for issue in trace.issues)
-    assert "not been held against AMD's decoder" in trace.issues[0]
+    assert "since the one before it was issued" in trace.issues[0]
 
 
 def test_the_kernel_is_the_one_whose_code_fits(tmp_path: Path, monkeypatch):
