@@ -65,7 +65,11 @@ class NeededConfigs(Result):
 
         files = proposed(self.document)
         written = []
-        for name, text in [*contents(files), ("PULL_REQUEST.md", pull_request(self.document, files))] if files else []:
+        for name, text in (
+            [*contents(files, self.document.server), ("PULL_REQUEST.md", pull_request(self.document, files))]
+            if files
+            else []
+        ):
             place = Path(folder) / name
             place.parent.mkdir(parents=True, exist_ok=True)
             write_output(str(place), text)

@@ -107,15 +107,16 @@ class ServerConfigsTextReporter:
 
     def _steps(self, found: ServerConfigs) -> list[str]:
         """What all these kernels take in a step, by prediction."""
-        missing = sum(file.status in {"default", "none"} for file in found.needed)
-        files = "1 missing file" if missing == 1 else f"{missing} missing files"
+        files = _without_own(found)
         lines = []
         for step in found.steps:
             lost = step.runs_us - step.best_us
             said = f"loses {microseconds(lost)} of {microseconds(step.runs_us)} in the kernels of {step.files} files"
             if lost <= 0:
                 said = f"{microseconds(step.runs_us)} in the kernels of {step.files} files; nothing to gain is known"
-            lines.append(f"  A step of {step.rows:,} rows: {said}, by the model" + (f"; {files}" if lost > 0 else ""))
+            lines.append(
+                f"  A step of {step.rows:,} rows: {said}, by the model" + (f"; {files}" if lost > 0 and files else "")
+            )
         return lines
 
     def _details(self, file: NeededFile) -> list[str]:
@@ -137,6 +138,14 @@ class ServerConfigsTextReporter:
 
     def _painted(self, status: str, text: str) -> str:
         return painted(text, _COLOUR[status], colour=self._colour)
+
+
+def _without_own(found: ServerConfigs) -> str:
+    """Of the files whose kernels are in a step's sum, those that are missing and those that another stands for."""
+    ranked = [file.status for file in found.needed if file.ranked]
+    counts = {"missing": sum(s in {"default", "none"} for s in ranked), "replaced": ranked.count("fallback")}
+    said = [f"{count} {word} {'file' if count == 1 else 'files'}" for word, count in counts.items() if count]
+    return ", ".join(said)
 
 
 def _gain(batch: RankedBatch, *, has_file: bool) -> str:

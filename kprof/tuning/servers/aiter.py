@@ -1,14 +1,16 @@
 """AITER: Triton's GEMM families and its MoE, by architecture. Names: ``ops/triton/utils`` at e4048607a5."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.aiter_launches import REDUCED, product
 from kprof.tuning.servers.aiter_tables import table_files
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
+from kprof.tuning.servers.nearest import launched_experts
 from kprof.tuning.servers.shapes import LayerShapes
 
 _UTILS = "aiter/ops/triton/utils"
@@ -20,8 +22,13 @@ _FAMILIES = {
     # As in gpt-oss: of such weights only the experts' are quantised.
     "mxfp4": "GEMM-A16W16",
 }
+_KERNELS = "aiter/ops/triton/_triton_kernels"
 _EXPERTS = {"bf16": None, "fp8": "FP8_W8A8", "fp8-block": "FP8_W8A8", "int8": "INT8_W8A8", "w4a16": "INT4_W4A16",
             "mxfp4": "MX_FP4"}  # fmt: skip
+
+_SWITCHES = {"FP8_W8A8": "use_fp8_w8a8", "INT8_W8A8": "use_int8_w8a8", "INT4_W4A16": "use_int4_w4a16",
+             "MX_FP4": "use_mxfp4"}  # fmt: skip
+_GLUON = "gfx1250"
 
 
 class AiterServer(ModelServer):
@@ -33,6 +40,16 @@ class AiterServer(ModelServer):
     package: ClassVar[str] = "aiter"
     sign: ClassVar[str] = "ops"
     nearest: ClassVar[bool] = False
+    kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
+        "GEMM-A16W16": ((f"{_KERNELS}/gemm/basic/gemm_a16w16.py", "_gemm_a16_w16_kernel"),),
+        "GEMM-A8W8": ((f"{_KERNELS}/gemm/basic/gemm_a8w8.py", "_gemm_a8w8_kernel"),),
+        "GEMM-A8W8_BLOCKSCALE": ((f"{_KERNELS}/gemm/basic/gemm_a8w8_blockscale.py", "_gemm_a8w8_blockscale_kernel"),),
+        "MoE": ((f"{_KERNELS}/moe/moe_op.py", "_fused_moe_kernel"),),
+        "MoE, w4a16": ((f"{_KERNELS}/moe/moe_op.py", "_fused_moe_kernel_gptq_awq"),),
+    }
+    parts: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
+        REDUCED: ((f"{_KERNELS}/common/splitk_reduce.py", "_gemm_splitk_reduce_kernel"),),
+    }
 
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
         """See :class:`ModelServer`."""
@@ -40,11 +57,11 @@ class AiterServer(ModelServer):
         found = []
         places: dict[tuple[int, int], list[str]] = {}
         counts: dict[tuple[int, int], int | None] = {}
-        for product in shapes.products:
-            key = (product.n, product.k)
-            places.setdefault(key, []).append(product.layer)
+        for each in shapes.products:
+            key = (each.n, each.k)
+            places.setdefault(key, []).append(each.layer)
             before = counts.get(key, 0)
-            counts[key] = None if before is None or product.layers is None else before + product.layers
+            counts[key] = None if before is None or each.layers is None else before + each.layers
         for n, k in places if family is not None else ():
             found.append(
                 NeededLookup(
@@ -62,6 +79,7 @@ class AiterServer(ModelServer):
                         )
                         for rows in batches
                     },
+                    launch=product(family or "", n, k, weights.name, weights.block),
                 )
             )
         if shapes.experts is not None and weights.name in _EXPERTS:
@@ -74,7 +92,15 @@ class AiterServer(ModelServer):
                     shape={"E": shapes.experts.count, "N": shapes.experts.inner},
                     name=f"{{arch}}-MOE-{dtype or 'DEFAULT'}.json",
                     folder="aiter/ops/triton/configs/moe",
-                    calls={0: LookupCall((f"{_UTILS}/moe_config_utils.py",), "get_moe_configs", {"dtype": dtype})},
+                    calls={
+                        rows: LookupCall(
+                            (f"{_UTILS}/moe_config_utils.py",),
+                            "get_optimal_moe_config",
+                            {"dtype": "bfloat16", **({} if dtype is None else {_SWITCHES[dtype]: True}), "M": rows},
+                        )
+                        for rows in batches
+                    },
+                    launch=launched_experts(shapes.experts, weights),
                 )
             )
         return found
@@ -96,6 +122,14 @@ class AiterServer(ModelServer):
     ) -> list[NeededFile]:
         """See :class:`ModelServer`."""
         return table_files(shapes.products, weights, gpu, root, batches)
+
+    def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:
+        """See :class:`ModelServer`."""
+        if arch == _GLUON and need.kernel.startswith("GEMM"):
+            return f"on {arch} AITER launches Gluon's kernels, which kprof does not rank"
+        if file.status == "none":
+            return f"AITER launches {need.kernel} only where it has a file for all shapes, and {arch} has none"
+        return ""
 
     def wanted(self, answer: LookupAnswer) -> str:
         """The one for the shape is asked for last."""

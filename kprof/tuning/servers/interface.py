@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from kprof.inputs.model_config import WeightFormat
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile
-from kprof.tuning.servers.launches import ServedExperts, ServedProduct
+from kprof.tuning.servers.launches import LaunchedKernel
 from kprof.tuning.servers.shapes import LayerShapes
 
 
@@ -67,7 +67,7 @@ class NeededLookup:
     name: str
     folder: str
     calls: Mapping[int, LookupCall] = field(default_factory=dict)
-    launch: ServedProduct | ServedExperts | None = None
+    launch: LaunchedKernel | None = None
 
 
 class ModelServer(ABC):
@@ -82,6 +82,7 @@ class ModelServer(ABC):
         nearest: the bucket with the nearest number of rows is taken.
         models: files that name the architectures that it serves, a pattern below its root; empty where it has none.
         kernels: where the Triton kernel of a :attr:`NeededLookup.kernel` may be: file and function, newest first.
+        parts: the same of kernels that follow in a launch, by its label.
     """
 
     name: ClassVar[str]
@@ -92,6 +93,7 @@ class ModelServer(ABC):
     nearest: ClassVar[bool] = True
     models: ClassVar[str] = ""
     kernels: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {}
+    parts: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {}
 
     @abstractmethod
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
@@ -115,6 +117,10 @@ class ModelServer(ABC):
     ) -> list[NeededFile]:
         """What one table for all shapes has of them, where the server has such."""
         return []
+
+    def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:  # noqa: ARG002
+        """Why a kernel cannot be ranked on an architecture; empty where nothing is known against it."""
+        return ""
 
     def wanted(self, answer: LookupAnswer) -> str:
         """The path that is best of those asked for: the file's name and folder."""

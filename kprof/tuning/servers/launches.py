@@ -6,11 +6,14 @@ one origin). A parameter that none of them has is an error, never a guess.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from kprof.errors import KprofError
 from kprof.kernel_spec import Launch, Tensor, resolve_fp8
 from kprof.tuning.servers.routing import blocks, experts_of_blocks, rows_of_experts
+
+TILE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M")
+"""Knobs that all these kernels have."""
 
 _OFF = {
     "MUL_ROUTED_WEIGHT": False, "use_fp8_w8a8": False, "use_int8_w8a8": False, "use_int8_w8a16": False,
@@ -18,12 +21,46 @@ _OFF = {
     "USE_TD": False, "naive_block_assignment": False, "c_sorted": False, "FUSE_ADD_TO_OUTPUT": False,
     "MASK_OUTPUT": False, "FUSE_SUM_ALL_REDUCE": False, "FUSE_SWIGLU": False, "filter_expert": False,
     "USE_GDC": False, "has_zp": False, "GDC_EARLY": False, "ROUTER_TOPK": 1, "SPLIT_K": 1,
-    "A_OUTPUT_SLICES": 1, "A_OUTPUT_SLICE_WIDTH": 0, "A_OUTPUT_SLICE_K": 0,
+    "NUM_XCDS": 8, "A_OUTPUT_SLICES": 1, "A_OUTPUT_SLICE_WIDTH": 0, "A_OUTPUT_SLICE_K": 0,
 }  # fmt: skip
 """Switches as a launch on AMD has them where no feature of the model turns them on."""
 
 _NONE = ("a_desc", "b_desc", "bias_ptr", "b_bias_ptr", "add_mask_ptr", "sorted_weights_ptr", "b_zp_ptr")
 _ZERO = ("stride_bbe", "stride_bbn", "stride_bias_e", "stride_bias_n", "stride_bze", "stride_bzk", "stride_bzn")
+
+
+class LaunchedKernel(Protocol):
+    """How a server launches the kernel of a layer."""
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """What a configuration says besides the compiler's options."""
+        ...
+
+    @property
+    def alone(self) -> bool:
+        """One launch does all the layer's work."""
+        ...
+
+    def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
+        """Every launch of the layer, by its label; the first has none."""
+        ...
+
+    def work(self, rows: int) -> int:
+        """Operations of all launches together."""
+        ...
+
+    def sizes(self, rows: int) -> dict[str, int]:
+        """What the search's order is made from."""
+        ...
+
+    def element_bytes(self) -> int:
+        """Of what is multiplied."""
+        ...
+
+    def refusal(self, config: Mapping[str, Any]) -> str | None:
+        """Why the server would not launch a configuration."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -41,6 +78,8 @@ class ServedProduct:
     k: int
     block_n: int
     block_k: int
+    knobs: ClassVar[tuple[str, ...]] = TILE
+    alone: ClassVar[bool] = True
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
         """The one launch, under an empty name.
@@ -77,10 +116,10 @@ class ServedProduct:
             "stride_As_k": 1,
             "stride_Bs_k": 1,
             "stride_Bs_n": groups,
-            "needs_masking": bool(self.k % _knob(config, "BLOCK_SIZE_K")),
+            "needs_masking": bool(self.k % knob(config, "BLOCK_SIZE_K")),
         }
-        tiles = -(-rows // _knob(config, "BLOCK_SIZE_M")) * -(-self.n // _knob(config, "BLOCK_SIZE_N"))
-        return {"": Launch(_arguments(names, known, config), (tiles,))}
+        tiles = -(-rows // knob(config, "BLOCK_SIZE_M")) * -(-self.n // knob(config, "BLOCK_SIZE_N"))
+        return {"": Launch(arguments(names, known, config), (tiles,))}
 
     def work(self, rows: int) -> int:
         """Operations of the product."""
@@ -89,6 +128,14 @@ class ServedProduct:
     def sizes(self, rows: int) -> dict[str, int]:
         """What the search's order is made from."""
         return {"M": rows, "N": self.n, "K": self.k}
+
+    def element_bytes(self) -> int:
+        """FP8."""
+        return 1
+
+    def refusal(self, config: Mapping[str, Any]) -> str | None:
+        """A tile that spans two scales."""
+        return _spans(config, self.block_k)
 
 
 @dataclass(frozen=True)
@@ -114,6 +161,8 @@ class ServedExperts:
     weights: str
     block: tuple[int, int] | None = None
     group: int | None = None
+    knobs: ClassVar[tuple[str, ...]] = TILE
+    alone: ClassVar[bool] = False
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
         """Both launches, the first under an empty name, the second under ``down``; arguments as a product's.
@@ -121,7 +170,7 @@ class ServedExperts:
         Raises:
             KprofError: as for a product.
         """
-        height = _knob(config, "BLOCK_SIZE_M")
+        height = knob(config, "BLOCK_SIZE_M")
         draws = [load[: self.count] for load in rows_of_experts(self.everywhere, rows, self.chosen)]
         count = blocks(draws, height)
         owners = experts_of_blocks(draws[0], height, count) if any(draws[0]) else (0,) * count
@@ -138,6 +187,14 @@ class ServedExperts:
         """What the search's order is made from: a GPU's share of the rows, and the first product."""
         return {"M": max(1, rows * self.chosen // self.everywhere), "N": 2 * self.inner, "K": self.hidden}
 
+    def element_bytes(self) -> int:
+        """As they are multiplied: packed weights are unpacked before."""
+        return 2 if self.weights in {"bf16", "w4a16"} else 1
+
+    def refusal(self, config: Mapping[str, Any]) -> str | None:
+        """A tile that spans two scales."""
+        return _spans(config, (self.block or (0, 0))[1])
+
     def _side(
         self, config: Mapping[str, Any], names: Sequence[str], arch: str, rows: int, owners: Sequence[int], *, up: bool
     ) -> Launch:
@@ -145,7 +202,7 @@ class ServedExperts:
         routed = rows * self.chosen
         if self.weights == "w4a16":
             config = _with_packed_tile(config, rows if up else routed)
-        height, depth = _knob(config, "BLOCK_SIZE_M"), _knob(config, "BLOCK_SIZE_K")
+        height, depth = knob(config, "BLOCK_SIZE_M"), knob(config, "BLOCK_SIZE_K")
         block = self.block or (0, 0)
         if self.block is not None:
             # As the servers' launchers have it: a tile must not span two scales.
@@ -180,8 +237,8 @@ class ServedExperts:
             **dict.fromkeys(_NONE),
             **dict.fromkeys(_ZERO, 0),
         }  # fmt: skip
-        grid = (len(owners) * -(-n // _knob(config, "BLOCK_SIZE_N")),)
-        return Launch(_arguments(names, known, {**config, "BLOCK_SIZE_K": depth}), grid)
+        grid = (len(owners) * -(-n // knob(config, "BLOCK_SIZE_N")),)
+        return Launch(arguments(names, known, {**config, "BLOCK_SIZE_K": depth}), grid)
 
     def _scales(self, rows: int, n: int, k: int) -> dict[str, Any]:
         """Scales and their strides: none, one a tensor, one a block, or one a group of a row."""
@@ -210,6 +267,10 @@ class ServedExperts:
         }
 
 
+def _spans(config: Mapping[str, Any], block: int) -> str | None:
+    return "a tile would span two scales" if block and config["BLOCK_SIZE_K"] > block else None
+
+
 def _with_packed_tile(config: Mapping[str, Any], rows: int) -> Mapping[str, Any]:
     """Columns and depth that vLLM's launcher adds to a default without them: ``get_moe_wna16_block_config``."""
     if "BLOCK_SIZE_N" in config and "BLOCK_SIZE_K" in config:
@@ -218,14 +279,19 @@ def _with_packed_tile(config: Mapping[str, Any], rows: int) -> Mapping[str, Any]
     return {**config, "BLOCK_SIZE_N": columns, "BLOCK_SIZE_K": depth}
 
 
-def _knob(config: Mapping[str, Any], name: str) -> int:
+def knob(config: Mapping[str, Any], name: str) -> int:
+    """A whole number of a configuration, 1 or more.
+
+    Raises:
+        KprofError: it has none.
+    """
     value = config.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise KprofError(f"a configuration without {name}")
     return value
 
 
-def _arguments(names: Sequence[str], known: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(names: Sequence[str], known: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
     """Each parameter's value: knobs by the configuration, else what is known of it."""
     found = {}
     for name in names:

@@ -51,11 +51,12 @@ def fused_moe(
         name=f"E={experts.count},N={columns if packed else experts.inner},device_name={{device}}{kind}{shape}.json",
         folder=folder,
         calls={rows: LookupCall(files, "try_get_optimal_moe_config", {**options, "M": rows}) for rows in batches},
-        launch=_launched(experts, weights),
+        launch=launched_experts(experts, weights),
     )
 
 
-def _launched(experts: ExpertShape, weights: WeightFormat) -> ServedExperts | None:
+def launched_experts(experts: ExpertShape, weights: WeightFormat) -> ServedExperts | None:
+    """How the two products of a mixture of experts are launched; ``None`` where kprof does not know that."""
     if weights.name not in {"bf16", "fp8", "fp8-block", "w4a16"} or (weights.name == "w4a16" and not weights.group):
         return None
     return ServedExperts(

@@ -1,14 +1,15 @@
 """Files for a server that does not have them: in its own format, under its own name and folder."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 from kprof.tuning.servers.document import NeededFile, PredictedConfig, RankedBatch, ServerConfigs
 
 _ORDER = (
     "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "num_warps", "num_stages", "waves_per_eu",
-    "matrix_instr_nonkdim", "kpack",
+    "matrix_instr_nonkdim", "cache_modifier", "NUM_KSPLIT", "kpack",
 )  # fmt: skip
 
 
@@ -17,10 +18,10 @@ def proposed(found: ServerConfigs) -> list[NeededFile]:
     return [file for file in found.needed if file.status in {"fallback", "default"} and _has_all(file)]
 
 
-def contents(files: Sequence[NeededFile]) -> Iterator[tuple[str, str]]:
+def contents(files: Sequence[NeededFile], server: str = "vllm") -> Iterator[tuple[str, str]]:
     """Path below the server's root and content of each file, and ``runners_up.json`` for those who can measure."""
     for file in files:
-        content = {str(batch.rows): _written(batch.best) for batch in file.ranked if batch.best is not None}
+        content = _BUCKETS.get(server, _by_rows)(file)
         yield str(PurePosixPath(file.folder) / file.name), json.dumps(content, indent=4) + "\n"
     others = {
         f"{file.folder}/{file.name}": {
@@ -39,6 +40,36 @@ def contents(files: Sequence[NeededFile]) -> Iterator[tuple[str, str]]:
     yield "runners_up.json", json.dumps(others, indent=2) + "\n"
 
 
+def _by_rows(file: NeededFile) -> dict[str, Any]:
+    """As vLLM and SGLang have them: the number of rows, and the nearest is taken."""
+    return {str(batch.rows): _written(batch.best) for batch in file.ranked if batch.best is not None}
+
+
+def _by_bounds(file: NeededFile) -> dict[str, Any]:
+    """As AITER's loaders ask for them: bounds that it knows, and one for all rows above; three sizes for experts."""
+    bests = [(batch.rows, _written(batch.best)) for batch in file.ranked if batch.best is not None]
+    if file.kernel == _AITER_EXPERTS:
+        return {name: config for rows, config in bests for name in [_size(rows)]}
+    found = {}
+    for rows, config in bests:
+        bound = next((bound for bound in _BOUNDS if rows <= bound), None)
+        if bound is not None:
+            found[f"M_LEQ_{bound}"] = config
+    return {**found, "any": bests[-1][1]} if bests else {}
+
+
+def _size(rows: int) -> str:
+    return next((name for most, name in _SIZES if rows < most), "large_M")
+
+
+_AITER_EXPERTS = "MoE"
+_BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+"""``STANDARD_M_BOUNDS`` of AITER's ``gemm_config_utils.py`` at e4048607a5: other bounds are never asked for."""
+_SIZES = ((256, "small_M"), (1024, "medium_M"))
+"""As ``moe_config_utils.py`` there has them."""
+_BUCKETS: Mapping[str, Callable[[NeededFile], dict[str, Any]]] = {"aiter": _by_bounds}
+
+
 def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
     """The proposal and the next ones; what runs today first, where it is predicted to be faster than the proposal."""
     if batch.best is None:
@@ -49,7 +80,11 @@ def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
 
 def _has_all(file: NeededFile) -> bool:
     """A file with some of its batches only would send the others to far buckets."""
-    return bool(file.ranked) and all(batch.best is not None for batch in file.ranked)
+    complete = bool(file.ranked) and all(batch.best is not None for batch in file.ranked)
+    # AITER reads all three sizes of a file of experts.
+    return complete and (
+        file.kernel != _AITER_EXPERTS or len({_size(batch.rows) for batch in file.ranked}) > len(_SIZES)
+    )
 
 
 def _written(one: PredictedConfig) -> dict[str, int | float | str | bool | None]:

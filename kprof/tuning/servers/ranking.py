@@ -54,6 +54,11 @@ _SPACE: Mapping[str, tuple[Any, ...]] = {
 }
 """Knobs and values that vLLM's own tuner has for AMD (``benchmark_moe.py`` of 0.33.0), without one wavefront."""
 
+_SPLIT: Mapping[str, tuple[Any, ...]] = {"NUM_KSPLIT": (1, 2, 4, 8, 16), "cache_modifier": (None, ".cg")}
+"""What AITER's products have besides: the values of its own tuned files."""
+_UNSAID: Mapping[str, Any] = {"NUM_KSPLIT": 1, "cache_modifier": None}
+"""What AITER takes where a file leaves them out."""
+
 _Votes = Mapping[int, Sequence[tuple[Mapping[str, Any], float]]]
 
 
@@ -105,6 +110,9 @@ class Ranker:
         return msgspec.structs.replace(file, ranked=ranked, basis=basis)
 
     def _subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:
+        reason = self.server.unranked(need, file, self.arch.name)
+        if reason:
+            raise KprofError(reason)
         if need.launch is None:
             raise KprofError(f"kprof does not know how this {need.kernel} is launched")
         runs = {batch.rows: batch.config for batch in file.batches if batch.config}
@@ -114,17 +122,19 @@ class Ranker:
             found = (default_config(self.code.root / name, call.function, block) for name in call.files)
             default = next((each for each in found if each is not None), None)
             runs = {} if default is None else dict.fromkeys(self.batches, default)
-        function = self._function(need)
+        packed = isinstance(need.launch, ServedExperts) and need.launch.weights == "w4a16"
+        kernel = f"{need.kernel}, w4a16" if packed else need.kernel
+        function = self._function(kernel, self.server.kernels.get(kernel, ()))
+        parts = {} if isinstance(need.launch, ServedExperts) else self.server.parts
+        others = {label: self._function(label, places) for label, places in parts.items()}
         label = f"{function.name} of {self.server.shown}"
-        return ServedSubject(label, function, self.arch, self.product, need.launch, self.batches, runs)
+        return ServedSubject(label, function, self.arch, self.product, need.launch, self.batches, runs, others)
 
-    def _function(self, need: NeededLookup) -> "Function":
+    def _function(self, kernel: str, places: Sequence[tuple[str, str]]) -> "Function":
         from kprof.importing.functions import load_function
 
         root = self.code.root.resolve()
-        packed = isinstance(need.launch, ServedExperts) and need.launch.weights == "w4a16"
-        kernel = f"{need.kernel}, w4a16" if packed else need.kernel
-        for name, function in self.server.kernels.get(kernel, ()):
+        for name, function in places:
             if has_function(root, root / name, function):
                 return load_function(cut(root, root / name, function), function)
         raise KprofError(f"version {self.code.version} has no kernel for {kernel} where kprof looks for it")
@@ -149,9 +159,11 @@ class Ranker:
 
         installed()
         judge = request.judge()
-        listed = {repr(sorted(c.items())): complete(c) for heard in asked.values() for c, _ in heard[:VOTED]}
+        own = {name: value for name, value in _UNSAID.items() if name in subject.launch.knobs}
+        more = {name: values for name, values in _SPLIT.items() if name in subject.launch.knobs}
+        listed = {repr(sorted(c.items())): {**own, **complete(c)} for heard in asked.values() for c, _ in heard[:VOTED]}
         chosen = Space("tuned files for other shapes", listed=tuple(listed.values()))
-        chosen = space.supported(chosen if listed else Space("the tuner's space", _SPACE), {})
+        chosen = space.supported(chosen if listed else Space("the tuner's space", {**_SPACE, **more}), {})
         place = journal.place(None, subject.label, subject.arch.name, tuple(sorted(subject.dependencies())))
         kept = journal.TuningJournal(place, in_cache=True)
         search = Search(
