@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kprof.api.options import Names, Values, names, target_options
+from kprof.api.programs import program_command
 from kprof.api.result import ReportResult, Result
 from kprof.diffing.document import Diff, KernelDiff
 from kprof.errors import CompileError, KprofError, TargetError
@@ -109,8 +110,8 @@ def diff(
         budget: seconds for explanations; no compile is begun afterwards.
         fail_on: a change for the worse of this severity is a regression: ``note``, ``warning`` or ``error``.
         tolerance: metric to what may get worse: ``{"vgpr_spills": 4, "loop_instructions": "20%"}``.
-        program: a command to record under each of ``triton``, with no target; there ``triton`` may also name
-            interpreters and ``.whl`` files.
+        program: a command to record under each of ``triton``; there ``triton`` may also name interpreters and
+            ``.whl`` files. With ``old`` the arguments of that Python file, ``FILE.py`` or ``FILE.py::FUNCTION``.
         packages: requirements that the program gets under each of them.
         jobs: worker processes, 0 for one a core.
         progress: called with each step, in words.
@@ -136,9 +137,13 @@ def diff(
     versions = _versions(names(triton), program)
     tell, wait = progress or _silent, waiting or _silent
     if program is not None:
-        if old is not None or new is not None:
-            raise TargetError("a program after -- is compared with itself: name no target")
-        return Comparison(_programs(program, versions, packages, options, limits, tell=tell, wait=wait))
+        if new is not None or isinstance(old, ReportResult):
+            raise TargetError("a program is compared with itself: name one FILE.py, or none and the command after --")
+        function = ""
+        if old is not None:
+            program, function = program_command(old, program)
+        found = _programs(program, versions, packages, options, limits, function=function, tell=tell, wait=wait)
+        return Comparison(found)
     if packages:
         raise TargetError("--with is for a program after --")
     if old is None:
@@ -176,6 +181,7 @@ def _programs(
     options: "TargetOptions",
     limits: "DiffLimits",
     *,
+    function: str,
     tell: Tell,
     wait: Tell,
 ) -> Diff:
@@ -189,11 +195,12 @@ def _programs(
     if not versions or not program:
         raise TargetError(
             "a program is recorded under each of several Tritons",
-            hint="kprof diff --triton 3.6.0 --triton 3.9.0 -- python program.py",
+            hint="kprof diff --triton 3.6.0 --triton 3.9.0 -- python program.py, or ... program.py::fn -- ARGS",
         )
     check(TargetKind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "values"])
     with tempfile.TemporaryDirectory(prefix="kprof-diff-") as folder:
-        sides = recorded_sides(program, versions, packages, options, Path(folder), tell=tell, wait=wait)
+        place = Path(folder)
+        sides = recorded_sides(program, versions, packages, options, place, function=function, tell=tell, wait=wait)
     return compared(sides, limits, notes=[f"{' '.join(program)} was recorded under each"])
 
 

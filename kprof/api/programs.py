@@ -70,7 +70,7 @@ def launches_of(
         elif ended.status:
             problems.append(TargetError(f"{how}: what it would have launched after that is not known", path=file))
         if names:
-            _known(function, launched, file)
+            known_function(function, launched, file)
         if not names:
             log(f"kprof: {file} launched no Triton kernel; it is analysed as if it had not been run")
         recorded = f"{output}::{function}" if function else str(output)
@@ -88,7 +88,17 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
     return str(target.path), target.text.partition("::")[2]
 
 
-def _known(function: str, launched: "Sequence[CapturedKernel]", place: str) -> None:
+def program_command(target: TargetLike, arguments: Sequence[str]) -> tuple[list[str], str]:
+    """The command that runs ``FILE.py`` or ``FILE.py::FUNCTION``, and the function, empty without one.
+
+    Raises:
+        TargetError: it is not a Python file that is there.
+    """
+    file, function = _program([target])
+    return [sys.executable, file, *arguments], function
+
+
+def known_function(function: str, launched: "Sequence[CapturedKernel]", place: str) -> None:
     """That this is the name of a function that was launched, or of one of its programs, or empty."""
     if not function or any(function in (kernel.name, kernel.id) for kernel in launched):
         return
@@ -137,5 +147,5 @@ def recording(
         if not launched:
             how = f" and failed with exit status {ended.status}" if ended.status else ""
             raise TargetError(f"launched no Triton kernel{how}", path=place)
-        _known(function, launched, place)
+        known_function(function, launched, place)
         yield f"{output}::{function}" if function else str(output), RelaunchedProgram(command, Path.cwd(), gpu)

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command as to_click
 
 from kprof.errors import near
@@ -23,6 +23,23 @@ class SuggestingGroup(TyperGroup):
             shown = [name for name in known if name not in loaded or not loaded[name].hidden]
             ctx.fail(f"no command {args[0]!r}{_meant(ctx.command_path, args[0], shown)}")
         return super().resolve_command(ctx, args)
+
+
+class SingleCommand(TyperCommand):
+    """A command that says in one sentence what it does not take: another target, or a program after ``--``."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """As usual, but for what the message says of arguments that are left over."""
+        has_program, passed_on = "--" in args, ctx.allow_extra_args
+        ctx.allow_extra_args = True
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[arg-type]
+        if rest and not passed_on and not ctx.resilient_parsing:
+            if has_program:
+                those = "analyze kernel, advise, tune, report, diff --triton and capture"
+                ctx.fail(f"{ctx.command_path} runs no program and cannot use {' '.join(rest)!r}; {those} run one")
+            taken = sum(parameter.param_type_name == "argument" for parameter in self.params)
+            ctx.fail(f"{ctx.command_path} takes {taken or 'no'} argument{'s' * (taken != 1)}, not {' '.join(rest)!r}")
+        return rest
 
 
 class Folder(SuggestingGroup):
@@ -72,7 +89,9 @@ def _as_click(module: Any, name: str) -> Any:
         command = to_click(module.app)
     else:
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name, context_settings=getattr(module, "CONTEXT_SETTINGS", None))(module.command)
+        single.command(name, cls=SingleCommand, context_settings=getattr(module, "CONTEXT_SETTINGS", None))(
+            module.command
+        )
         command = to_click(single)
     command.name = name
     command.short_help = module.HELP

@@ -9,6 +9,7 @@ import typer
 from kprof.cli._compile_options import MEASURED, NO_OPTIONS, compile_options
 from kprof.cli._completion import targets
 from kprof.cli._format_options import format_options
+from kprof.cli._programs import program_of
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.inputs.assignments import assignments
@@ -29,7 +30,8 @@ TargetsArgument = Annotated[
     typer.Argument(
         metavar="TARGET",
         help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
-        "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM.",
+        "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM, "
+        "or --triton ... FILE.py::FUNCTION -- ARGS.",
         autocompletion=targets,
     ),
 ]
@@ -90,11 +92,16 @@ def command(
 
     kprof diff --triton 3.6.0 --triton 3.9.0 --arch gfx950 -- python program.py
 
+    kprof diff --triton 3.6.0 --triton 3.9.0 program.py::fn -- ARGS
+
     Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
     """
     from kprof.api.diff import diff
 
-    named, program = _parts(targets or [])
+    named, program = program_of(targets or [])
+    if program is None and "--" in sys.argv:
+        # Only options stand before it: a command line.
+        named, program = [], named
     if program is None and (len(named) > 2 or not named or (len(named) == 1 and not triton)):
         raise KprofError(
             f"two things are compared, got {len(named)}",
@@ -117,14 +124,6 @@ def command(
         )
     outputs.write(found.document, lambda: _show(found, verbose=verbose, quiet=quiet, no_color=no_color))
     raise typer.Exit(_EXIT[found.document.verdict.status])
-
-
-def _parts(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """The targets, and the program after ``--``; ``None`` without one."""
-    if "--" not in sys.argv:
-        return arguments, None
-    count = len(sys.argv) - sys.argv.index("--") - 1
-    return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
 def _waiting(status: StatusLine) -> Callable[[str], None]:

@@ -45,6 +45,7 @@ def recorded_sides(
     options: "TargetOptions",
     folder: Path,
     *,
+    function: str = "",
     tell: Tell,
     wait: Tell,
 ) -> "list[Input]":
@@ -56,6 +57,7 @@ def recorded_sides(
         packages: requirements that each environment gets besides.
         options: ``archs``, with one GPU at most, ``all_configs``, ``jobs`` and ``use_cache``.
         folder: gets the captures, and environments made for them alone.
+        function: the only one whose launches are compared; empty: all are.
         tell: called with each step, in words.
         wait: called with what is downloaded or waited for, in words.
 
@@ -66,7 +68,12 @@ def recorded_sides(
     if len(options.archs) > 1:
         raise TargetError("a program is run for one GPU at a time", hint="Name one with --arch.")
     places = _places(tritons, packages, folder, wait)
-    return [_side(command, place, options, folder / f"side-{n}", tell) for n, place in enumerate(places)]
+    sides = [
+        _side(command, place, options, folder / f"side-{n}", tell, function=function) for n, place in enumerate(places)
+    ]
+    if function and not any(side.kernels or side.lost for side in sides):
+        raise TargetError(f"launches no Triton function {function!r} under any of them", path=command[1])
+    return sides
 
 
 def _places(tritons: Sequence[str], packages: Sequence[str], folder: Path, wait: Tell) -> list[TritonLocation]:
@@ -105,7 +112,9 @@ def _install(packages: Sequence[str], folder: Path, wait: Tell) -> None:
         installer.install(package, folder)
 
 
-def _side(command: Sequence[str], place: TritonLocation, options: "TargetOptions", output: Path, tell: Tell) -> "Input":
+def _side(
+    command: Sequence[str], place: TritonLocation, options: "TargetOptions", output: Path, tell: Tell, *, function: str
+) -> "Input":
     from kprof.captures.model import unrun_words
     from kprof.captures.reader import read
     from kprof.diffing.comparing import Input
@@ -128,6 +137,8 @@ def _side(command: Sequence[str], place: TritonLocation, options: "TargetOptions
     kernels, lost = [], {}
     launched = [kernel for kernel in capture.kernels if kernel.launches or options.all_configs]
     for kernel in launched:
+        if function not in ("", kernel.name, kernel.id):
+            continue
         try:
             kernels.append(analyze(loaded(kernel)))
         except KprofError as error:

@@ -31,10 +31,12 @@ def extend() -> Any:
 
 def experts() -> Any:
     """128 rows, two of eight experts each, configured as by a scheduler's process."""
-    from sglang.srt.runtime_context import publish
+    from sglang.srt.runtime_context import get_parallel, publish
     from sglang.srt.server_args import ServerArgs
 
     publish(ServerArgs(model_path="none"), role="test")
+    # One process alone: its tensor-parallel group is asked for, and not used.
+    get_parallel().override_permanently(tp_group=None)
     from sglang.srt.layers.moe.moe_runner.triton_utils.fused_moe import fused_experts_impl
 
     weights, ids = torch.rand(128, 2, device="cuda"), torch.randint(0, 8, (128, 2), device="cuda", dtype=torch.int32)

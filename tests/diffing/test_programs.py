@@ -78,3 +78,27 @@ def test_what_could_not_be_compared_is_in_the_verdict():
     found = diff(sides, DiffLimits(Severity.WARNING, {}))
     assert found.verdict.status == "cannot_tell"
     assert os.linesep not in found.verdict.summary
+
+
+@pytest.mark.triton
+@needs_torch
+def test_one_function_of_a_program(program, kprof):
+    """The file runs with what stands after the dashes, under each; only that function's launches are compared."""
+    other = PROGRAM.replace("scale", "shift").partition("sys.exit")[0]
+    program.write_text(other + PROGRAM.replace('"cuda"', '"cuda", dtype=getattr(torch, sys.argv[1])'), encoding="utf-8")
+    both = ("diff", "--triton", "installed", "--triton", sys.executable, "--json", "-")
+    ran = kprof(*both, "program.py::scale", "--", "float16")
+    assert ran.code == 0, ran.out + ran.err
+    document = json.loads(ran.out)
+    assert [kernel["name"] for kernel in document["kernels"]] == ["scale"]
+
+    ran = kprof(*both, "program.py::none", "--", "float16")
+    assert ran.code == 2
+    assert "program.py: launches no Triton function 'none' under any of them" in ran.err
+
+
+def test_a_program_has_one_target(program, kprof):
+    """Old and new would be two programs."""
+    ran = kprof("diff", "--triton", "installed", "--triton", sys.executable, "program.py", "program.py", "--", "1")
+    assert ran.code == 2
+    assert "a program is compared with itself: name one FILE.py, or none and the command after --" in ran.err
