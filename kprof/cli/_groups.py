@@ -32,7 +32,7 @@ class SingleCommand(TyperCommand):
         """As usual, but for what the message says of arguments that are left over."""
         has_program, passed_on = "--" in args, ctx.allow_extra_args
         ctx.allow_extra_args = True
-        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[arg-type]
+        rest: list[str] = super().parse_args(ctx, args)
         if rest and not passed_on and not ctx.resilient_parsing:
             if has_program:
                 those = "analyze kernel, advise, tune, report, diff --triton and capture"

@@ -29,6 +29,7 @@ from kprof.compiler import environment as switches
 from kprof.compiler import versions
 from kprof.recording import describe
 from kprof.recording.call_site import CallSite, CannotFollowError, LaunchArguments
+from kprof.recording.file_entries import batch_of, keys_in_use
 from kprof.recording.steering import add_values
 from kprof.recording.stub import RecordedKernel
 from kprof.recording.tile_arguments import Tiles, tiles_of
@@ -195,6 +196,7 @@ class RelaunchServer:
 
         ``tiles``: ``dealt``, ``stepped`` and ``orders`` of :class:`kprof.recording.tile_arguments.Tiles`, without what
         heuristics decide. ``configs``: those of its autotuners. ``files``: JSON files that were opened before.
+        ``keys``: those under which a configuration of the callers is held. ``batch``: what a server calls its rows.
         ``again``: whether the launch can be made again at all.
         """
         tiles = tiles_of(kernel.src.fn)
@@ -213,6 +215,8 @@ class RelaunchServer:
             "tiles": {name: sorted(getattr(tiles, name) - decided) for name in ("dealt", "stepped", "orders")},
             "configs": configs,
             "files": list(self._files),
+            "keys": keys_in_use(_frame(), _knob_names(kernel)) if self._files else [],
+            "batch": batch_of(_frame()) if self._files else None,
             "again": call is not None,
             "site": list(site[0][:2]) if site else None,
         }
@@ -287,6 +291,14 @@ class RelaunchServer:
         path = Path(self.order["folder"], f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ttir")
         path.write_text(text, encoding="utf-8")
         return str(path)
+
+
+def _frame() -> FrameType:
+    return sys._getframe(1)  # noqa: SLF001 - the callers' variables are what is asked for
+
+
+def _knob_names(kernel: RecordedKernel) -> list[str]:
+    return [*kernel.request["constexprs"], *kernel.request["options"]]
 
 
 def _no_code(_ticket: Any) -> Any:

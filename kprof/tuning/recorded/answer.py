@@ -88,15 +88,34 @@ def _in_files(
 ) -> "list[tuple[str, list[tuple[str, ...]], dict[str, Any]]]":
     """Configurations of JSON files that the program opened which are what was launched: file, keys, configuration."""
     found = []
-    for path in ready.files if ready is not None else ():
+    if ready is None:
+        return []
+    for path in ready.files:
         try:
             data = json.loads(plain_files.read_bytes(Path(path), plain_files.STAGE_LIMIT))
         except (KprofError, OSError, ValueError, RecursionError):
             continue
         keys: dict[str, list[tuple[str, ...]]] = {}
         _entries(data, (), knobs, keys)
-        found += [(path, places, json.loads(entry)) for entry, places in keys.items()]
+        found += [(path, _taken(places, ready, data), json.loads(entry)) for entry, places in keys.items()]
     return found
+
+
+def _taken(places: list[tuple[str, ...]], ready: Ready, data: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Those of a file's equal entries that the program took; all, where it cannot be known.
+
+    By the keys that it holds them under; of a copied one by the batch: servers take the nearest.
+    """
+    for length in sorted({len(keys) for keys in ready.keys}, reverse=True):
+        ends = {tuple(keys) for keys in ready.keys if len(keys) == length}
+        if taken := [place for place in places if place[-length:] in ends]:
+            return taken
+    sizes = [int(key) for key in data if key.isdecimal()]
+    if ready.batch is None or not sizes:
+        return places
+    batch = ready.batch
+    nearest = (str(min(sizes, key=lambda size: abs(size - batch))),)
+    return [nearest] if nearest in places else places
 
 
 def _entries(

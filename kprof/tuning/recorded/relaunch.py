@@ -72,6 +72,8 @@ class Ready:
         configs: those of the kernel's autotuners, complete with options.
         files: JSON files that the program opened before.
         site: file and line of the launch.
+        keys: under which the program holds the launch's configuration, outer to inner, each way that there is.
+        batch: rows of the activations, where a caller names them.
     """
 
     dealt: frozenset[str]
@@ -80,6 +82,8 @@ class Ready:
     configs: Sequence[Mapping[str, Any]] = ()
     files: Sequence[str] = ()
     site: tuple[str, int] | None = None
+    keys: Sequence[Sequence[str]] = ()
+    batch: int | None = None
 
 
 def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
@@ -146,7 +150,8 @@ class Relaunch:
         self.can_ask = bool(ready.get("again"))
         dealt, stepped, orders = (frozenset(tiles.get(name, ())) for name in ("dealt", "stepped", "orders"))
         place = None if site is None else (str(site[0]), int(site[1]))
-        self.ready = Ready(dealt, stepped, orders, ready.get("configs", ()), ready.get("files", ()), place)
+        configs, files, keys = (ready.get(name, ()) for name in ("configs", "files", "keys"))
+        self.ready = Ready(dealt, stepped, orders, configs, files, place, keys, ready.get("batch"))
 
     def _start(self, recorded: RecompilableKernel, program: RelaunchedProgram, jobs: int, deadline: float) -> None:
         address = str(self._folder / "ask")

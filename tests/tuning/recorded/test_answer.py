@@ -1,6 +1,7 @@
 """What is written of a recorded kernel's configuration, and which values are tried."""
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from kprof.findings import Location
+from kprof.recording.file_entries import batch_of, keys_in_use
 from kprof.tuning.recorded.answer import Answer, answer
 from kprof.tuning.recorded.knobs import values
 from kprof.tuning.recorded.relaunch import Ready
@@ -68,6 +70,66 @@ def test_a_bucket_is_named_by_all_its_keys(tmp_path: Path, keys: tuple[str, ...]
     found = answer(subject(), Ready(NONE, NONE, NONE, (), [str(path)]), {**KNOBS, "num_warps": 8})
     assert found.place == f"{path}{bucket}"
     assert json.loads(found.after) == {**config, "num_warps": 8}
+
+
+def test_of_equal_entries_the_one_that_the_program_took_is_named(tmp_path: Path) -> None:
+    """By the keys that it holds it under; the longest that fit."""
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4}
+    path = tmp_path / "N=1536,K=7168.json"
+    path.write_text(json.dumps({"8": config, "64": config, "up": {"64": config}}))
+    knobs = {**KNOBS, "num_warps": 8}
+    for keys, place in (
+        ([], '"8" or "64" or "up" > "64"'),
+        ([["config"]], '"8" or "64" or "up" > "64"'),
+        ([["config"], ["8"]], '"8"'),
+        ([["64"], ["up", "64"]], '"up" > "64"'),
+    ):
+        found = answer(subject(), Ready(NONE, NONE, NONE, (), [str(path)], keys=keys), knobs)
+        assert found.place == f"{path}, {place}"
+
+
+@pytest.mark.parametrize(("batch", "bucket"), [(None, '"8" or "64"'), (50, '"64"'), (1, '"8"'), (30, '"8" or "64"')])
+def test_of_a_copied_entry_the_bucket_is_the_nearest_to_the_batch(
+    tmp_path: Path, batch: int | None, bucket: str
+) -> None:
+    """Where that says what was launched: else it is not known."""
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4}
+    path = tmp_path / "N=1536,K=7168.json"
+    path.write_text(json.dumps({"8": config, "32": {**config, "BLOCK_M": 16}, "64": config, "triton_version": "3.6"}))
+    found = answer(subject(), Ready(NONE, NONE, NONE, (), [str(path)], batch=batch), {**KNOBS, "num_warps": 8})
+    assert found.place == f"{path}, {bucket}"
+
+
+def test_rows_are_those_of_the_innermost_caller() -> None:
+    """A tensor of that name is none."""
+
+    def inner(M: Any) -> int | None:
+        assert M is not None
+        return batch_of(sys._getframe())
+
+    num_tokens = 7
+    assert inner(5) == 5
+    assert inner("x") == num_tokens
+
+
+def test_keys_of_a_configuration_that_a_caller_holds() -> None:
+    """Found by the object: an equal one under another key is not it, nor is a copy."""
+    table = {batch: {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4} for batch in (8, 64)}
+
+    def launch(**_knobs: Any) -> list[list[str]]:
+        return keys_in_use(sys._getframe(), ["BLOCK_M", "BLOCK_N", "num_warps"])
+
+    def chosen(batch: int) -> list[list[str]]:
+        config = table[min(table, key=lambda held: abs(held - batch))]
+        return launch(**config)
+
+    def copied(batch: int) -> list[list[str]]:
+        config = dict(table[batch])
+        return launch(**config)
+
+    assert ["64"] in chosen(50)
+    assert ["8"] not in chosen(50)
+    assert ["8"] not in copied(8)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""Which entry of a tuned file a launch took: several may say the same. Standard library only."""
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+_ENOUGH = 3
+_MOST_NAMES = 64
+_DEEPEST = 4
+_ROWS = ("M", "num_tokens")
+
+
+def keys_in_use(frame: FrameType | None, names: Iterable[str]) -> list[list[str]]:
+    """The keys under which dictionaries hold a configuration that is a local variable of a caller, innermost key last.
+
+    A server keeps a file's entries in a dictionary by batch size and hands one of them on: it is the same object.
+
+    Args:
+        frame: where the launch is made; its callers are looked at, too.
+        names: of the launch's compile-time arguments and options; a configuration has three of them at least.
+    """
+    wanted = set(names)
+    held = {id(found): found for found in _configurations(frame, wanted)}
+    chains: dict[tuple[str, ...], None] = {}
+    inner: dict[int, tuple[Any, list[tuple[str, ...]]]] = {number: (found, [()]) for number, found in held.items()}
+    for _ in range(_DEEPEST):
+        inner = _holders(inner)
+        chains.update(dict.fromkeys(chain for _, found in inner.values() for chain in found))
+    return [list(chain) for chain in chains]
+
+
+def batch_of(frame: FrameType | None) -> int | None:
+    """Rows of the activations, as the innermost caller that names them has them; ``None`` where none does.
+
+    The names are those of vLLM 0.33.0 and SGLang 0.5.23, which take the entry whose key is nearest to it
+    (``fused_moe.py``, ``fp8_utils.py``, ``fused_moe_triton_config.py``, ``fp8_kernel.py``).
+    """
+    while frame is not None:
+        for name in _ROWS:
+            if type(rows := frame.f_locals.get(name)) is int:
+                return rows
+        frame = frame.f_back
+    return None
+
+
+def _configurations(frame: FrameType | None, names: set[str]) -> Iterator[dict[str, Any]]:
+    while frame is not None:
+        for value in list(frame.f_locals.values()):
+            if type(value) is dict and len(value) <= _MOST_NAMES and len(names & value.keys()) >= _ENOUGH:
+                yield value
+        frame = frame.f_back
+
+
+def _holders(inner: "dict[int, tuple[Any, list[tuple[str, ...]]]]") -> "dict[int, tuple[Any, list[tuple[str, ...]]]]":
+    """The dictionaries that hold these, each with the keys from it to a configuration."""
+    found: dict[int, tuple[Any, list[tuple[str, ...]]]] = {}
+    for holder in gc.get_referrers(*(value for value, _ in inner.values())) if inner else ():
+        # Tables of files have names and batch sizes for keys; variables of functions and modules are dictionaries, too.
+        if type(holder) is not dict or "__name__" in holder:
+            continue
+        chains: Sequence[tuple[str, ...]] = [
+            (str(key), *chain)
+            for key, value in list(holder.items())
+            if isinstance(key, str | int) and id(value) in inner
+            for chain in inner[id(value)][1]
+        ]
+        if chains:
+            found[id(holder)] = holder, list(chains)
+    return found
