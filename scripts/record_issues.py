@@ -54,8 +54,9 @@ is proposed against its spills.
 
 The tile of vllm#49778 needs 275,424 bytes with Triton 3.9.0 where the issue's Triton asked for 165,888: the cause is
 the same, the number is not. Three stages of vllm#17744 needed 73,728 bytes in their time, a copy of both tiles for each
-stage; 3.9.0 keeps one copy less, 49,152 bytes, which fit. kprof does not tell what another Triton would need unless it
-runs it. vllm#52056 says which tile spills, and gives no times of kernels.
+stage; 3.9.0 keeps one copy less, 49,152 bytes, which fit. So does 3.4.0, the oldest that kprof takes (vLLM 0.33.0 was
+recorded under it): no Triton that kprof runs repeats that failure. vllm#52056 says which tile spills, and gives no
+times of kernels.
 
 The program for vllm#58060 is beside the others, and has not been run to its end.
 """

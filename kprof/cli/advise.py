@@ -31,7 +31,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="KERNEL",
-            help="A bundled kernel, a file with a KERNEL, CAPTURE[::KERNEL], or -- python program.py.",
+            help="A bundled kernel, a file with a KERNEL, CAPTURE[::KERNEL], FILE.py::FUNCTION -- ARGS, or -- python "
+            "program.py.",
             autocompletion=targets,
         ),
     ],

@@ -1,61 +1,19 @@
 """aiter ($AITER_SOURCE): Triton operators, each called once; its package is not initialised, which builds C++."""
 
-import importlib
-import os
-import sys
-import types
-from collections.abc import Callable
-from typing import Any
-
 import torch
+from aiter_checkout import each, flash_attention, half, of, unified_attention
 
-root = os.environ["AITER_SOURCE"]
-package = types.ModuleType("aiter")
-package.__path__ = [f"{root}/aiter"]
-package.dtypes = types.SimpleNamespace(fp8=torch.float8_e4m3fnuz)  # type: ignore[attr-defined]
-sys.modules["aiter"] = package
-
-
-def half(*shape: int) -> torch.Tensor:
-    """A bfloat16 tensor on the device."""
-    return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
-
-
-def of(module: str, name: str) -> Callable[..., Any]:
-    """A function of AITER's."""
-    found: Callable[..., Any] = getattr(importlib.import_module(f"aiter.ops.triton.{module}"), name)
-    return found
-
-
-def attention() -> None:
-    """Unified attention of two sequences over a paged cache."""
-    length, heads, size, page = 256, 8, 128, 64
-    q, out = half(2 * length, heads, size), half(2 * length, heads, size)
-    k, v = half(64, page, 2, size), half(64, page, 2, size)
-    starts = torch.tensor([0, length, 2 * length], dtype=torch.int32, device="cuda")
-    used = torch.tensor([length, length], dtype=torch.int32, device="cuda")
-    table = torch.arange(64, dtype=torch.int32, device="cuda").reshape(2, 32)
-    of("attention.unified_attention", "unified_attention")(
-        q, k, v, out, starts, length, used, length, 0.1, True, (-1, -1), table, 0.0, None, None, None
-    )
-
-
-calls = {
-    "gemm_a16w16": lambda: of("gemm.basic.gemm_a16w16", "gemm_a16w16")(half(64, 4096), half(4096, 4096)),
-    "batched_gemm_bf16": lambda: of("gemm.batched.batched_gemm_bf16", "batched_gemm_bf16")(
-        half(4, 64, 512), half(4, 512, 512)
-    ),
-    "rms_norm": lambda: of("normalization.rmsnorm", "rms_norm")(half(256, 4096), half(4096), 1e-6),
-    "layer_norm": lambda: of("normalization.norm", "layer_norm")(half(256, 4096), half(4096), half(4096), 1e-6),
-    "softmax": lambda: of("softmax", "softmax")(half(256, 4096)),
-    "topk": lambda: of("topk", "topk")(torch.randn(8, 512, device="cuda"), 8),
-    "unified_attention": attention,
-    "flash_attn_func": lambda: of("attention.mha", "flash_attn_func")(
-        half(1, 256, 8, 128), half(1, 256, 8, 128), half(1, 256, 8, 128)
-    ),
-}
-for name, call in calls.items():
-    try:
-        call()
-    except Exception as error:  # noqa: BLE001  # one operator's failure is a line of the page
-        print(f"failed {name}: {type(error).__name__}: {(str(error) or '-').splitlines()[0][:160]}")
+each(
+    {
+        "gemm_a16w16": lambda: of("gemm.basic.gemm_a16w16", "gemm_a16w16")(half(64, 4096), half(4096, 4096)),
+        "batched_gemm_bf16": lambda: of("gemm.batched.batched_gemm_bf16", "batched_gemm_bf16")(
+            half(4, 64, 512), half(4, 512, 512)
+        ),
+        "rms_norm": lambda: of("normalization.rmsnorm", "rms_norm")(half(256, 4096), half(4096), 1e-6),
+        "layer_norm": lambda: of("normalization.norm", "layer_norm")(half(256, 4096), half(4096), half(4096), 1e-6),
+        "softmax": lambda: of("softmax", "softmax")(half(256, 4096)),
+        "topk": lambda: of("topk", "topk")(torch.randn(8, 512, device="cuda"), 8),
+        "unified_attention": unified_attention,
+        "flash_attn_func": flash_attention,
+    }
+)
