@@ -136,6 +136,27 @@ def _text(source: Source) -> str:
     return read_text(source)
 
 
+def summary_of(names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
+    """One line: how many candidates are ok, which is the fastest of them by the model, and why the first other is not.
+
+    Args:
+        names: of the candidates' files.
+        answers: what is known of them, in this order.
+    """
+    from kprof.reporters._model_text import duration
+
+    known = list(zip(names, answers, strict=True))
+    timed = [(one.kernel.time.us, name) for name, one in known if one.ok and one.kernel and one.kernel.time]
+    failed = [
+        f"{name}: {one.status}" + (f": {one.reasons[0]}" if one.reasons else "") for name, one in known if not one.ok
+    ]
+    words = [f"{len(known) - len(failed)} of {len(known)} candidates ok"]
+    if timed:
+        us, name = min(timed)
+        words.append(f"the fastest is {name}, {duration(us)} (model)")
+    return "; ".join([*words, *failed[:1]])
+
+
 def document_of(case: str, arch: str, names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
     """Answers as ``kprof oracle`` writes them, JSON of schema ``kprof.oracle/1``; ``names`` are those of the files."""
     listed = [{"file": name, **answer.document} for name, answer in zip(names, answers, strict=True)]

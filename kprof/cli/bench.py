@@ -8,6 +8,7 @@ from kprof.cli._completion import cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ShapeOption
 from kprof.inputs.assignments import assignments
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -125,10 +126,15 @@ def command(
         progress=None if quiet else _progress,
     )
     alone = outputs.to_stdout or plot == "-"
+    if not (quiet or alone):
+        tell_first(found.summary)
     outputs.write(found.document, lambda: None if quiet or alone else show(found.document, no_color=no_color))
     if plot is not None:
         found.draw(plot)
-    (log if alone else print)(found.summary)
+    if alone:
+        log(found.summary)
+    else:
+        tell_last(found.summary, alone=quiet)
     raise typer.Exit(found.exit_code)
 
 

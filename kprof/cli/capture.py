@@ -10,6 +10,7 @@ from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
+from kprof.output.headline import on_screen
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def _width() -> int:
 def _show(found: "Recorded", *, verbose: int, quiet: bool) -> None:
     from kprof.reporters.capture_text import CaptureTextReporter
 
-    text = CaptureTextReporter(_width(), verbose).render(found.capture, quiet=quiet, ended=found.trouble)
+    reporter = CaptureTextReporter(_width(), verbose, verdict_first=on_screen())
+    text = reporter.render(found.capture, quiet=quiet, ended=found.trouble)
     print(text, end="")
     if found.empty:
         message = "no process of the program compiled a Triton kernel"

@@ -8,6 +8,7 @@ import typer
 from kprof.api.defaults import DEFAULT_GPU
 from kprof.cli._completion import architectures
 from kprof.cli.common import JobsOption
+from kprof.output.writing import log
 
 HELP = "Judge candidates for a kernel: compiled, right, predicted time; as JSON, for agents and searches."
 
@@ -38,7 +39,9 @@ def command(
     ] = False,
     allow_network: Annotated[bool, typer.Option("--allow-network", help="Leave the network to candidates.")] = False,
 ) -> None:
-    """Judge candidates, which take the place of a kernel's Triton function, without a GPU. JSON on standard output.
+    """Judge candidates, which take the place of a kernel's Triton function, without a GPU.
+
+    JSON on standard output; on standard error a line for people.
 
     Each is compiled, run in Triton's interpreter on the checks of the case, and compared with its reference. It runs in
     a process that has a folder of its own, no network, and no other files to write.
@@ -47,7 +50,7 @@ def command(
 
     Example:  kprof oracle try1.py try2.py --case softmax --arch MI300X
     """
-    from kprof.api.oracle import document_of, oracle
+    from kprof.api.oracle import document_of, oracle, summary_of
 
     found = oracle(
         files,
@@ -60,5 +63,6 @@ def command(
         any_python=any_python,
         allow_network=allow_network,
     )
+    log(summary_of(map(str, files), found))
     print(document_of(case, arch, map(str, files), found))
     raise typer.Exit(0 if all(one.ok for one in found) else 1)

@@ -74,6 +74,7 @@ def command(
     Example:  kprof profile --arch MI300X,MI355X -- python step.py
     """
     from kprof.api.profile import profile
+    from kprof.output.headline import tell_first, tell_last
     from kprof.output.writing import write_output
     from kprof.reporters import profile_text
 
@@ -86,7 +87,13 @@ def command(
     found = profile(
         target, arch=arch, by=by, within=within, html=html, advise=advise or 0.0, jobs=jobs, time_limit=time_limit
     )
-    shown = [*([] if quiet else profile_text.lines(found.document, by, limit)), found.summary]
-    outputs.write(found.document, lambda: print("\n".join(shown)))
+
+    def text() -> None:
+        if not quiet:
+            tell_first(found.summary)
+            print("\n".join(profile_text.lines(found.document, by, limit)))
+        tell_last(found.summary, alone=quiet)
+
+    outputs.write(found.document, text)
     if output is not None:
         write_output(str(output), found.to_kineto())

@@ -12,6 +12,7 @@ from kprof.cli._programs import one_target
 from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -177,6 +178,7 @@ def _show(found: "Tuned", outputs: Outputs, *, quiet: bool, no_color: bool) -> i
     if not (outputs.to_stdout or quiet):
         from kprof.reporters.tune_text import show
 
+        tell_first(found.summary)
         show(found.document, no_color=no_color)
     outputs.write(found.document, lambda: None)
     for note in found.write():
@@ -186,5 +188,5 @@ def _show(found: "Tuned", outputs: Outputs, *, quiet: bool, no_color: bool) -> i
 
         print(answer_text(found.answer))
     if not outputs.to_stdout:
-        print(found.summary)
+        tell_last(found.summary, alone=quiet)
     return EXIT_INTERRUPTED if found.interrupted else 0 if found.ok else 2

@@ -9,6 +9,7 @@ from kprof.cli._compile_options import NO_OPTIONS, KernelOption, TargetsArgument
 from kprof.cli._format_options import format_options
 from kprof.cli._programs import program_of
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.terminal import terminal
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -50,8 +51,9 @@ def command(
         from kprof.reporters.validation_text import show
 
         if not quiet:
+            tell_first(found.summary)
             show(found.kernels, terminal(no_color=no_color))
-        print(found.summary)
+        tell_last(found.summary, alone=quiet)
 
     outputs.write(found.document, text)
     raise typer.Exit(_EXIT[found.standing])

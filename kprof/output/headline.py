@@ -31,10 +31,11 @@ def wrapped(text: str, further: str = "  ") -> str:
     """A text in lines that a terminal does not cut; as it is in a pipe.
 
     Args:
-        text: one line.
-        further: what its second and later lines begin with.
+        text: a line, or several that stay apart.
+        further: what the second and later lines of each begin with.
     """
-    return "\n".join(folded(text, screen_width(), further))
+    width = screen_width()
+    return "\n".join(part for line in text.splitlines() for part in folded(line, width, further))
 
 
 def folded(text: str, width: int | None, further: str = "  ") -> list[str]:

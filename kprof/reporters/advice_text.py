@@ -8,6 +8,8 @@ from kprof.output.writing import log
 from kprof.tuning.config_code import switches_and_code
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
@@ -20,10 +22,12 @@ _HEADINGS = ("predicted", "spilled", "scratch", "VGPRs", "waves", "LDS KiB", "lo
 # What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
 _SPARE = ("issue", "instr", "drains", "LDS KiB", "loads")
 _CHANGE = 26
-_LEGEND = (
-    "waves per SIMD; scratch, loads (count x bytes a lane), drains (full waits) and instructions of one iteration "
-    "of the hot loop; issue: least issue cycles for 1,000 operations"
-)
+_OF_THE_HOT_LOOP = {
+    "scratch": "scratch",
+    "loads": "loads (count x bytes a lane)",
+    "drains": "drains (full waits)",
+    "instr": "instructions",
+}
 
 
 def show(trials: "Trials", console: "Console") -> None:
@@ -34,7 +38,7 @@ def show(trials: "Trials", console: "Console") -> None:
     console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
     show_trials(trials, console)
     if trials.best:
-        console.print(f"\n{switches_and_code(trials.best[0].config)}", markup=False)
+        console.print(f"\n{switches_and_code(trials.best[0].config)}", markup=False, soft_wrap=True)
     tell_last(verdict(trials))
 
 
@@ -128,8 +132,19 @@ def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
         table.add_row("dominated by another:", style="dim")
         for trial in dominated:
             add(trial, assigned(trial.change), "dim")
-    missing = [_HEADINGS[place] for place in range(len(_HEADINGS)) if place not in kept]
-    return table, f"{_LEGEND}; no room for {', '.join(missing)}" if missing else _LEGEND
+    return table, _legend([_HEADINGS[place] for place in kept])
+
+
+def _legend(shown: "Sequence[str]") -> str:
+    """What the columns are that are shown, and which had no room."""
+    *some, last = [words for name, words in _OF_THE_HOT_LOOP.items() if name in shown]
+    loop = f"{', '.join(some)} and {last}" if some else last
+    parts = ["waves per SIMD", f"{loop} of one iteration of the hot loop"]
+    if "issue" in shown:
+        parts.append("issue: least issue cycles for 1,000 operations")
+    if missing := [name for name in _HEADINGS if name not in shown]:
+        parts.append(f"no room for {', '.join(missing)}")
+    return "; ".join(parts)
 
 
 def _fitting(rows: list[list[str]], room: int) -> list[int]:

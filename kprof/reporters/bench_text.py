@@ -1,8 +1,12 @@
 """``kprof bench`` for people: the device, a row a measurement, published times."""
 
+from collections.abc import Sequence
+
 from kprof.bench.document import BenchReport, Measurement
 from kprof.output.terminal import terminal
 
+_HEADINGS = ("case", "provider", "ms", "p10", "p90", "TFLOP/s", "GB/s", "% of limit", "error")
+_SPARE = {"p10", "p90"}
 _MARKS = {"ok": "", "unchecked": "not checked", "inaccurate": "less accurate"}
 
 
@@ -13,11 +17,13 @@ def show(report: BenchReport, *, no_color: bool) -> None:
     console = terminal(no_color=no_color)
     console.print(_heading(report), markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("case", "provider", "ms", "p10", "p90", "TFLOP/s", "GB/s", "% of limit", "error"):
+    cells = [_row(found) for found in report.measurements]
+    shown = _fitting(cells, console.width)
+    for name in (_HEADINGS[place] for place in shown):
         words = name in {"case", "provider"}
         table.add_column(name, justify="left" if words else "right", no_wrap=not words, overflow="fold")
-    for found in report.measurements:
-        table.add_row(*_row(found))
+    for line in cells:
+        table.add_row(*(line[place] for place in shown))
     console.print(table)
     for found in report.measurements:
         values = "" if found.values == "own" else f"values: {found.values}"
@@ -32,6 +38,14 @@ def show(report: BenchReport, *, no_color: bool) -> None:
             rows = [r for r in report.published if (r["source"], r["case"]) == (source, case)]
             times = ", ".join(f"{r['provider']} {r['ms']:.4f} ms" for r in rows)
             console.print(f"  {case} on {rows[0]['device']}: {times}", markup=False)
+
+
+def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Places of the columns that tell something; without the percentiles where they have no room."""
+    columns = list(zip(_HEADINGS, *rows, strict=True))
+    kept = [place for place, (_, *cells) in enumerate(columns) if not rows or any(cell != "-" for cell in cells)]
+    needed = sum(max(map(len, columns[place])) + 2 for place in kept)
+    return [place for place in kept if needed <= width or _HEADINGS[place] not in _SPARE]
 
 
 def _heading(report: BenchReport) -> str:

@@ -56,11 +56,13 @@ class CaptureTextReporter:
     Args:
         width: columns.
         verbose: 1 lists everything that is otherwise cut short.
+        verdict_first: as on a terminal; in a log it is the last line.
     """
 
-    def __init__(self, width: int = 110, verbose: int = 0) -> None:
+    def __init__(self, width: int = 110, verbose: int = 0, *, verdict_first: bool = False) -> None:
         self._width = width
         self._verbose = verbose
+        self._verdict_first = verdict_first
 
     def render(self, capture: Capture, *, quiet: bool = False, ended: str | None = None) -> str:
         """The whole text.
@@ -82,7 +84,9 @@ class CaptureTextReporter:
             *self._failures(found),
             *self._unknown(capture),
         ]
-        return "\n".join([*parts, *self._notes(capture), "", verdict]) + "\n"
+        parts += self._notes(capture)
+        whole = [*self._wrapped([verdict]), "", *parts] if self._verdict_first else [*parts, "", verdict]
+        return "\n".join(whole) + "\n"
 
     def _head(self, capture: Capture) -> str:
         versions = sorted({kernel.triton for kernel in capture.kernels})
@@ -191,6 +195,7 @@ class CaptureTextReporter:
 
     def _verdict(self, capture: Capture, ended: str | None) -> str:
         failed = [kernel for kernel in capture.kernels if not kernel.ok]
+        refused = sum(kernel.ok and bool(kernel.launch_problems) for kernel in capture.kernels)
         cached = sum(1 for k in capture.kernels if k.result is not None and k.result.cached)
         names = len({kernel.name for kernel in capture.kernels})
         text = (
@@ -198,6 +203,7 @@ class CaptureTextReporter:
             f"{_count(len(capture.kernels), 'specialisation')}: {len(capture.kernels) - len(failed):,} compiled"
         )
         text += f" ({cached:,} from the cache)" if cached else ""
+        text += f", {refused:,} of them cannot be launched" if refused else ""
         text += f", {len(failed):,} cannot be determined" if failed else ""
         if capture.ran:
             operators = _count(len(capture.ran), "registered operator")

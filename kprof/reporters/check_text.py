@@ -8,6 +8,7 @@ from kprof.output.headline import folded
 from kprof.output.sink import clean
 from kprof.reporters._ci_findings import GateFinding, advice_text, fails, items, label, unknown
 from kprof.reporters._loop_names import without_labels
+from kprof.reporters._plain_words import plain
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
@@ -43,14 +44,24 @@ class CheckTextReporter:
             lines += self._lines(silent)
         elif silent:
             lines.append(f"silenced by ignores, the baseline or allowances: {len(silent)}; -vv shows them")
-        summary = report.verdict.summary
-        if len(report.kernels) == 1:
-            summary = without_labels(summary, report.kernels[0])
-        verdict = self._folded(clean(summary))
+        verdict = self._folded(clean(self._summary(report)))
         verdict = [self._paint(line, _VERDICT[report.verdict.status]) for line in verdict]
         lines = [*lines, *verdict] if self._width is None else [*verdict, *([""] if lines else []), *lines]
         # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
+
+    def _summary(self, report: Report) -> str:
+        """The verdict, with the words of the findings that it tells."""
+        summary = report.verdict.summary
+        for kernel in report.kernels:
+            for finding in kernel.findings:
+                said = self._said(without_labels(finding.message, kernel))
+                summary = summary.replace(finding.message, said)
+        return without_labels(summary, report.kernels[0]) if len(report.kernels) == 1 else summary
+
+    def _said(self, message: str) -> str:
+        """Instructions are named under -v."""
+        return message if self._verbose else plain(message)
 
     def _lines(self, found: Sequence[GateFinding]) -> list[str]:
         lines = []
@@ -58,7 +69,7 @@ class CheckTextReporter:
             finding = item.finding
             where = f"{item.where}: " if item.where else ""
             severity = self._paint(finding.severity.value, _COLOUR[finding.severity.value])
-            text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {item.message}")
+            text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {self._said(item.message)}")
             first, *more = self._folded(text)
             lines += [first.replace(f"{finding.severity.value} ", f"{severity} ", 1), *more]
             for more_text in (f"{label(item.kernel)} on {item.kernel.arch}", advice_text(finding), item.suppressed):

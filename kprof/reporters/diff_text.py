@@ -123,12 +123,19 @@ class DiffTextReporter:
             table.add_column("arch", no_wrap=True)
         table.add_column("harm", no_wrap=True)
         table.add_column("what", overflow="fold", ratio=1)
-        arrow = " → ".join(_short(side.label) for side in diff.sides)
-        table.add_column(arrow if len(arrow) < self._console.width // 3 else "old → new", justify="right", no_wrap=True)
+        table.add_column(self._arrow(diff), justify="right", no_wrap=True)
         table.add_column("where", overflow="fold")
         for kernel in shown:
             self._rows(table, diff, kernel, many=many)
         return table
+
+    def _arrow(self, diff: Diff) -> str:
+        """The sides above their numbers; of two with long names, which stand above the table, ``old → new``."""
+        labels = [side.label.removesuffix(" (installed)") for side in diff.sides]
+        short = [_short(label) for label in labels]
+        arrow = " → ".join(short)
+        fits = len(arrow) < self._console.width // 3 and (short == labels or len(labels) > 2)
+        return arrow if fits else "old → new"
 
     def _rows(self, table: "Table", diff: Diff, kernel: KernelDiff, *, many: bool) -> None:
         from rich.text import Text

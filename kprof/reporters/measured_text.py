@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.tables import number
 from kprof.output.writing import log
 
@@ -11,14 +12,18 @@ if TYPE_CHECKING:
     from kprof.document import KernelReport
     from kprof.measured import Fact, Judgement, LineComparison, LoopComparison, Match, Measured, ModelComparison
 
+_ROOM_FOR_WORDS = 100
+"""Columns of a terminal in which words fit beside numbers."""
+
 _STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim", "cannot tell": "dim"}
 
 
 def show(report: "KernelReport", measured: "Measured", console: "Console") -> None:
     """Which kernel it is, how its findings hold against measurements, and what else was measured."""
+    tell_first(verdict(measured))
     console.print(f"[bold]{report.name}[/bold]   measured on {measured.gpu}", highlight=False)
     section(measured, console)
-    print(verdict(measured))
+    tell_last(verdict(measured))
 
 
 def compared(measured: "Measured", console: "Console") -> None:
@@ -54,7 +59,10 @@ def _matched(measured: "Measured", console: "Console") -> None:
 
 def _modelled(measured: "Measured", console: "Console") -> None:
     if measured.comparisons:
-        console.print(_comparisons(measured.comparisons))
+        narrow = console.width < _ROOM_FOR_WORDS
+        console.print(_comparisons(measured.comparisons, words=not narrow))
+        for one in measured.comparisons if narrow else ():
+            console.print(f"{one.title}: {one.standing}: {one.words}", style="dim", markup=False)
         console.print()
     for loop in measured.loops:
         console.print(_loop(loop))
@@ -105,7 +113,7 @@ def _judgements(judgements: "list[Judgement]") -> Any:
     return table
 
 
-def _comparisons(found: "list[ModelComparison]") -> Any:
+def _comparisons(found: "list[ModelComparison]", *, words: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
@@ -113,20 +121,23 @@ def _comparisons(found: "list[ModelComparison]") -> Any:
     table.add_column("", no_wrap=True)
     for heading in ("measured", "modelled", "ratio"):
         table.add_column(heading, no_wrap=True, justify="right")
-    table.add_column("")
     for one in found:
         ratio = "" if one.ratio is None else f"{one.ratio:.2f}"
-        words = Text(one.standing, style=_STYLE[one.standing]).append(f": {one.words}", style="dim")
+        said = Text(one.standing, style=_STYLE[one.standing]).append(f": {one.words}", style="dim")
         numbers = (quantity(one.measured, one.unit), quantity(one.modelled, one.unit))
-        table.add_row(Text(one.title), *map(Text, numbers), ratio, words)
+        table.add_row(Text(one.title), *map(Text, numbers), ratio, *[said] * words)
     return table
 
 
 def loop_words(loop: "LoopComparison") -> str:
     """Where a loop is, and how many iterations were traced."""
+    return f"{loop_place(loop)}, {loop.iterations:,} iterations traced"
+
+
+def loop_place(loop: "LoopComparison") -> str:
+    """``loop at lines 44-77 of attention.py``; its label where no line is known."""
     lines = [f"lines {first}-{last} of {file.rpartition('/')[2]}" for file, (first, last) in loop.lines.items()]
-    place = f" at {', '.join(lines)}" if lines else ""
-    return f"loop {loop.header}{place}, {loop.iterations:,} iterations traced"
+    return f"loop at {', '.join(lines)}" if lines else f"loop {loop.header}"
 
 
 def loop_rows(loop: "LoopComparison") -> list[list[str]]:
@@ -179,4 +190,4 @@ def fact_words(fact: "Fact") -> str:
 
 def quantity(value: float, unit: str) -> str:
     """A number for people with its unit."""
-    return f"{number(value)} {unit}"
+    return f"{number(value)} {'µs' if unit == 'us' else unit}"

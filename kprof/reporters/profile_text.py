@@ -3,17 +3,24 @@
 import textwrap
 from typing import TYPE_CHECKING
 
+from kprof.output.headline import folded, on_screen, screen_width
 from kprof.output.sizes import binary_bytes
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kprof_analyzers.whole_step.document import ProfileChange, ProfileDocument, ProfiledRow
 
 
 _PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)"}
 """What rows by place are of, to the word for none."""
+
+_ROOM_FOR_NAMES = 100
+"""Columns of a terminal that has room for the names of rules."""
+
+_MEAN = 4
+"""The column of means, which follow from the others."""
 
 _NAMED = 3
 """Operators without a time that the verdict names."""
@@ -26,12 +33,20 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     rows = document.rows[:limit] if limit else document.rows
     title = _title(by)
     headings = ("ms", "share", "range ms", "calls", "mean us", "bound by", title)
-    text = rows_table(headings, [_cells(row, by) for row in rows], wide=6).splitlines()
+    table = [headings, *(_cells(row, by) for row in rows)]
+    if _narrow():
+        table = [(*line[:_MEAN], *line[_MEAN + 1 :]) for line in table]
+    text = rows_table(table[0], table[1:], wide=len(table[0]) - 1).splitlines()
     left = len(document.rows) - len(rows)
     if left:
         text.append(f"and {left:,} more; -n 0 shows all")
     text += [*_changes(document), *_memory(document)]
-    return [*text, *(f"Note: {note}." for note in document.notes), ""]
+    return [*text, *_notes(document.notes)]
+
+
+def _notes(notes: "Iterable[str]") -> list[str]:
+    """What was assumed, a line or more each, and an empty one."""
+    return [*(line for note in notes for line in folded(f"Note: {note}.", screen_width())), *[""] * (not on_screen())]
 
 
 def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]:
@@ -50,7 +65,7 @@ def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]
         text.append(f"and {len(found) - len(kept):,} more; -n 0 shows all")
     common = [note for note in document.notes if all(note in one.notes for one in every)]
     own = [f"on {one.gpu}, {note}" for one in every for note in one.notes if note not in common]
-    return [*text, *(f"Note: {note}." for note in (*own, *common)), ""]
+    return [*text, *_notes((*own, *common))]
 
 
 def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
@@ -83,8 +98,14 @@ def cells(row: "ProfiledRow") -> tuple[str, ...]:
     )
 
 
+def _narrow() -> bool:
+    return (screen_width() or _WIDTH) < _ROOM_FOR_NAMES
+
+
 def _called(row: "ProfiledRow", by: str) -> str:
-    return "  ".join(filter(None, (heading(row, by), row.finding, row.why)))
+    # Where there is no room for a rule's name, its identifier says which it is.
+    finding = row.finding.partition(" ")[0] if _narrow() else row.finding
+    return "  ".join(filter(None, (heading(row, by), finding, row.why)))
 
 
 def _title(by: str) -> str:
@@ -119,7 +140,8 @@ def _changes(document: "ProfileDocument") -> list[str]:
         return []
     rows = [change_cells(one) for one in document.changes]
     wide = [max(len(row[at]) for row in rows) for at in range(3)]
-    text = ["", "What would pay, by the model (ms, share, calls; savings overlap and do not add up):"]
+    title = "What would pay, by the model (ms, share, calls; savings overlap and do not add up):"
+    text = ["", *folded(title, screen_width())]
     for ms, share, calls, what, sure in rows:
         head = f"{ms:>{wide[0]}}  {share:>{wide[1]}}  {calls:>{wide[2]}}  "
         text += wrapped(what, head)
@@ -132,7 +154,9 @@ _WIDTH = 120
 
 def wrapped(words: str, head: str) -> list[str]:
     """Words behind a head, their further lines below the first."""
-    return textwrap.wrap(words, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+    width = min(_WIDTH, screen_width() or _WIDTH)
+    further = " " * len(head)
+    return textwrap.wrap(words, width, initial_indent=head, subsequent_indent=further, break_on_hyphens=False)
 
 
 def change_cells(one: "ProfileChange") -> tuple[str, ...]:

@@ -284,7 +284,8 @@ def _footer(console: "Console", report: "TuneReport") -> None:
     what = f"{space.size:,} combinations of {space.origin}"
     if len(report.problems) > 1:
         what += f" for {len(report.problems)} problems"
-    _fold(console, f"Space    {what}: {space.legal:,} worth a compile, {pruned:,} pruned{_reasons(space.pruned)}")
+    left = f", {pruned:,} pruned{_reasons(space.pruned)}" if pruned else ""
+    _fold(console, f"Space    {what}: {space.legal:,} worth a compile{left}")
     known = f", {search.resumed:,} known before" if search.resumed else ""
     cached = f" ({search.cached:,} from the cache)" if search.cached else ""
     rate = f", {search.compiled / search.seconds:.1f}/s" if search.seconds and search.compiled else ""
@@ -297,10 +298,10 @@ def _footer(console: "Console", report: "TuneReport") -> None:
         what = f"{search.derived:,} not compiled, since {', '.join(search.inert)} left the time of others as it is"
         _fold(console, f"         {what}")
     failed = sum(search.failed.values())
-    _fold(
-        console,
-        f"Of them  {search.duplicates:,} the same program as another, {failed:,} no good{_reasons(search.failed)}",
-    )
+    same = f"{search.duplicates:,} the same program as another" if search.duplicates else ""
+    bad = f"{failed:,} no good{_reasons(search.failed)}" if failed else ""
+    if same or bad:
+        _fold(console, f"Of them  {', '.join(filter(None, (same, bad)))}")
     shown = [problem.ranking[place] for problem in report.problems for place in problem.short_list]
     if any(one.alike or one.variants for one in shown):
         _fold(console, "Alike    further configurations of a tile: the same program, or not distinguished from it")

@@ -26,6 +26,8 @@ def show(kernels: Kernels, console: "Console") -> None:
 
 def verdict(kernels: Kernels, standing: "Verdict") -> str:
     """How far the model's time is off; of several kernels, of that which is farthest off."""
+    from kprof.reporters.measured_text import loop_place
+
     times = [(name, one) for name, _, measured in kernels for one in measured.comparisons if one.id == "time_us"]
     loops = [loop for _, _, measured in kernels for loop in measured.loops if loop.ratio is not None]
     words = [f"{standing}: {plural(len(kernels), 'kernel')} measured"]
@@ -33,12 +35,12 @@ def verdict(kernels: Kernels, standing: "Verdict") -> str:
         name, worst = max(times, key=lambda pair: _off(pair[1].ratio))
         which = f" of {name}, the farthest off," if len(times) > 1 else ""
         words.append(
-            f"time{which} {worst.modelled:,.1f} us modelled, {worst.measured:,.1f} us measured ({worst.words})"
+            f"time{which} {worst.modelled:,.1f} µs modelled, {worst.measured:,.1f} µs measured ({worst.words})"
         )
     if loops:
         loop = max(loops, key=lambda one: _off(one.ratio))
         words.append(
-            f"loop {loop.header} {loop.modelled or 0:,.0f} cycles an iteration modelled, {loop.measured:,.0f} traced"
+            f"{loop_place(loop)}: {loop.modelled or 0:,.0f} cycles an iteration modelled, {loop.measured:,.0f} traced"
         )
     return "; ".join(words)
 
