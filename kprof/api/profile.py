@@ -1,5 +1,6 @@
 """``kprof.profile``: where a program's time would go on a GPU that it does not run on."""
 
+import functools
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -60,7 +61,13 @@ class Profile(Result):
         return struct_frame(ProfiledRow, [({"gpu": one.gpu}, row) for one in every for row in one.rows], ("gpu",))
 
     def to_html(self) -> str:
-        """One self-contained page: what would pay, and the calls by name, phase and module."""
+        """One self-contained page: what would pay, and the calls by name, phase and module.
+
+        Raises:
+            KprofError: it is of a model whose layers follow from two runs.
+        """
+        if self.document.layers:
+            raise KprofError("a page is of one run, and layers follow from two")
         from kprof.reporters.html.profile import profile_page
         from kprof_analyzers.whole_step.table import rows_of
 
@@ -79,6 +86,8 @@ class Profile(Result):
         from kprof.hardware.machine import find_product
         from kprof_analyzers.whole_step.kineto import kineto
 
+        if self.document.layers:
+            raise KprofError("a trace is of one run, and layers follow from two")
         if self.document.other_gpus:
             raise KprofError("a trace is of one GPU", hint=f"name one: --arch {self.document.gpu}")
         product = find_product(self.document.gpu)
@@ -94,6 +103,7 @@ def profile(
     within: str = "",
     html: "str | os.PathLike[str] | None" = None,
     advise: float = 0.0,
+    layers: str = "",
     jobs: int = 0,
     time_limit: float = TIME_LIMIT,
 ) -> Profile:
@@ -111,6 +121,9 @@ def profile(
         html: a page to write, ``step.html``; each Triton kernel has its own beside it, of the first GPU.
         advise: seconds in which configurations are searched for Triton's kernels with 2 % of the step and more, on
             the first GPU; 0 for none. A program that ran no longer than that is run again up to their launches.
+        layers: how many layers the model has, where the program takes their number in the place of ``{layers}`` in an
+            argument. It is run with one and with two, or for ``4,8,32`` with 4 and 8, and what the second has more
+            comes on top as often as it takes.
         jobs: compiles at a time, 0 for one a core.
         time_limit: seconds that a program may run.
 
@@ -120,17 +133,21 @@ def profile(
     """
     from msgspec.structs import replace
 
+    from kprof.api.profile_layers import layers_of, scaled
     from kprof.output.writing import write_output
     from kprof_analyzers.whole_step.table import groups_of
 
     groups_of(by)
+    if layers:
+        _check_layers(target, by, html=html is not None, advise=advise > 0)
     asked = _Asked(by, within, html, advise, jobs)
     found = []
     for gpu in names(arch) or ("",):
         if isinstance(target, str | os.PathLike):
             found.append(_of_capture(Path(target), gpu, asked, []))
         else:
-            found.append(_of_program(list(target), gpu or DEFAULT_ARCH, asked, time_limit))
+            run = functools.partial(_of_program, arch=gpu or DEFAULT_ARCH, asked=asked, time_limit=time_limit)
+            found.append(scaled(target, layers_of(layers), by, run) if layers else run(list(target)))
         asked = _Asked(by, within, jobs=jobs)
     first, *others = found
     if others:
@@ -139,6 +156,15 @@ def profile(
     if html is not None:
         write_output(os.fspath(html), first.to_html())
     return first
+
+
+def _check_layers(target: object, by: str, *, html: bool, advise: bool) -> None:
+    """Refuse what is of one run, where a model's layers follow from two."""
+    if isinstance(target, str | os.PathLike):
+        raise KprofError("a capture is of one run", hint="--layers runs a program: -- python step.py {layers}")
+    for what, wanted in {"shapes as rows": "shapes" in by, "a page": html, "a search": advise}.items():
+        if wanted:
+            raise KprofError(f"{what}: of one run only, and layers follow from two")
 
 
 @dataclass(frozen=True)
@@ -203,6 +229,9 @@ def _of_capture(path: Path, arch: str, asked: _Asked, notes: list[str], again: _
         raise TargetError(
             "this capture holds launches alone", path=str(path), hint="Record it with kprof capture --operators."
         )
+    once = sum(1 for _ in operations(path, replayed=False))
+    if once != len(made):
+        notes = [*notes, f"what graphs captured counts at each replay: {once:,} calls recorded, {len(made):,} run"]
     within = asked.within
     if within:
         kept = [one for one in made if one.scope is not None and within in one.scope.range.split(" > ")]

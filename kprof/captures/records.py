@@ -199,6 +199,18 @@ class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call")
     factor: Count | None = None
 
 
+class GraphRecord(msgspec.Struct, frozen=True, tag_field="t", tag="graph"):
+    """A captured graph, where operators were recorded.
+
+    Attributes:
+        graph: number in the process.
+        what: ``begin``: what follows is captured, not run; ``end``; ``replay``: what was captured runs.
+    """
+
+    graph: Count
+    what: Name
+
+
 class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
     """The program looked at a value that a recorded kernel would have written; written once for each place.
 
@@ -303,6 +315,7 @@ Record = (
     | ScopeRecord
     | OperatorShapes
     | OperatorCallRecord
+    | GraphRecord
     | Read
     | Unrun
     | OperatorsRecord

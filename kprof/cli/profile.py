@@ -55,6 +55,14 @@ def command(
             metavar="SECONDS",
         ),
     ] = None,
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers",
+            help="The model's layers, from runs with 1 and 2 in place of {layers}; 4,8,N: with 4 and 8.",
+            metavar="N",
+        ),
+    ] = "",
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds that the program may run.", min=1)
     ] = 3600.0,
@@ -78,6 +86,8 @@ def command(
     from kprof.output.writing import write_output
     from kprof.reporters import profile_text
 
+    if output is not None and layers:
+        raise KprofError("--output writes a trace, which is of one run; --layers makes two")
     if output is not None and len(arch.strip(",").split(",")) > 1:
         raise KprofError("--output writes a trace, which is of one GPU", hint="name one GPU with --arch")
     one = len(program) == 1 and not program[0].endswith(".py")
@@ -85,7 +95,15 @@ def command(
         raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")
     target = program[0] if one else program
     found = profile(
-        target, arch=arch, by=by, within=within, html=html, advise=advise or 0.0, jobs=jobs, time_limit=time_limit
+        target,
+        arch=arch,
+        by=by,
+        within=within,
+        html=html,
+        advise=advise or 0.0,
+        layers=layers,
+        jobs=jobs,
+        time_limit=time_limit,
     )
 
     def text() -> None:

@@ -1,6 +1,7 @@
 """Streams, events and graphs without a GPU: everything happens at once, in the order of the program."""
 
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -96,19 +97,29 @@ class Event:
 
 
 class Graph:
-    """Stands for ``torch.cuda.CUDAGraph``: what is captured is recorded once, replays are not."""
+    """Stands for ``torch.cuda.CUDAGraph``: what is captured is recorded once, with how often it is replayed."""
+
+    note: Callable[[int, str], None] | None = None
+    """Is told the graph's number, and ``begin``, ``end`` or ``replay``."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        """Options mean nothing here."""
+        self.number = next(_HANDLES)
+
+    def _tell(self, what: str) -> None:
+        if Graph.note is not None:
+            Graph.note(self.number, what)
 
     def capture_begin(self, *_args: Any, **_kwargs: Any) -> None:
-        """Launches are recorded anyway."""
+        """Launches are recorded as those of this graph."""
+        self._tell("begin")
 
     def capture_end(self) -> None:
-        """Launches are recorded anyway."""
+        """Launches are recorded as the program's again."""
+        self._tell("end")
 
     def replay(self) -> None:
-        """Nothing runs."""
+        """What was captured counts once more."""
+        self._tell("replay")
 
     def reset(self) -> None:
         """Nothing to free."""
@@ -118,21 +129,32 @@ class Graph:
         return (0, 0)
 
 
-class _Nothing:
-    """A context that does nothing."""
+class GraphCapture:
+    """Stands for ``torch.cuda.graph``.
 
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        """Options mean nothing here."""
+    Args:
+        graph: that captures what is launched inside.
+    """
 
-    def __enter__(self) -> Any:
-        return self
+    def __init__(self, graph: Any, *_args: Any, **_kwargs: Any) -> None:
+        self._graph = graph
+
+    def __enter__(self) -> None:
+        self._graph.capture_begin()
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to leave."""
+        self._graph.capture_end()
 
 
 def answers(device: "StandInDevice") -> dict[str, Any]:
     """What replaces the names of ``torch.cuda``."""
+    recorder = device.recorder
+
+    def note_graph(graph: int, what: str) -> None:
+        recorder.start()
+        recorder.journal.write("graph", {"graph": graph, "what": what})
+
+    Graph.note = note_graph if recorder.settings.operators else None
     default = Stream()
     default.cuda_stream = 0
 
@@ -166,7 +188,7 @@ def answers(device: "StandInDevice") -> dict[str, Any]:
         "default_stream": lambda *_args: default,
         "get_stream_from_external": lambda *_args, **_kwargs: Stream(),
         "CUDAGraph": Graph,
-        "graph": _Nothing,
+        "graph": GraphCapture,
         "graph_pool_handle": lambda: (0, 0),
         "is_current_stream_capturing": lambda: False,
         "make_graphed_callables": lambda callables, *_args, **_kwargs: callables,

@@ -162,7 +162,8 @@ def wrapped(words: str, head: str) -> list[str]:
 def change_cells(one: "ProfileChange") -> tuple[str, ...]:
     """Milliseconds that a change saves, share of the step, calls, what it is, and what the saving rests on."""
     most = "up to " if one.at_most else ""
-    return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what, one.sure
+    sure = f"{one.sure}; {_ms(one.now_us)} ms in all" if one.now_us else one.sure
+    return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what, sure
 
 
 def facts(document: "ProfileDocument") -> dict[str, str]:
@@ -191,6 +192,9 @@ def verdict(document: "ProfileDocument") -> str:
     known = document.calls - document.unknown_calls
     span = f"{_ms(document.low_us)} to {_ms(document.high_us)}"
     head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu} ({span})"
+    if document.layers:
+        few, more, wanted = document.layers
+        head += f", for {wanted} layers from runs with {few} and {more}"
     parts = [f"{head}, {known:,} of {document.calls:,} calls"]
     if not document.fits and document.peak_bytes is not None and document.memory_bytes is not None:
         parts.insert(0, f"does not fit: {binary_bytes(document.peak_bytes)} of {binary_bytes(document.memory_bytes)}")

@@ -13,7 +13,8 @@ from kprof_analyzers.whole_step.wasted_tiles import wasteful
 MOST_CHANGES = 5
 """Changes that are named at most."""
 
-_WORTH = 0.005
+WORTH = 0.005
+"""Share of the step below which a change is not named."""
 
 
 def changes_of(
@@ -26,6 +27,14 @@ def changes_of(
         product: the GPU; without it nothing is said of products.
         tried: configurations of kernels that were compiled and are predicted to be faster.
     """
+    found = every_change(calls, product, tried)
+    return [change for change in found if change.share >= WORTH][:MOST_CHANGES]
+
+
+def every_change(
+    calls: Sequence[StepCall], product: Product | None = None, tried: Sequence[ProfileChange] = ()
+) -> list[ProfileChange]:
+    """As :func:`changes_of`, with those that save next to nothing."""
     whole = sum(call.timed.us or 0.0 for call in calls)
     if not whole:
         return []
@@ -33,7 +42,7 @@ def changes_of(
     if product is not None:
         found += [*joinable(calls, product, whole), *wasteful(calls, product, whole)]
     found.sort(key=lambda change: (-change.us, change.what))
-    return [change for change in found if change.share >= _WORTH][:MOST_CHANGES]
+    return found
 
 
 def _findings(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:

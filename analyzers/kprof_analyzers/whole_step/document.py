@@ -50,6 +50,7 @@ class ProfileChange(msgspec.Struct, frozen=True):
         calls: that it would change.
         at_most: a change is likely to bring less.
         sure: what the saving rests on.
+        now_us: microseconds that these calls take now, 0 where that is not told.
     """
 
     what: str
@@ -58,6 +59,7 @@ class ProfileChange(msgspec.Struct, frozen=True):
     calls: int
     at_most: bool
     sure: str = ""
+    now_us: float = 0.0
 
 
 class ProfileDocument(msgspec.Struct, frozen=True):
@@ -77,6 +79,8 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         peak_bytes: the most memory that one process of the program has in use, by torch's allocator's account, set-up
             included; absent where it was not recorded.
         memory_bytes: of the GPU; absent where it is not known.
+        layers: where the model was run with fewer layers than it has: with how many in the first and in the second run,
+            and how many it has; else empty.
         other_gpus: the same program on other GPUs, each run and compiled for it.
     """
 
@@ -95,6 +99,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     notes: list[str]
     peak_bytes: int | None = None
     memory_bytes: int | None = None
+    layers: list[int] = []
     other_gpus: "list[ProfileDocument]" = []
 
     @property

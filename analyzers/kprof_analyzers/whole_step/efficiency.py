@@ -1,5 +1,6 @@
 """What share of a GPU's published peaks torch's own operators reach, fitted to public traces."""
 
+import math
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -83,13 +84,26 @@ def _figures() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("efficiency.toml").read_text(encoding="utf-8"))
 
 
-def operator_time(kind: str, work: Work, limits: RooflineLimits, tiles: ResultTiles | None = None) -> CallTime | None:
-    """Time of one call; ``None`` where the GPU's limit for it is not known."""
+def operator_time(
+    kind: str, work: Work, limits: RooflineLimits, tiles: ResultTiles | None = None, passes: int = 1
+) -> CallTime | None:
+    """Time of one call; ``None`` where the GPU's limit for it is not known.
+
+    Args:
+        kind: of the operator.
+        work: what it does in one pass.
+        limits: of the GPU.
+        tiles: how its result is spread.
+        passes: through memory, at most. The range is from one to all of them, the time between the two in proportion.
+    """
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:
         return None
     fitted = _fitted(kind_at(kind, bound), limits.gpu)
     us = fitted.time_us(least_ns / 1e3, tiles, limits.compute_units)
+    if passes > 1:
+        middle = us * math.sqrt(passes)
+        return CallTime(middle, us * fitted.low, us * passes * fitted.high, bound)
     return CallTime(
         us, us * fitted.low, us * fitted.high, bound if us > 2 * fitted.time_us(0.0, tiles, None) else "launch"
     )

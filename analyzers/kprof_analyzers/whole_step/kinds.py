@@ -40,7 +40,12 @@ _MAPS = (
 )  # fmt: skip
 _REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
 
+_SORTS = ("sort", "argsort", "topk", "msort", "kthvalue", "median", "unique_dim", "_unique2")
+_COUNTS = ("histc", "bincount", "nonzero", "multinomial", "searchsorted", "bucketize", "one_hot")
+
 _KINDS = {
+    **{f"aten::{name}": "sort" for name in _SORTS},
+    **{f"aten::{name}": "count" for name in _COUNTS},
     **dict.fromkeys((*products.OPERATORS, "aten::_grouped_mm"), "product"),
     **dict.fromkeys(attention.OPERATORS, "attention"),
     **dict.fromkeys(convolutions.OPERATORS, "convolution"),

@@ -29,11 +29,13 @@ class OperatorWork(msgspec.Struct, frozen=True):
             of the GPU's peaks.
         work: operations and bytes.
         tiles: how the result is spread over the GPU, where arithmetic matters.
+        passes: through memory, at most, where their number follows from no argument; else 1.
     """
 
     kind: str
     work: Work
     tiles: ResultTiles | None = None
+    passes: int = 1
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
@@ -73,7 +75,26 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     shapes = [one.dims for one in given if one.is_tensor]
     if work is None:
         return None
-    return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles_of(call.name, shapes, work.flop))
+    passes = _most_passes(kind, given)
+    if passes > 1:
+        work = Work(work.flop, work.bytes, work.unit, f"{kind}s pass over memory once to {passes} times: not measured")
+    return OperatorWork(kind_of_shapes(call.name, shapes), work, tiles_of(call.name, shapes, work.flop), passes)
+
+
+_RADIX_BITS = 8
+"""Bits of a key that a pass of a radix sort or a radix selection looks at: ``RADIX_BITS`` of torch's selection of the
+largest, and of hipCUB's sort."""
+_COUNT_PASSES = 3
+"""Of counting: the extremes or a first count, the count, and writing."""
+
+
+def _most_passes(kind: str, given: Sequence[Argument]) -> int:
+    if kind == "count":
+        return _COUNT_PASSES
+    if kind != "sort":
+        return 1
+    key = next((one.element_bytes for one in given if one.is_tensor), 0)
+    return 1 + key * 8 // _RADIX_BITS
 
 
 def _grouped(given: Sequence[Argument]) -> Work | None:

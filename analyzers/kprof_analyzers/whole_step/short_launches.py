@@ -25,8 +25,5 @@ def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileC
     saved = sum(one.launch_us for one in short) - max(one.launch_us for one in short)
     together = sum(one.us or 0.0 for one in short)
     what = "many short launches: fewer and larger ones; a captured graph saves their host time, which is outside"
-    sure = (
-        f"of {together / 1e3:,.3g} ms of launches that take at most twice what an empty one takes; which ones can be "
-        "joined is not known"
-    )
-    yield ProfileChange(what, saved, saved / whole, len(short), at_most=True, sure=sure)
+    sure = "they take at most twice what an empty launch takes; which ones can be joined is not known"
+    yield ProfileChange(what, saved, saved / whole, len(short), at_most=True, sure=sure, now_us=together)

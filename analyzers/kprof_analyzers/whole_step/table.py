@@ -57,8 +57,16 @@ def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
         key = tuple(word for one in wanted for word in _KEYS[one](call))
         groups.setdefault((key, call.timed.why), []).append(call)
     rows = [_row(some, wanted) for some in groups.values()]
+    return shared(rows)
+
+
+def shared(rows: list[ProfiledRow]) -> list[ProfiledRow]:
+    """Rows in their order, each with its share of the sum."""
     whole = sum(row.us for row in rows if row.us is not None)
-    rows.sort(key=lambda row: (row.us is None, -(row.us or 0.0), -row.calls, row.name, row.shapes, row.module))
+    rows = sorted(
+        rows,
+        key=lambda row: (row.us is None, -(row.us or 0.0), -row.calls, row.name, row.shapes, row.module),
+    )
     return [_shared(row, whole) for row in rows]
 
 

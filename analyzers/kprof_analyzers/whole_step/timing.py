@@ -110,7 +110,7 @@ class _Times:
         if found is None:
             why = "its work cannot be distinguished from its arguments" if kind else "kprof does not know what it does"
             return TimedCall(call.name, shapes, kind, why=why)
-        time = operator_time(found.kind, found.work, self._limits, found.tiles)
+        time = operator_time(found.kind, found.work, self._limits, found.tiles, found.passes)
         kind = found.kind
         if time is None:
             return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type")

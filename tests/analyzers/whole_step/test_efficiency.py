@@ -67,3 +67,10 @@ def test_no_time_without_the_types_peak():
 def test_fills_and_gathers_count_as_element_wise():
     work = Work(None, 1 << 28)
     assert operator_time("fill", work, MI300X) == operator_time("elementwise", work, MI300X)
+
+
+def test_several_passes_widen_the_range_to_all_of_them():
+    work = Work(None, 1 << 28)
+    once, most = operator_time("sort", work, MI300X), operator_time("sort", work, MI300X, passes=9)
+    assert (most.low_us, most.high_us) == (once.low_us, 9 * once.high_us)
+    assert most.us == pytest.approx(3 * once.us)

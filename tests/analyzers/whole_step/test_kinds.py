@@ -22,7 +22,10 @@ PICTURE = (8, 3, 224, 224)
         ("native_layer_norm", [(16, 4096)], "norm"),
         ("native_batch_norm", [(8, 64, 56, 56)], "batch norm"),
         ("cumsum", [(15,)], "scan"),
-        ("sort", [(15,)], ""),
+        ("sort", [(15,)], "sort"),
+        ("topk", [(15,)], "sort"),
+        ("histc", [(15,)], "count"),
+        ("_fft_r2c", [(15,)], ""),
     ],
 )
 def test_kinds(name, shapes, kind):

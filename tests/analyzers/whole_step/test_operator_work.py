@@ -148,10 +148,10 @@ def test_what_is_put_into_a_tensor_leaves_the_rest_alone():
 
 def test_what_is_not_known_has_no_work():
     x = tensor(16, 16)
-    assert work_of_call(CapturedOperator("aten::sort", (x,), (x, x))) is None
+    assert work_of_call(CapturedOperator("aten::_fft_r2c", (x,), (x, x))) is None
     assert work_of_call(CapturedOperator("aten::mm", (x, tensor(8, 8)), (x,))) is None
     assert work_of_call(CapturedOperator("aten::_to_copy", (x,), (x,), from_host=True)) is None
-    assert kind_of("aten::sort") == kind_of("mine::thing") == ""
+    assert kind_of("aten::_fft_r2c") == kind_of("mine::thing") == ""
 
 
 @given(st.lists(st.integers(1, 64), min_size=1, max_size=4), st.integers(1, 50))
@@ -178,3 +178,22 @@ def test_impossible_extents_have_no_work(name, shapes):
 def test_shapes_in_words():
     assert shapes_text((tensor(4, 2), None, 3, tensor())) == "4x2 scalar"
     assert shapes_text((TensorList("float32", 2, 4096),)) == "2 tensors of 4,096 in all"
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "passes"),
+    [
+        ("sort", "float32", 5),
+        ("topk", "bfloat16", 3),
+        ("argsort", "int64", 9),
+        ("histc", "int64", 3),
+        ("mul", "int64", 1),
+    ],
+)
+def test_what_passes_over_its_keys_several_times(name, dtype, passes):
+    """A radix sort or selection looks at eight bits of a key in a pass; its bytes are those of one."""
+    keys = TensorInfo(dtype, (1000,), (1,))
+    found = work_of_call(CapturedOperator(f"aten::{name}", (keys,), (keys,)))
+    assert found.passes == passes
+    assert found.work.bytes == 2 * 1000 * {"float32": 4, "bfloat16": 2, "int64": 8}[dtype]
+    assert bool(found.work.assumed) == (passes > 1)
