@@ -3,7 +3,7 @@
 import functools
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -133,7 +133,6 @@ def profile(
     """
     from msgspec.structs import replace
 
-    from kprof.api.profile_layers import layers_of, scaled
     from kprof.output.writing import write_output
     from kprof_analyzers.whole_step.table import groups_of
 
@@ -147,7 +146,7 @@ def profile(
             found.append(_of_capture(Path(target), gpu, asked, []))
         else:
             run = functools.partial(_of_program, arch=gpu or DEFAULT_ARCH, asked=asked, time_limit=time_limit)
-            found.append(scaled(target, layers_of(layers), by, run) if layers else run(list(target)))
+            found.append(_of_layers(target, layers, by, run) if layers else run(list(target)))
         asked = _Asked(by, within, jobs=jobs)
     first, *others = found
     if others:
@@ -156,6 +155,16 @@ def profile(
     if html is not None:
         write_output(os.fspath(html), first.to_html())
     return first
+
+
+def _of_layers(program: Sequence[str], layers: str, by: str, run: "Callable[[list[str]], Profile]") -> Profile:
+    from kprof.api.profile_layers import OneRun, layers_of, scaled
+
+    def one(command: list[str]) -> OneRun:
+        found = run(command)
+        return OneRun(found.document, found.calls)
+
+    return Profile(scaled(program, layers_of(layers), by, one))
 
 
 def _check_layers(target: object, by: str, *, html: bool, advise: bool) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.api.profile import Profile
     from kprof_analyzers.whole_step.document import ProfileChange, ProfileDocument, ProfiledRow
+    from kprof_analyzers.whole_step.timing import StepCall
 
 PLACE = "{layers}"
 """What stands in a program's arguments for the number of its layers."""
@@ -53,7 +53,20 @@ def layers_of(text: str) -> Layers:
     return Layers(few, more, wanted)
 
 
-def scaled(program: Sequence[str], layers: Layers, by: str, one: "Callable[[list[str]], Profile]") -> "Profile":
+@dataclass(frozen=True)
+class OneRun:
+    """A program's profile with one number of layers.
+
+    Attributes:
+        document: what it tells.
+        calls: each launch and each call of an operator.
+    """
+
+    document: "ProfileDocument"
+    calls: "Sequence[StepCall]"
+
+
+def scaled(program: Sequence[str], layers: Layers, by: str, one: Callable[[list[str]], OneRun]) -> "ProfileDocument":
     """Profile a program with few layers and with more, and continue the line through both to the model's number.
 
     Args:
@@ -65,18 +78,16 @@ def scaled(program: Sequence[str], layers: Layers, by: str, one: "Callable[[list
     Raises:
         KprofError: no argument says where the number goes.
     """
-    from kprof.api.profile import Profile
-
     if not any(PLACE in word for word in program):
         raise KprofError(
             f"no argument of the program has {PLACE} in it",
             hint=f"kprof profile --layers {layers.wanted} -- python step.py {PLACE}",
         )
     few, more = (one([word.replace(PLACE, str(n)) for word in program]) for n in (layers.few, layers.more))
-    return Profile(_continued(few, more, layers, by, list(program)))
+    return _continued(few, more, layers, by, list(program))
 
 
-def _continued(few: "Profile", more: "Profile", layers: Layers, by: str, program: list[str]) -> "ProfileDocument":
+def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list[str]) -> "ProfileDocument":
     from msgspec.structs import replace
 
     from kprof_analyzers.whole_step.changes import MOST_CHANGES, WORTH
@@ -147,7 +158,7 @@ def _rows(
     return found
 
 
-def _changes(few: "Profile", more: "Profile", steps: int, whole: float) -> "list[ProfileChange]":
+def _changes(few: OneRun, more: OneRun, steps: int, whole: float) -> "list[ProfileChange]":
     from msgspec.structs import replace
 
     from kprof.hardware.machine import find_product

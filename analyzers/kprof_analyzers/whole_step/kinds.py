@@ -80,7 +80,8 @@ class ResultTiles(msgspec.Struct, frozen=True):
     """How an operator's result is spread over a GPU.
 
     Attributes:
-        count: tiles of 128 x 128 of a product's result, or blocks of 128 queries of a head of attention.
+        count: tiles of 128 x 128 of a product's result, blocks of 128 queries of a head of attention, channels of a
+            batch norm, rows of another norm.
         columns: of the result; of a convolution its channels.
         products: that run one after the other.
     """
@@ -136,7 +137,7 @@ def kind_at(kind: str, bound: str) -> str:
 
 
 def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> ResultTiles | None:
-    """How the result of a product, a convolution or attention is spread; ``None`` of others.
+    """How the result of a product, a convolution, attention or a norm is spread; ``None`` of others.
 
     Args:
         name: of the operator.
@@ -161,8 +162,22 @@ def tiles_of(name: str, shapes: Sequence[Sequence[int]], flop: int | None) -> Re
         case "attention":
             spread = attention.queries(name, shapes)
             return None if spread is None else ResultTiles(spread[0] * -(-spread[1] // _TILE), 0)
+        case "batch norm":
+            return ResultTiles(shapes[0][1], 0) if shapes and len(shapes[0]) > 1 else None
+        case "norm":
+            rows = _normed_rows(name, shapes)
+            return ResultTiles(rows, 0) if rows else None
         case _:
             return None
+
+
+def _normed_rows(name: str, shapes: Sequence[Sequence[int]]) -> int:
+    """Rows that a norm is taken of, each by a workgroup; 0 where no tensor tells."""
+    if name.endswith("_backward"):
+        # Past the gradient and what was normed comes the mean or the scale of each row.
+        return math.prod(shapes[2]) if len(shapes) > 2 else 0
+    weight = math.prod(shapes[1]) if len(shapes) > 1 else 0
+    return math.prod(shapes[0]) // weight if weight and "group_norm" not in name else 0
 
 
 def factors_of(shapes: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int]] | None:

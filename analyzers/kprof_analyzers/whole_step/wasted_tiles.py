@@ -59,7 +59,7 @@ def _few_tiles(call: StepCall, product: Product) -> tuple[str, float, bool] | No
     if not isinstance(made, CapturedOperator) or call.timed.us is None or call.timed.short or not units:
         return None
     work = work_of_call(made)
-    if work is None or work.tiles is None or not 0 < work.tiles.count < units:
+    if work is None or work.tiles is None or "norm" in work.kind or not 0 < work.tiles.count < units:
         return None
     limits = limits_of_product(product)
     full = operator_time(work.kind, work.work, limits, work.tiles.filling(units))
