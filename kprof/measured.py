@@ -13,7 +13,8 @@ class Key(msgspec.Struct, frozen=True):
     """One thing that a compiled and a measured kernel can be told apart by.
 
     Attributes:
-        name: ``name``, ``num_warps``, ``lds_bytes``, ``vgprs``, ``instructions`` or the first that differs.
+        name: ``name``, ``num_warps``, ``lds_bytes``, ``vgprs``, ``source`` (the hash of Inductor's file),
+            ``instructions`` or the first that differs.
         computed: of the compiled kernel.
         measured: as the profiler wrote it.
         agrees: the two can be of one program, rounding by the tool allowed for.

@@ -83,7 +83,9 @@ def sentence(one: TargetLaunch) -> str:
         loses = f"lose{'s' if whole == '1' else ''} {milliseconds(one.in_a_step(one.lost_ns))} ms{step}"
     these = "this 1 call" if whole == "1" else f"these {whole} calls"
     words = f"{name}: {these}{step if one.lost_ns is None else ''} {loses}"
-    if one.confidence != "sure":
+    if any(key.name == "source" and not key.agrees for key in one.keys):
+        words += f" (a {one.confidence} match: Inductor compiled it from a file with another text)"
+    elif one.confidence != "sure":
         words += f" (a {one.confidence} match)"
     if one.tuned is not None:
         return f"{words}; {_gives_back(one, one.tuned)}"

@@ -38,6 +38,7 @@ class CompiledIdentity:
         lds_bytes: of a workgroup, dynamic part included.
         vgprs: vector registers allocated, AGPRs included.
         granule: LDS granule in bytes.
+        source: file that it is compiled from.
     """
 
     name: str
@@ -46,6 +47,7 @@ class CompiledIdentity:
     lds_bytes: int | None
     vgprs: int | None
     granule: int = _LDS_BLOCK
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architectu
         known(resources.lds_bytes),
         known(resources.vgpr_allocated),
         max(_LDS_BLOCK, arch.lds.granule),
+        kernel.source.file if kernel.source is not None else None,
     )
 
 
@@ -169,7 +172,7 @@ def confidence(keys: list[Key]) -> Confidence:
     agrees = {key.name: key.agrees for key in keys}
     if len(agrees) == 1 or agrees.get("lds_bytes") is False:
         return "doubtful"
-    if agrees.get("num_warps") and agrees.get("lds_bytes") and agrees.get("vgprs", True):
+    if agrees.get("num_warps") and agrees.get("lds_bytes") and agrees.get("vgprs", True) and agrees.get("source", True):
         return "sure"
     return "likely"
 

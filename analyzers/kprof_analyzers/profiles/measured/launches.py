@@ -1,7 +1,9 @@
 """Launches in a trace, and the model's time of the kernel that they are taken to be of."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from kprof.document import KernelReport
     from kprof.targets.target import TargetLike
     from kprof_analyzers.profiles.measured.join import CompiledIdentity
+
+
+_HASHED = re.compile(r"c[a-z2-7]{51}")
 
 
 class TunedLaunch(msgspec.Struct, frozen=True):
@@ -135,7 +140,17 @@ def _keys(launch: LaunchShape, one: CompiledTarget) -> list[Key]:
     items = size[0] * size[1] * size[2] if size is not None else None
     # Launches in a graph may have 0 for what was not recorded; Triton's static part is 0 too.
     lds = launch.lds_bytes if launch.lds_bytes or not one.identity.lds_bytes else None
-    return compare(one.identity, Variant(launch.name, (), items, lds))
+    keys = compare(one.identity, Variant(launch.name, (), items, lds))
+    compiled, measured = (_hash_of(path) for path in (one.identity.source, launch.source))
+    if compiled and measured:
+        keys.append(Key("source", compiled, measured, agrees=compiled == measured))
+    return keys
+
+
+def _hash_of(path: str | None) -> str:
+    """The hash of its text that Inductor calls a source file by; empty for other files."""
+    stem = PurePath(path or "").stem
+    return stem if _HASHED.fullmatch(stem) else ""
 
 
 def _fit(launch: LaunchShape, one: CompiledTarget) -> tuple[bool, int]:
@@ -163,7 +178,8 @@ def _extents(sizes: Sequence[int]) -> str:
 
 
 def _doubt(launch: LaunchShape, keys: Sequence[Key], one: CompiledTarget, gpu: str) -> str:
-    other = [f"{key.name} {key.measured}, compiled {key.computed}" for key in keys if not key.agrees]
+    # Inductor writes versions and paths into its files: another text may well be the same kernel.
+    other = [f"{k.name} {k.measured}, compiled {k.computed}" for k in keys if not k.agrees and k.name != "source"]
     if other:
         return f"another build: {'; '.join(other)}"
     if one.report.product not in {UNSET, None, gpu}:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.model import LinkedTrace, Size, TraceInfo
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Size, TraceInfo
 from kprof_analyzers.profiles.timeline.profiler_steps import launched_in
 
 
@@ -20,6 +20,7 @@ class LaunchShape(msgspec.Struct, frozen=True):
         calls: launches.
         total_ns: their summed time.
         step_calls, step_ns: those of them that were launched in a whole step.
+        source: file that the trace names for it, which Inductor's traces do.
     """
 
     name: str
@@ -30,6 +31,7 @@ class LaunchShape(msgspec.Struct, frozen=True):
     total_ns: int
     step_calls: int
     step_ns: int
+    source: str | None = None
 
 
 class LaunchShapes(msgspec.Struct, frozen=True):
@@ -52,6 +54,7 @@ class _Sum:
     total_ns: int = 0
     step_calls: int = 0
     step_ns: int = 0
+    source: str | None = None
 
 
 def launch_shapes(trace: LinkedTrace) -> LaunchShapes:
@@ -60,11 +63,21 @@ def launch_shapes(trace: LinkedTrace) -> LaunchShapes:
     sums: dict[tuple[str, Size | None, Size | None, int | None], _Sum] = {}
     for row, place in places:
         one, whole = trace.activities[row], place >= 0 and steps[place].whole
-        found = sums.setdefault((one.name, one.workgroups, one.workgroup_size, one.lds_bytes), _Sum())
+        key = one.name, one.workgroups, one.workgroup_size, one.lds_bytes
+        found = sums.get(key)
+        if found is None:
+            found = sums[key] = _Sum(source=_source(trace, one))
         found.calls += 1
         found.total_ns += one.duration_ns
         found.step_calls += whole
         found.step_ns += one.duration_ns * whole
-    rows = [LaunchShape(*key, s.calls, s.total_ns, s.step_calls, s.step_ns) for key, s in sums.items()]
+    rows = [LaunchShape(*key, s.calls, s.total_ns, s.step_calls, s.step_ns, s.source) for key, s in sums.items()]
     rows.sort(key=lambda row: (-row.total_ns, row.name))
     return LaunchShapes(trace.info, rows, sum(step.whole for step in steps), trace.issues)
+
+
+def _source(trace: LinkedTrace, one: Activity) -> str | None:
+    """The file that the operator of the kernel's own name is of."""
+    if one.operator < 0 or trace.operator_name(one.operator) != one.name:
+        return None
+    return trace.operators[one.operator].kernel_file
