@@ -39,6 +39,26 @@ class _Column:
     def data(self, numbers: "array[int]") -> None:
         self._data, self._count = numbers, 0
 
+    def at(self, row: int) -> int:
+        """The number of a row.
+
+        Raises:
+            IndexError: there is no such row.
+        """
+        if not self._count:
+            return self._data[row]
+        if not -self._count <= row < self._count:
+            raise IndexError(row)
+        return self._value
+
+    def extremes(self) -> tuple[int, int]:
+        """The least and the largest number of a column that has any."""
+        return (self._value, self._value) if self._count else (min(self._data), max(self._data))
+
+    def distinct(self) -> set[int]:
+        """Every number that is in it."""
+        return {self._value} if self._count else set(self._data)
+
     def _repeat(self, number: int, count: int) -> None:
         if not self._data and (not self._count or self._value == number):
             self._value, self._count = number, self._count + count
@@ -101,7 +121,7 @@ class OptionalIntegers(_Column):
 
     def __getitem__(self, row: int) -> int | None:
         """The value of a row."""
-        value = self.data[row]
+        value = self.at(row)
         return value if value > ELSEWHERE else None if value == NOTHING else self._large[row]
 
     def __setitem__(self, row: int, value: int | None) -> None:
@@ -183,7 +203,7 @@ class Words(_Column):
 
     def __getitem__(self, row: int) -> Any:
         """The value of a row."""
-        return self.words[self.data[row]]
+        return self.words[self.at(row)]
 
     def __setitem__(self, row: int, value: Any) -> None:
         """Change the value of a row."""

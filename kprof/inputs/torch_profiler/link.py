@@ -171,7 +171,10 @@ def _nest_thread(trace: LinkedTrace, found: Iterator[Item]) -> None:
 def _forward(trace: LinkedTrace) -> None:
     """Backward operators name the thread of their forward pass and share its sequence number."""
     operators = trace.operators
-    sequences, threads = operators.numbers("sequence").data, operators.numbers("forward_thread").data
+    of_thread = operators.numbers("forward_thread")
+    if not len(operators) or of_thread.extremes() in {(0, 0), (NOTHING, NOTHING)}:
+        return
+    sequences, threads = operators.numbers("sequence").data, of_thread.data
     ranks, forward = operators.numbers("rank").data, operators.numbers("forward").data
     backward = [row for row, thread in enumerate(threads) if thread not in {0, NOTHING} and sequences[row] > ELSEWHERE]
     if not backward:

@@ -24,12 +24,8 @@ def is_worth_it(trace: LinkedTrace) -> bool:
     tables: tuple[Records[Any], ...] = (trace.activities, trace.launches, trace.operators, trace.frames)
     if sum(map(len, tables)) < ENOUGH:
         return False
-    ranks = {rank for table in tables if len(table) for rank in _extremes(table.numbers("rank").data)}
+    ranks = {rank for table in tables if len(table) for rank in table.numbers("rank").extremes()}
     return len(ranks) == 1
-
-
-def _extremes(numbers: "array[int]") -> tuple[int, int]:
-    return min(numbers), max(numbers)
 
 
 def view(column: "array[int]") -> "Numbers":

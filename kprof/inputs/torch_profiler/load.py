@@ -227,7 +227,7 @@ class _Loading:
         link(trace, self._log)
         settle_grids(trace, self._log)
         note_oddities(trace, self._log)
-        ranks = {*trace.activities.numbers("rank").data, *trace.operators.numbers("rank").data}
+        ranks = trace.activities.numbers("rank").distinct() | trace.operators.numbers("rank").distinct()
         trace.info.ranks = sorted(ranks) or [rank or 0]
         trace.info.events = reader.events_read
         trace.info.categories = dict(self._categories)

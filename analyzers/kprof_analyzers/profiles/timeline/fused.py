@@ -1,6 +1,7 @@
 """Kernels in a row that one fused kernel of the collection does the work of, and what that could save."""
 
 import re
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -50,20 +51,24 @@ def fused_kernels(trace: LinkedTrace, categories: Sequence[str]) -> list[FusedKe
         return []
     words = trace.activities.words("name")
     of_name = [_fits(name) for name in words.words]
-    lanes: defaultdict[tuple[int, int | None, int | None], list[tuple[int, int]]] = defaultdict(list)
+    lanes: defaultdict[tuple[int, int | None, int | None], array[int]] = defaultdict(_rows)
     names = ("rank", "device", "stream", "start_ns", "duration_ns")
     rank, device, stream, start, duration = (trace.activities.numbers(name).data for name in names)
     for at, lane in enumerate(zip(rank, device, stream, strict=True)):
-        lanes[lane].append((start[at], at))
+        lanes[lane].append(at)
     sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for places in lanes.values():
-        order = [at for _, at in sorted(places)]
+        order = sorted(places, key=start.__getitem__)
         kinds = [categories[at] if categories[at] in of_name[words.data[at]] else "" for at in order]
         for kernel, low, high in _runs(kinds):
             times = [duration[at] for at in order[low:high]]
             sums[kernel].update(runs=1, kernels=len(times), total=sum(times), saved=sum(times) - max(times))
     found = [FusedKernel(name, s["runs"], s["kernels"], s["total"], s["saved"]) for name, s in sums.items()]
     return sorted(found, key=lambda one: -one.saved_ns)
+
+
+def _rows() -> "array[int]":
+    return array("q")
 
 
 def _fits(name: str) -> frozenset[str]:
