@@ -78,7 +78,7 @@ def opened(browser: Any) -> Iterator[Callable[[Viewed], Any]]:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
         page.goto(server.address)
-        page.wait_for_selector("#pane-1[data-turn]")
+        filled(page)
         return page
 
     yield go
@@ -99,8 +99,14 @@ def figure(page: Any, name: str) -> str:
     return page.inner_text(f'[data-figure="{name}"] dd >> nth=0')
 
 
+def filled(page: Any, turn: int = 1) -> None:
+    """Until both panes show the listing of a question, the first of the page or a later one."""
+    for pane in (0, 1):
+        page.wait_for_selector(f"#pane-{pane}[data-turn='{turn}']:not([aria-busy])")
+
+
 def answered(page: Any) -> None:
-    """Until the question that is asked now is answered, panes and all."""
+    """Until the question that is asked now is answered; its panes may still wait for their listings."""
     expect(page.locator("#status")).to_have_text(re.compile("answered"), timeout=60_000)
 
 
@@ -137,7 +143,7 @@ def test_the_address_keeps_no_token(assembly, opened):
     page = opened(assembly)
     assert "#" not in page.url
     page.reload()
-    page.wait_for_selector("#pane-1[data-turn]")
+    filled(page)
     assert page.locator("#error").is_hidden()
 
 
@@ -170,7 +176,7 @@ def test_knobs_lines_and_comparison(source, opened):
     page.select_option("#knob-BLOCK", label="2048")
     expect(page.locator("#tried-table tbody tr")).to_have_count(2, timeout=60_000)
     answered(page)
-    page.wait_for_selector("#pane-1[data-turn='2']")
+    filled(page, 2)
     assert figure(page, "VGPRs") != before
     page.click("#copy")
     copied = page.inner_text("#copied")
@@ -282,20 +288,22 @@ def test_better_knobs_are_a_click_away(attention, opened):
 
     page.route("**/api/advise", briefly)
     page.select_option("#knob-num_warps", label="8")
-    page.wait_for_selector("#pane-1[data-turn='2']")
+    filled(page, 2)
     slow = figure(page, "Time")
     page.click("#better")
     best = page.locator("#better-list button").first
     expect(best).to_be_visible(timeout=90_000)
     best.click()
-    page.wait_for_selector("#pane-1[data-turn='3']")
+    filled(page, 3)
     assert figure(page, "Time") != slow
     assert page.locator("#better-list li").count() == 0
+    # One that lasts, so that it cannot end before it is stopped.
+    page.unroute("**/api/advise")
     page.click("#better")
     page.click("#stop")
     assert page.locator("#better").is_enabled()
     page.click("#reset")
-    page.wait_for_selector("#pane-1[data-turn='4']")
+    filled(page, 4)
     assert page.locator("#error").is_hidden()
 
 
@@ -306,10 +314,11 @@ def test_measured_beside_modelled(view, opened, tmp_path):
     page = opened(view("k.amdgcn", "--thread-trace", "trace.csv", folder=tmp_path))
     assert "thread trace: matmul, sure" in page.inner_text("#measured-words")
     page.locator("#pane-1 .lines").evaluate("view => { view.scrollTop = 18 * 100; }")
-    bars = page.locator("#pane-1 .heat.both")
-    expect(bars.first).to_be_visible()
-    widths = "rows => rows.map((one) => [...one.children].map((bar) => parseFloat(bar.style.width)))"
-    assert any(measured > 0 < modelled for modelled, measured in bars.evaluate_all(widths))
+    # The rows are drawn in a later frame.
+    page.wait_for_function(
+        """() => [...document.querySelectorAll("#pane-1 .heat.both")].some((row) =>
+          [...row.children].every((bar) => parseFloat(bar.style.width) > 0))"""
+    )
     # Seven cycles each, as the trace has it.
     (loop,) = kprof.analyze(tmp_path / "k.amdgcn", thread_trace=tmp_path / "trace.csv").kernels[0].measured.loops
     assert page.locator("#measured-lines tbody tr").count() == 1 + len(loop.by_line)
@@ -349,11 +358,13 @@ def test_gemm_under_the_roofline_with_its_neighbours(gemm, opened):
     hbm = next(level for level in levels if level.name == "hbm")
     share = hbm.bytes / document.model.time_us / 1e3 / hbm.peak_gbs
     assert f"{100 * share:.0f} % of 5300 GB/s" in page.inner_text("[data-level=hbm]:is(tr)")
-    assert page.locator("#dots circle").count() == 1
+    # Rows and dots come with the news of an answer, after the answer itself.
+    expect(page.locator("#dots circle")).to_have_count(1)
 
     page.click("#neighbours")
     expect(page.locator("#roofline .near").first).to_be_visible(timeout=60_000)
-    page.locator("#dots circle:not(.chosen)").first.click(force=True)
+    # Dots move while further neighbours are answered: the one that is meant, wherever it is.
+    page.locator("#dots circle:not(.chosen)").first.dispatch_event("click")
     expect(page.locator("#knob-list .changed")).to_have_count(1)
     answered(page)
 
