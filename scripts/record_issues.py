@@ -58,6 +58,9 @@ stage; 3.9.0 keeps one copy less, 49,152 bytes, which fit. So does 3.4.0, the ol
 recorded under it): no Triton that kprof runs repeats that failure. vllm#52056 says which tile spills, and gives no
 times of kernels.
 
+The knob of aiter#5137 is named, its value is not: KP301 has `waves_per_eu` 8 → 7 as the fourth of five things to try,
+and KP306 8 → 2, the wavefronts that LDS allows; the issue went to 4. With 2 and with 4 nothing spills.
+
 The program for vllm#58060 is beside the others, and has not been run to its end.
 """
 
