@@ -1,8 +1,9 @@
 """Which tuned files a server looks for when it serves a model."""
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from kprof.api.result import Result
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kprof.tuning.servers.document import ServerConfigs
     from kprof.tuning.servers.examine import ServedModel
     from kprof.tuning.servers.ranking import Ranker
+    from kprof.tuning.servers.verify import Verifier
 
 BATCHES = (1, 8, 64, 512, 4096)
 """Rows of a step that are asked for unless others are named: from decoding one sequence to filling a prompt in."""
@@ -100,7 +102,9 @@ def server_configs(
     rank: bool = False,
     trials: int = TRIALS,
     jobs: int = 0,
+    verify: bool = False,
     progress: "Callable[[str, Progress], None] | None" = None,
+    report: "Callable[[str], None] | None" = None,
 ) -> NeededConfigs:
     """Which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
 
@@ -121,13 +125,15 @@ def server_configs(
         triton: the version that the server runs with, by which SGLang has its files.
         strict: what is not there for the shape itself fails.
         rank: predict what each batch takes with what the server would run, and propose a configuration. The server's
-            own kernel is compiled, as it stands in its code; vLLM and SGLang.
+            own kernel is compiled, as it stands in its code.
         trials: configurations to look at for each batch, where the server has no tuned files for other shapes.
         jobs: worker processes, 0 for one a core.
+        verify: also measure the short lists on this machine's GPU; the fastest becomes the proposal. Ranks.
         progress: called with a file's name and the state of its search.
+        report: called with each measurement.
 
     Raises:
-        HardwareError: the GPU is not known.
+        HardwareError: the GPU is not known, or there is none to measure on.
         InputError: there is no such configuration, or it is no JSON object.
         KprofError: the server is not known, its code is not there or another than expected, or a number makes no sense.
     """
@@ -156,7 +162,24 @@ def server_configs(
         device=device_name,
         triton=triton,
     )
-    return NeededConfigs(examine(asked, strict=strict, ranker=_ranker(asked, trials, jobs, progress) if rank else None))
+    if not rank and not verify:
+        return NeededConfigs(examine(asked, strict=strict))
+    # Without a server or a GPU for it nothing is compiled.
+    ranker = _ranker(asked, trials, jobs, progress)
+    with _verifier(gpu.arch, report) if verify else nullcontext() as verifier:
+        return NeededConfigs(examine(asked, strict=strict, ranker=replace(ranker, verifier=verifier)))
+
+
+@contextmanager
+def _verifier(arch: str, report: "Callable[[str], None] | None") -> "Iterator[Verifier]":
+    from kprof.tuning.servers.verify import Verifier, check
+    from kprof.tuning.verify import find_device
+
+    device = find_device()
+    check(device, arch)
+    verifier = Verifier(device, report or (lambda _text: None))
+    with verifier.runner:
+        yield verifier
 
 
 def _ranker(

@@ -80,6 +80,10 @@ def command(
             "--output", "-o", help="Folder for the files that are not there, with proposals; ranks.", metavar="DIR"
         ),
     ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Also measure the short lists on this machine's GPU; the fastest is proposed."),
+    ] = False,
     trials: Annotated[
         int | None,
         typer.Option(
@@ -106,7 +110,8 @@ def command(
     Exit codes: 0 all could be determined, 1 a file is not there (only with --strict), 2 not all could be determined.
 
     With --rank the server's own kernel is compiled, and the model predicts what each batch takes with what would run,
-    and with a proposal. What was answered is kept: the same command goes on from there.
+    and with a proposal. What was answered is kept: the same command goes on from there. With --verify the short list
+    is measured, what runs today too, and -o writes the fastest.
 
     Example:  kprof configs DeepSeek-V3/ --server vllm --arch MI300X --tp 8 --server-path ~/vllm -o files/
     """
@@ -114,9 +119,9 @@ def command(
     from kprof.reporters.server_configs_text import ServerConfigsTextReporter
     from kprof.reporters.tune_progress import Reporter
 
-    ranks = rank or output is not None
+    ranks = rank or verify or output is not None
     if not ranks and (trials is not None or jobs):
-        raise KprofError("--trials and --jobs are for --rank and --output: without them nothing is compiled")
+        raise KprofError("--trials and --jobs are for --rank, --verify and --output: without them nothing is compiled")
     with Reporter(quiet=quiet) as progress:
         found = server_configs(
             model,
@@ -133,6 +138,8 @@ def command(
             rank=ranks,
             trials=trials or TRIALS,
             jobs=jobs,
+            verify=verify,
+            report=None if quiet else log,
             progress=lambda _name, state: progress.show(state),
         )
     if output is not None:

@@ -13,13 +13,15 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
         "",
         f"For {found.server} {found.version}, weights in {found.weights}, tp {found.tp}"
         + (f", ep {found.ep}" if found.ep > 1 else "")
-        + ". **Nothing here was measured.** Each configuration was compiled for "
-        f"{found.arch} from the server's own kernel by kprof {found.kprof}; times are predictions of its model.",
+        + f". {_measured(found)} Each configuration was compiled for "
+        f"{found.arch} from the server's own kernel by kprof {found.kprof}; times are {_times(found)}.",
         "",
         *_doubtful(files),
         *(f"- {note}" for note in found.notes),
         "",
-        "| file | rest on | rows | runs today, predicted | proposed, predicted | spills |",
+        "| file | rest on | rows | runs today | proposed | spills |"
+        if found.measured_on
+        else "| file | rest on | rows | runs today, predicted | proposed, predicted | spills |",
         "|---|---|---|---|---|---|",
     ]
     for file in files:
@@ -35,6 +37,16 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
     return "\n".join(lines)
 
 
+def _measured(found: ServerConfigs) -> str:
+    if not found.measured_on:
+        return "**Nothing here was measured.**"
+    return f"**The short list of each batch was measured on {found.measured_on}**, and results compared with torch's."
+
+
+def _times(found: ServerConfigs) -> str:
+    return "measured, or predictions of its model where it says so" if found.measured_on else "predictions of its model"
+
+
 def _doubtful(files: Sequence[NeededFile]) -> list[str]:
     """What to measure before anything is merged."""
     batches = [batch for file in files for batch in file.ranked]
@@ -47,4 +59,8 @@ def _doubtful(files: Sequence[NeededFile]) -> list[str]:
 
 
 def _time(one: PredictedConfig) -> str:
+    if one.measured_us is not None:
+        return f"{one.measured_us:,.1f} µs"
+    if one.failure:
+        return f"not measured ({one.failure[:80]}), predicted {one.time_us:,.1f} µs"
     return f"{one.time_us:,.1f} µs ({one.low_us:,.1f} to {one.high_us:,.1f})"

@@ -94,8 +94,8 @@ class ServerConfigsTextReporter:
             return []
         lines = [f"{_INDENT}{'rows':>6}  {'runs':>9}  {'proposal':>9}"]
         for batch in file.ranked:
-            runs = "-" if batch.runs is None else microseconds(batch.runs.time_us)
-            best = "-" if batch.best is None else microseconds(batch.best.time_us)
+            runs = "-" if batch.runs is None else microseconds(batch.time_us(batch.runs))
+            best = "-" if batch.best is None else microseconds(batch.time_us(batch.best))
             said = _gain(batch, has_file=file.status == "exact")
             lines.append(f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {said}".rstrip())
             if batch.best is not None and self._verbose:
@@ -109,14 +109,14 @@ class ServerConfigsTextReporter:
         """What all these kernels take in a step, by prediction."""
         files = _without_own(found)
         lines = []
+        by = f"measured on {found.measured_on} where it could be" if found.measured_on else "by the model"
         for step in found.steps:
             lost = step.runs_us - step.best_us
             said = f"loses {microseconds(lost)} of {microseconds(step.runs_us)} in the kernels of {step.files} files"
             if lost <= 0:
                 said = f"{microseconds(step.runs_us)} in the kernels of {step.files} files; nothing to gain is known"
-            lines.append(
-                f"  A step of {step.rows:,} rows: {said}, by the model" + (f"; {files}" if lost > 0 and files else "")
-            )
+            tail = f"; {files}" if lost > 0 and files else ""
+            lines.append(f"  A step of {step.rows:,} rows: {said}, {by}{tail}")
         return lines
 
     def _details(self, file: NeededFile) -> list[str]:
@@ -152,8 +152,9 @@ def _gain(batch: RankedBatch, *, has_file: bool) -> str:
     if batch.best is None or batch.runs is None:
         return batch.reason
     spills = f", {batch.runs.vgpr_spills} VGPRs spilled now" if batch.runs.vgpr_spills else ""
+    measured = ", measured" if batch.measured and batch.best.measured_us is not None else ""
     if batch.tie:
-        return f"as fast, as far as the model can tell{spills}"
+        return f"as fast, {'measured' if measured else 'as far as the model can tell'}{spills}"
     if batch.slower:
         return f"predicted slower: {'keep what runs' if has_file else 'measure both'}{spills}"
-    return f"{batch.runs.time_us / batch.best.time_us:.2f}x{spills}"
+    return f"{batch.time_us(batch.runs) / batch.time_us(batch.best):.2f}x{spills}{measured}"

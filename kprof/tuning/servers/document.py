@@ -33,6 +33,8 @@ class PredictedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
         high_us: the most.
         vgpr_spills: registers that the compiler spilled.
         votes: of the server's tuned files for other shapes, the share that has it; absent where none was asked.
+        measured_us: median of the measured times, microseconds; absent where nothing was measured or it failed.
+        failure: why it could not be measured, or that its result was wrong.
     """
 
     config: dict[str, int | float | str | bool | None]
@@ -41,6 +43,8 @@ class PredictedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
     high_us: float
     vgpr_spills: int = 0
     votes: float | None = None
+    measured_us: float | None = None
+    failure: str = ""
 
 
 class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,11 +71,22 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
     unlaunchable: bool = False
 
     @property
+    def measured(self) -> bool:
+        """The proposal was measured, and what runs was, where it is known."""
+        return self.best is not None and all(
+            one is None or one.measured_us is not None for one in (self.best, self.runs)
+        )
+
+    def time_us(self, one: PredictedConfig) -> float:
+        """Of one of its configurations: measured where both were, else predicted: the two are not compared."""
+        return one.measured_us if self.measured and one.measured_us is not None else one.time_us
+
+    @property
     def slower(self) -> bool:
         """The proposal, which tuned files of other shapes vote for, is predicted to be slower than what runs."""
         if self.tie or self.best is None or self.runs is None:
             return False
-        return self.best.time_us > self.runs.time_us
+        return self.time_us(self.best) > self.time_us(self.runs)
 
 
 class StepCost(msgspec.Struct, frozen=True):
@@ -163,6 +178,7 @@ class ServerConfigs(msgspec.Struct, frozen=True):
         notes: what was assumed, and what was not looked at.
         verdict: the result as a whole.
         steps: predicted times of whole steps, where they were asked for.
+        measured_on: the GPU that proposals were measured on; empty where none was.
         schema: always ``kprof.server-configs/1``.
     """
 
@@ -183,4 +199,5 @@ class ServerConfigs(msgspec.Struct, frozen=True):
     notes: list[str]
     verdict: ServerVerdict
     steps: list[StepCost] = []
+    measured_on: str = ""
     schema: Literal["kprof.server-configs/1"] = SCHEMA

@@ -111,7 +111,7 @@ def _examined(
         needed = _looked_up(asked, asked.code, needs, device, notes)
         if ranker is not None:
             needed = [ranker.ranked(need, file, device) for need, file in zip(needs, needed, strict=True)]
-            notes += _assumed(needed)
+            notes += _assumed(needed, ranker)
         root = asked.code.root
         needed += asked.server.tables(shapes, asked.weights, asked.gpu, root, asked.batches)
     problems = [*asked.model.problems, *shapes.problems, *([] if problem is None else [problem])]
@@ -138,14 +138,20 @@ def _examined(
         notes=[*notes, *asked.server.notes(asked.weights, asked.gpu.arch)],
         verdict=_verdict(needed, problems, looked=asked.code is not None, strict=strict),
         steps=steps(needed, asked.batches),
+        measured_on="" if ranker is None or ranker.verifier is None else ranker.verifier.device.name,
     )
 
 
-def _assumed(needed: Sequence[NeededFile]) -> list[str]:
+def _assumed(needed: Sequence[NeededFile], ranker: "Ranker") -> list[str]:
     """What the predictions of a ranking rest on."""
     if not any(file.ranked for file in needed):
         return []
     found = [f"times are predicted for Triton {_triton()}, with cold caches; nothing was measured"]
+    if ranker.verifier is not None:
+        found = [f"the short lists were measured on {ranker.verifier.device.name} with Triton {_triton()}, cold caches"]
+        failed = sum(not batch.measured for file in needed for batch in file.ranked)
+        if failed:
+            found.append(f"{failed} batch sizes have a time that could not be measured: predictions stand there")
     if any(file.kernel == "fused MoE" and file.ranked for file in needed):
         found.append("tokens go to experts at random, each as often; only blocks that have rows are counted")
     return found

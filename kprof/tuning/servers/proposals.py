@@ -28,6 +28,8 @@ def contents(files: Sequence[NeededFile], server: str = "vllm") -> Iterator[tupl
             str(batch.rows): [
                 {
                     "predicted_us": one.time_us,
+                    **({} if one.measured_us is None else {"measured_us": one.measured_us}),
+                    **({"not_measured": one.failure} if one.failure else {}),
                     "config": _written(one),
                     **({"runs_today": True} if one is batch.runs else {}),
                 }

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
     from kprof.importing.functions import Function
     from kprof.tuning.search_result import Progress, SearchResult
+    from kprof.tuning.servers.verify import Verifier
 
 VOTED = 5
 """Of each batch size, so many of the heaviest votes are compiled."""
@@ -77,6 +78,7 @@ class Ranker:
             the same files.
         jobs: worker processes; 0 for one a core.
         tell: called with the file's name and the state of its search.
+        verifier: measures the short lists, where there is a GPU for it.
     """
 
     server: ModelServer
@@ -88,6 +90,7 @@ class Ranker:
     trials: int
     jobs: int = 0
     tell: "Callable[[str, Progress], None]" = lambda _name, _progress: None
+    verifier: "Verifier | None" = None
 
     def ranked(self, need: NeededLookup, file: NeededFile, device: str) -> NeededFile:
         """The file with predicted times and proposals, or with the reason why there are none.
@@ -107,7 +110,8 @@ class Ranker:
         ranked = [
             _batch(rows, found, place, asked.get(rows, ()), taken=taken) for place, rows in enumerate(subject.batches)
         ]
-        return msgspec.structs.replace(file, ranked=ranked, basis=basis)
+        done = msgspec.structs.replace(file, ranked=ranked, basis=basis)
+        return done if self.verifier is None else self.verifier.measured(subject, done)
 
     def _subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:
         reason = self.server.unranked(need, file, self.arch.name)

@@ -15,7 +15,7 @@ def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost
         pairs = [(file.layers or 0, batch) for file in needed for batch in file.ranked if batch.rows == rows]
         known = [(layers, batch) for layers, batch in pairs if layers and batch.runs is not None]
         if known:
-            runs = sum(layers * (batch.runs.time_us if batch.runs else 0.0) for layers, batch in known)
+            runs = sum(layers * (batch.time_us(batch.runs) if batch.runs else 0.0) for layers, batch in known)
             best = sum(layers * _best_us(batch) for layers, batch in known)
             found.append(StepCost(rows, round(runs, 3), round(best, 3), len(known)))
     return found
@@ -23,5 +23,5 @@ def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost
 
 def _best_us(batch: RankedBatch) -> float:
     """The time with the better of the two; a gain that the model cannot tell is none."""
-    runs = batch.runs.time_us if batch.runs is not None else 0.0
-    return runs if batch.tie or batch.best is None else min(runs, batch.best.time_us)
+    runs = batch.time_us(batch.runs) if batch.runs is not None else 0.0
+    return runs if batch.tie or batch.best is None else min(runs, batch.time_us(batch.best))
