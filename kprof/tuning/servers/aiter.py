@@ -5,13 +5,14 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.aiter_experts import experts_table
 from kprof.tuning.servers.aiter_launches import REDUCED, product
 from kprof.tuning.servers.aiter_tables import table_files
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
 from kprof.tuning.servers.nearest import launched_experts
-from kprof.tuning.servers.shapes import LayerShapes
+from kprof.tuning.servers.shapes import AttentionShape, LayerShapes
 
 _UTILS = "aiter/ops/triton/utils"
 _FAMILIES = {
@@ -103,13 +104,12 @@ class AiterServer(ModelServer):
                     launch=launched_experts(shapes.experts, weights),
                 )
             )
-        return found
+        return found + _attention(shapes.attention)
 
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
         """See :class:`ModelServer`."""
         found = [
             "AITER's callers choose between Triton's JSON files and the CSV tables of CK, assembly and FlyDSL kernels",
-            "its CSV tables of experts are not looked at",
         ]
         if weights.name not in {"bf16", "fp8-block"}:
             found.append(f"its CSV tables of {weights.name} products are not looked at")
@@ -121,7 +121,11 @@ class AiterServer(ModelServer):
         self, shapes: LayerShapes, weights: WeightFormat, gpu: ServedGpu, root: Path, batches: Sequence[int]
     ) -> list[NeededFile]:
         """See :class:`ModelServer`."""
-        return table_files(shapes.products, weights, gpu, root, batches)
+        found = table_files(shapes.products, weights, gpu, root, batches)
+        if shapes.experts is None:
+            return found
+        shared = any(each.layer.startswith("shared_experts.") for each in shapes.products)
+        return found + experts_table(shapes.experts, weights, gpu, root, batches, shared=shared)
 
     def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:
         """See :class:`ModelServer`."""
@@ -140,5 +144,30 @@ class AiterServer(ModelServer):
         if answer.opened is None:
             # For products a file must be there.
             return "none" if answer.error else "default"
-        opened = PurePosixPath(answer.opened).name
-        return "exact" if "-N=" in opened or "-MOE-" in opened else "fallback"
+        return "exact" if PurePosixPath(answer.opened).name == PurePosixPath(self.wanted(answer)).name else "fallback"
+
+
+def _attention(shape: AttentionShape | None) -> list[NeededLookup]:
+    """Tables for all shapes that its Triton attention reads: one for MLA's decoding, else for prompts and extending."""
+    if shape is None:
+        return []
+    asked = [("attention, prompts", "mha.py", "MHA-DEFAULT",
+              {"enable_dropout": False, "dtype": "bfloat16", "has_pe": shape.latent})]  # fmt: skip
+    if shape.latent:
+        asked.append(("MLA, decoding", "mla_decode_rope.py", "MLA_DECODE_ROPE-DEFAULT", {}))
+    else:
+        options = {"HEAD_SIZE": shape.head, "dtype": "bfloat16"}
+        asked.append(("attention, extending", "extend_attention.py", "EXTEND_ATTENTION", options))
+    return [
+        NeededLookup(
+            kernel=kernel,
+            layer="attention",
+            layers=shape.layers,
+            shape={"heads": shape.heads, "head": shape.head},
+            name=f"{{arch}}-{name}.json",
+            folder="aiter/ops/triton/configs",
+            calls={0: LookupCall((f"{_KERNELS}/attention/{file}",), "_get_config", options)},
+            optional=True,
+        )
+        for kernel, file, name, options in asked
+    ]

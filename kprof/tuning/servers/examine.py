@@ -11,7 +11,7 @@ from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import NeededFile, ServerConfigs, ServerVerdict
 from kprof.tuning.servers.interface import LookupAnswer, ModelServer, NeededLookup
 from kprof.tuning.servers.judging import from_table, judged
-from kprof.tuning.servers.lookup import LookupMissingError, ServerCode, ask, serves
+from kprof.tuning.servers.lookup import LookupMissingError, ServerCode, ask, has, serves
 from kprof.tuning.servers.shapes import Split, shapes_of
 from kprof.tuning.servers.step_cost import steps
 from kprof.version import __version__
@@ -99,6 +99,9 @@ def _examined(
 ) -> ServerConfigs:
     shapes = shapes_of(asked.model, asked.split, asked.weights)
     needs = asked.server.needed(shapes, asked.weights, asked.batches)
+    if asked.code is not None:
+        code = asked.code
+        needs = [need for need in needs if not need.optional or all(has(code, call) for call in need.calls.values())]
     device, notes = _device(asked)
     if asked.code is None:
         if problem is None:
@@ -135,11 +138,15 @@ def _examined(
         ep=asked.split.ep,
         needed=needed,
         problems=problems,
-        notes=[*notes, *asked.server.notes(asked.weights, asked.gpu.arch)],
+        notes=[*notes, *asked.server.notes(asked.weights, asked.gpu.arch), *_in_code(asked)],
         verdict=_verdict(needed, problems, looked=asked.code is not None, strict=strict),
         steps=steps(needed, asked.batches),
         measured_on="" if ranker is None or ranker.verifier is None else ranker.verifier.device.name,
     )
+
+
+def _in_code(asked: ServedModel) -> list[str]:
+    return [] if asked.code is None else asked.server.in_code(asked.code.root)
 
 
 def _assumed(needed: Sequence[NeededFile], ranker: "Ranker") -> list[str]:

@@ -58,6 +58,7 @@ class NeededLookup:
         folder: where it belongs by kprof's table.
         calls: by rows of a batch; under 0 where one call answers for all of them.
         launch: how its kernel is launched; ``None`` where kprof does not know that.
+        optional: a version without the function has no such file; else it is another version than kprof knows.
     """
 
     kernel: str
@@ -68,6 +69,7 @@ class NeededLookup:
     folder: str
     calls: Mapping[int, LookupCall] = field(default_factory=dict)
     launch: LaunchedKernel | None = None
+    optional: bool = False
 
 
 class ModelServer(ABC):
@@ -121,6 +123,10 @@ class ModelServer(ABC):
     def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:  # noqa: ARG002
         """Why a kernel cannot be ranked on an architecture; empty where nothing is known against it."""
         return ""
+
+    def in_code(self, root: Path) -> list[str]:  # noqa: ARG002
+        """What it has for every shape in its code where it looks no file up, a sentence each."""
+        return []
 
     def wanted(self, answer: LookupAnswer) -> str:
         """The path that is best of those asked for: the file's name and folder."""

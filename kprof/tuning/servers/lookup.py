@@ -76,6 +76,15 @@ def serves(server: ModelServer, code: ServerCode, architecture: str) -> bool | N
     return any(name.search(boundary.content_of(file, _MOST) or b"") for file in files)
 
 
+def has(code: ServerCode, call: LookupCall) -> bool:
+    """Whether this version has the function."""
+    try:
+        _file(code, call)
+    except LookupMissingError:
+        return False
+    return True
+
+
 def ask(code: ServerCode, calls: Sequence[LookupCall], *, device: str, arch: str, triton: str) -> list[LookupAnswer]:
     """Call functions of the server, in a process of their own; nothing else of it is executed.
 

@@ -1,9 +1,11 @@
 """SGLang: fused MoE by Triton's version, and block-FP8 products. Names and folders are those of 0.5.23."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.attention_constants import LAUNCHERS, constants
 from kprof.tuning.servers.interface import ModelServer, NeededLookup
 from kprof.tuning.servers.nearest import block_fp8, fused_moe
 from kprof.tuning.servers.shapes import LayerShapes
@@ -21,6 +23,7 @@ _MOE_KERNEL_FILES = (
     "sglang/srt/layers/moe/fused_moe_triton/fused_moe.py",
 )
 _PRODUCT_FILES = ("sglang/kernels/ops/gemm/fp8_kernel.py", "sglang/srt/layers/quantization/fp8_kernel.py")
+_ATTENTION = "sglang/kernels/ops/attention/decode_attention.py"
 _DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": "int8_w8a8"}
 """Weights to what ``get_config_dtype_str`` makes of them."""
 
@@ -52,6 +55,10 @@ class SglangServer(ModelServer):
             folder = "sglang/kernels/ops/gemm/configs"
             found += block_fp8(shapes.products, weights.block, _PRODUCT_FILES, folder, ", ")
         return found
+
+    def in_code(self, root: Path) -> list[str]:
+        """See :class:`ModelServer`."""
+        return constants(root, [(_ATTENTION, function) for function in LAUNCHERS])
 
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
         """See :class:`ModelServer`."""

@@ -56,6 +56,23 @@ class ExpertShape:
     everywhere: int
 
 
+@dataclass(frozen=True)
+class AttentionShape:
+    """Attention, on one GPU.
+
+    Attributes:
+        heads: of the queries.
+        head: elements of a query's head; of a latent one those that are rotated too.
+        latent: keys and values are compressed (MLA).
+        layers: that have it; ``None`` when not known.
+    """
+
+    heads: int
+    head: int
+    latent: bool
+    layers: int | None
+
+
 @dataclass
 class LayerShapes:
     """What one GPU runs.
@@ -64,11 +81,13 @@ class LayerShapes:
         products: with weights, in the order of a layer; those of the same layer name and shape once.
         experts: where the model has them.
         problems: what cannot be split like this, or is not known, a sentence each.
+        attention: where its sizes are known.
     """
 
     products: list[ProductShape]
     experts: ExpertShape | None
     problems: list[str]
+    attention: AttentionShape | None = None
 
 
 def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerShapes:
@@ -107,6 +126,7 @@ def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:
     if latent is not None:
         compressed = latent.kv_rank + latent.rope
         each = latent.nope + latent.rope
+        found.attention = AttentionShape(mine, each, latent=True, layers=model.layers)
         if latent.q_rank is not None:
             add(ProductShape("fused_qkv_a_proj", latent.q_rank + compressed, hidden, model.layers))
             add(ProductShape("q_b_proj", mine * each, latent.q_rank, model.layers))
@@ -116,6 +136,7 @@ def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:
         add(ProductShape("kv_b_proj", mine * (latent.nope + latent.value), latent.kv_rank, model.layers))
         add(ProductShape("o_proj", hidden, mine * latent.value, model.layers))
     elif model.head is not None and model.kv_heads is not None:
+        found.attention = AttentionShape(mine, model.head, latent=False, layers=model.layers)
         # With fewer heads than GPUs each GPU has a copy of one.
         theirs = max(1, model.kv_heads // tp)
         add(ProductShape("qkv_proj", (mine + 2 * theirs) * model.head, hidden, model.layers))

@@ -1,15 +1,18 @@
 """vLLM: fused MoE and block-FP8 products. Names: ``fused_moe.py`` and ``quantization/utils/fp8_utils.py`` of 0.33.0."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.attention_constants import LAUNCHERS, constants
 from kprof.tuning.servers.document import Found
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
 from kprof.tuning.servers.nearest import block_fp8, fused_moe
 from kprof.tuning.servers.shapes import LayerShapes
 
 _LAYERS = "vllm/model_executor/layers"
+_ATTENTION = "vllm/v1/attention/ops/triton_decode_attention.py"
 _DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": None}
 """Weights to what ``_get_config_dtype_str`` makes of them."""
 
@@ -43,6 +46,10 @@ class VllmServer(ModelServer):
             files = (f"{_LAYERS}/quantization/utils/fp8_utils.py",)
             found += block_fp8(shapes.products, weights.block, files, f"{_LAYERS}/quantization/utils/configs")
         return found
+
+    def in_code(self, root: Path) -> list[str]:
+        """See :class:`ModelServer`."""
+        return constants(root, [(_ATTENTION, function) for function in LAUNCHERS])
 
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
         """See :class:`ModelServer`."""
