@@ -29,16 +29,22 @@ def command(
         typer.Option("--table", help="Dispatch table; by default $KPROF_DISPATCH_TABLE, if set.", metavar="FILE"),
     ] = None,
     predict: Annotated[
-        bool, typer.Option("--predict/--no-predict", help="Compile what was not measured and predict its time.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--predict/--no-predict",
+            help="Compile what was not measured and predict its time; by default only what the shipped table lacks.",
+            show_default=False,
+        ),
+    ] = None,
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
     """Say which implementation and configuration to use for a shape, and where each one's time comes from.
 
     A table that kprof bench or kprof tune wrote decides, where it covers the shape; else times that others published;
-    else the model, which compiles the bundled kernels for it. Parameters that are not given are those of the kernel's
-    default case.
+    else the model: the table of its times that comes with kprof where that has this shape, else the bundled kernels are
+    compiled. Without Triton, or with --no-predict, it is the nearest shape of that table. Parameters that are not given
+    are those of the kernel's default case.
 
     Example:  kprof select mlstm_chunkwise --shape S=4096,DQK=64,DV=64 --arch MI300X
     """

@@ -30,6 +30,7 @@ WIRE = "between processes of kprof"
 READERS = ("kprof/inputs/", "kprof/captures/", "kprof/cache/", "kprof/tuning/", "kprof/diffing/", "kprof_analyzers/")
 ALLOWED = {
     "kprof/cache/entries.py": SUMMED,
+    "kprof/tuning/choice/shipped.py": OWN,
     "kprof/tuning/configs/json_text.py": "one text or number, whose form and length a pattern has held",
     "kprof/tuning/known_advice.py": SUMMED,
     "kprof/tuning/recorded/answer.py": "entries that were JSON a moment ago",

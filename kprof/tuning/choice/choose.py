@@ -9,8 +9,11 @@ The first of these that can say anything decides:
    to support the shape and its configuration has to be legal for it, else the next nearest is tried.
 2. **Published times** (``published``): those of the nearest case of the same product, near in the same sense. The
    fastest that can do the shape. Cases of other forms of the kernel count where the kernel itself has none near.
-3. **The model** (``predicted``): each bundled kernel that solves the problem with its own defaults, compiled, all its
-   launches together. The fastest; the kernel that was asked for where the model cannot tell the two apart.
+3. **The model** (``predicted``): each bundled kernel that solves the problem with its own defaults, all its launches
+   together. The fastest; the kernel that was asked for where the model cannot tell the two apart. The times are the
+   shipped table's (:mod:`kprof.tuning.choice.shipped`) where it has this very shape, made with the Triton that is
+   installed; else they are compiled and predicted; else, where nothing can or may be compiled, those of the shipped
+   table's nearest shape.
 4. **The kernel's own defaults** (``default``), or the first of its ``alternatives`` that supports the shape.
 
 Whatever decides, the answer lists every implementation that was considered, with its time and how that is known, or why
@@ -26,9 +29,11 @@ from msgspec.structs import replace
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.choice.distance import numbers
+from kprof.tuning.choice.kernels import is_bundled
 from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
 from kprof.tuning.choice.predicting import bundled, predicted
 from kprof.tuning.choice.published import Published, published
+from kprof.tuning.choice.shipped import Shipped, shipped, usable_triton
 from kprof.tuning.choice.tabled import tabled
 from kprof.tuning.dispatch_table import TABLE_VARIABLE, Table, read
 
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def select(
-    kernel: str, shape: Shape, arch: str, table: Table | Path | str | None = None, *, predict: bool = True
+    kernel: str, shape: Shape, arch: str, table: Table | Path | str | None = None, *, predict: bool | None = None
 ) -> ImplementationChoice:
     """Which implementation and configuration to use for a shape on an architecture.
 
@@ -46,14 +51,17 @@ def select(
         shape: problem parameters; those left out are the default case's.
         arch: architecture, ``gfx942``, or product, ``MI300X``; any other name is compared as it is.
         table: a table or its path; by default the file that ``KPROF_DISPATCH_TABLE`` names, if any.
-        predict: compile what was not measured and let the model say how long it takes, which takes seconds the first
-            time. Without it nothing is compiled.
+        predict: whether to compile what was not measured and let the model say how long it takes, which takes seconds
+            the first time. ``False``: nothing is compiled. ``None``: unless the shipped table has this very shape, and
+            where there is a usable Triton.
 
     Raises:
-        KprofError: no such kernel or parameter, the table cannot be read, or nothing can do the problem there.
+        KprofError: no such kernel or parameter, the table cannot be read, nothing can do the problem there, or it is to
+            be compiled without a usable Triton.
     """
+    from kprof.compiler.versions import installed
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.library import load
+    from kprof.tuning.choice.kernels import load
 
     loaded = load(kernel)
     machine, product = (None, None) if arch.startswith("sm_") else load_gpu(arch)
@@ -64,7 +72,13 @@ def select(
     problem = loaded.problem(name, None, shape)
     if machine is not None and product is None:
         product = next(iter(machine.products.values()), None)
-    return choose(loaded, problem, name, known, machine=machine if predict else None, product=product)
+    if predict is None:
+        return choose(loaded, problem, name, known, machine=machine if usable_triton() else None, product=product)
+    if predict:
+        installed()
+    shipped_first = not predict
+    compiled = machine if predict else None
+    return choose(loaded, problem, name, known, machine=compiled, product=product, shipped_first=shipped_first)
 
 
 def choose(
@@ -75,6 +89,7 @@ def choose(
     *,
     machine: "Architecture | None" = None,
     product: "Product | None" = None,
+    shipped_first: bool = True,
 ) -> ImplementationChoice:
     """The implementation and configuration for a shape; how is in the module's description.
 
@@ -85,6 +100,7 @@ def choose(
         table: measured entries, if there are any.
         machine: what to predict for; ``None``: nothing is compiled.
         product: what it is about; published times of other products do not count.
+        shipped_first: take the shipped table's time of this very shape instead of compiling.
 
     Raises:
         KprofError: nothing can do the problem on this architecture.
@@ -98,13 +114,12 @@ def choose(
     forms = bundled(kernel, shape, arch)
     known = _published(kernel, shape, forms, arch, "" if product is None else product.name)
     notes += [known.note] if known.note else []
-    own = [candidate for _, candidate in forms]
-    if machine is not None:
-        own = predicted(forms, shape, machine, product)
+    own, kept = _own(kernel, shape, forms, machine, product, shipped_first=shipped_first)
     usable = [one for one in known.candidates if one.usable]
     if not usable and not any(one.usable for one in own):
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
         raise KprofError(f"nothing can do this on {arch}: {why}")
+    notes += kept.notes
     everything = _ordered([*known.candidates, *own, *_others(kernel, known)])
     base = ImplementationChoice(
         kernel=kernel.name,
@@ -120,8 +135,27 @@ def choose(
     )
     if usable:
         return _by_publication(base, known, usable, own)
+    base = replace(base, distance=kept.distance, measured=kept.shape)
     timed = [one for one in own if one.ms is not None]
     return _by_model(base, timed, own) if timed else _default(base, own)
+
+
+def _own(
+    kernel: Kernel,
+    shape: Shape,
+    forms: list[tuple[Kernel, ConsideredImplementation]],
+    machine: "Architecture | None",
+    product: "Product | None",
+    *,
+    shipped_first: bool,
+) -> tuple[list[ConsideredImplementation], Shipped]:
+    """The bundled kernels with the model's times, and what the shipped table had to say about it."""
+    kept = Shipped([], None, None, [])
+    if product is not None and is_bundled(kernel) and (machine is None or shipped_first):
+        kept = shipped(kernel, shape, product, forms, exact=machine is not None)
+    if machine is not None and not kept.candidates:
+        return predicted(forms, shape, machine, product), kept
+    return kept.candidates or [candidate for _, candidate in forms], kept
 
 
 def _published(
@@ -185,6 +219,8 @@ def _by_model(
         best = asked
     elif behind is not None and best.ms:
         reason += f", {behind / best.ms - 1:.0%} faster than the next"
+    if base.distance:
+        reason += f", at the nearest shape of the shipped table ({numbers(base.measured or {})})"
     if best.shape:
         reason += "; its parameters are " + numbers(best.shape)
     return replace(

@@ -48,8 +48,9 @@ class ImplementationChoice(msgspec.Struct, frozen=True):
         rule: what decided, see :mod:`kprof.tuning.choice.choose`: an ``exact`` or the ``nearest`` entry of the dispatch
             table, ``published``, ``predicted``, or the kernel's own ``default``.
         reason: the choice in words.
-        distance: sum of ``|log2|`` ratios to the shape that was measured; 0 when exact, ``None`` where none was.
-        measured: shape that was measured.
+        distance: sum of ``|log2|`` ratios to the shape that the time is of; 0 when exact, ``None`` where it was
+            predicted for this very shape just now, or where there is none.
+        measured: shape that was measured, published, or in the shipped table of predictions.
         ms: time of what was chosen, see ``basis``; ``None``: not known.
         device: product that the time is of.
         basis: how ``ms`` is known.

@@ -1,6 +1,6 @@
 """Bundled kernels as candidates, each with the model's time of everything that it launches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
@@ -21,7 +21,7 @@ _GUESSED = ("iterations assumed", "which tiles workgroups share is not known")
 
 def bundled(kernel: Kernel, shape: Shape, arch: str) -> list[tuple[Kernel, ConsideredImplementation]]:
     """Every bundled kernel that solves the problem, with its defaults for it or with why it cannot; no times yet."""
-    from kprof.targets.library import load
+    from kprof.tuning.choice.kernels import load
 
     found = [_candidate(kernel, dict(shape), arch, own=True)]
     found += [_candidate(load(name), dict(shape), arch, own=True) for name in kernel.alternatives]
@@ -70,34 +70,68 @@ def predicted(
     Raises:
         KprofError: no usable Triton.
     """
+    return predictions([(candidates, shape)], machine, product)[0]
+
+
+def predictions(
+    problems: Iterable[tuple[Sequence[tuple[Kernel, ConsideredImplementation]], Shape]],
+    machine: "Architecture",
+    product: "Product | None",
+    workers: int | None = None,
+) -> list[list[ConsideredImplementation]]:
+    """The same for many problems at once, by so many processes; ``None``: one a CPU.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.trials.predicted import FUNCTION, version
 
     judge = Judge(FUNCTION, version())
     target = product.name if product is not None else machine.name
-    asked: list[tuple[ConsideredImplementation, Candidate | str]] = []
     tasks: dict[str, TuningTask] = {}
-    for kernel, candidate in candidates:
-        if not candidate.usable:
-            asked.append((candidate, candidate.reason))
-            continue
-        problem = Problem(kernel.name, candidate.shape or shape)
-        subject = KernelSubject(kernel, machine, product, (problem,))
-        try:
-            jobs = subject.jobs(problem, candidate.config)
-        except KprofError as error:
-            asked.append((candidate, error.message))
-            continue
-        work, files = subject.flops(problem), subject.dependencies()
-        made = [
-            task_of(job, candidate.config, target, judge, files, flops=None if number else work)
-            for number, job in enumerate(jobs)
+    asked = [
+        [
+            (
+                one,
+                _asked(
+                    KernelSubject(kernel, machine, product, (Problem(kernel.name, one.shape or shape),)),
+                    one,
+                    tasks,
+                    judge,
+                ),
+            )
+            for kernel, one in candidates
         ]
-        tasks |= {task.key: task for task in made}
-        names = tuple(job.name for job in jobs)
-        asked.append((candidate, Candidate(0, problem, candidate.config, names, tuple(task.key for task in made))))
-    answers = {answer.key: answer for answer in LocalExecutor(judge).run(iter(tasks.values()))} if tasks else {}
-    return [one if isinstance(made, str) else _timed(one, made.score(answers), target) for one, made in asked]
+        for candidates, shape in problems
+    ]
+    executor = LocalExecutor(judge, workers)
+    answers = {answer.key: answer for answer in executor.run(iter(tasks.values()))} if tasks else {}
+    return [
+        [one if isinstance(made, str) else _timed(one, made.score(answers), target) for one, made in problem]
+        for problem in asked
+    ]
+
+
+def _asked(
+    subject: KernelSubject, candidate: ConsideredImplementation, tasks: dict[str, TuningTask], judge: Judge
+) -> Candidate | str:
+    """What has to be judged for a candidate, its tasks added to the others; or why nothing can be."""
+    if not candidate.usable:
+        return candidate.reason
+    problem = subject.problems[0]
+    try:
+        jobs = subject.jobs(problem, candidate.config)
+    except KprofError as error:
+        return error.message
+    target = (subject.product or subject.arch).name
+    work, files = subject.flops(problem), subject.dependencies()
+    made = [
+        task_of(job, candidate.config, target, judge, files, flops=None if number else work)
+        for number, job in enumerate(jobs)
+    ]
+    tasks.update((task.key, task) for task in made)
+    return Candidate(0, problem, candidate.config, tuple(job.name for job in jobs), tuple(task.key for task in made))
 
 
 def _timed(candidate: ConsideredImplementation, score: Scored | TaskResult, target: str) -> ConsideredImplementation:

@@ -62,7 +62,7 @@ def published(kernel: Kernel, shape: Shape, arch: str, device: str) -> Published
 
 def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arch: str) -> ConsideredImplementation:
     from kprof.bench.implementations import providers
-    from kprof.targets.library import load
+    from kprof.tuning.choice.kernels import load
     from kprof.tuning.choice.predicting import cannot, illegal
 
     reason = row["source"]

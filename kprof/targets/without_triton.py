@@ -1,0 +1,68 @@
+"""What a bundled kernel's file says of itself, on a machine without Triton: sizes, knobs, what is legal.
+
+For the time of the import ``triton`` and ``triton.language`` are stand-ins, in which ``jit`` leaves the function alone.
+The file's functions then do as always, but nothing in it can be compiled or run.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kprof.kernel_spec import Kernel
+
+_NAMES = ("triton", "triton.language")
+
+
+@cache
+def described(path: Path) -> Kernel:
+    """The ``KERNEL`` of a file that imports nothing but Triton at its top. The file is run.
+
+    Args:
+        path: a bundled kernel's file.
+    """
+    spec = importlib.util.spec_from_file_location(f"_kprof_described_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    before = {name: sys.modules.get(name) for name in _NAMES}
+    write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.modules.update(_stand_ins())
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = write
+        for name, found in before.items():
+            if found is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = found
+    kernel = module.KERNEL
+    assert isinstance(kernel, Kernel)
+    return kernel
+
+
+def _stand_ins() -> dict[str, ModuleType]:
+    triton, language = (ModuleType(name) for name in _NAMES)
+    told: dict[str, Any] = {"jit": _jit, "cdiv": lambda a, b: -(-a // b), "next_power_of_2": _next_power_of_2}
+    vars(triton).update(told, language=language)
+    vars(language).update(constexpr=_Constexpr)
+    return {"triton": triton, "triton.language": language}
+
+
+def _jit(function: Callable[..., Any] | None = None, **_options: Any) -> Any:
+    return _jit if function is None else function
+
+
+def _next_power_of_2(number: int) -> int:
+    return 1 << max(number - 1, 0).bit_length()
+
+
+class _Constexpr:
+    """``tl.constexpr``: an annotation, and a wrapper of a value."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
