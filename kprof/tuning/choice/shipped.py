@@ -91,7 +91,7 @@ def written(table: ShippedTable) -> str:
             times = {}
             for one, time in row.times.items():
                 kept = _line([time.config, time.reason])
-                short = (float(f"{ms:.4g}") for ms in (time.ms, time.low_ms, time.high_ms))
+                short = (float(f"{time.ms:.4g}"), float(f"{time.low_ms:.3g}"), float(f"{time.high_ms:.3g}"))
                 times[one] = [*short, variants.setdefault(kept, len(variants))]
             lines.append(_line([row.product, list(row.shape.values()), times]))
         parameters, body = _line(list(rows[0].shape)), ",\n".join(lines)
