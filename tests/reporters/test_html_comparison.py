@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import kprof
 from kprof.document import Prediction, Report, Resources, Specialization, Verdict
 from kprof.reporters.html import HtmlReporter
 from kprof.reporters.html.charts import cause_name
@@ -96,5 +97,43 @@ def test_the_list_is_sorted_and_searched(tmp_path: Path):
         page.fill("input[type=search]", "block=256")
         assert page.locator("table.index tbody tr:visible").count() == 1
         assert page.locator("table.index th").first.evaluate("one => getComputedStyle(one).position") == "sticky"
+        assert complaints == []
+        browser.close()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="this machine has no Chromium")
+def test_source_and_instructions_are_searched(tmp_path: Path):
+    """In a browser, from disk: hits are counted and lit, Enter and Shift+Enter go from one to the next, in sight."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    listing = Path(__file__).parents[1] / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn"
+    path = tmp_path / "page.html"
+    path.write_text(kprof.analyze(listing, arch="MI300X").to_html())
+    count = path.read_text().partition('class="pane isa"')[2].partition("</pre>")[0].count("s_barrier")
+    assert count > 1
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page()
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        search = page.get_by_label("Search source and instructions")
+        said = page.locator("output.found")
+        search.fill("S_Barrier")
+        assert said.inner_text() == f"{count} found; Enter goes to the next"
+        assert page.evaluate("CSS.highlights.get('found').size") == count
+        for step, number in (("Enter", 1), ("Enter", 2), ("Shift+Enter", 1), ("Shift+Enter", count)):
+            search.press(step)
+            assert said.inner_text() == f"{number} of {count}"
+            assert page.evaluate(
+                """() => {
+                  const [hit] = CSS.highlights.get("now");
+                  const box = hit.startContainer.parentElement.closest(".pane").getBoundingClientRect();
+                  const at = hit.getBoundingClientRect();
+                  return hit.toString() === "s_barrier" && at.top >= box.top && at.bottom <= box.bottom;
+                }"""
+            )
+        search.fill("no such thing")
+        assert said.inner_text() == "0 found"
         assert complaints == []
         browser.close()

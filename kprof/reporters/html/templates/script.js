@@ -4,9 +4,9 @@
   const reveal = (element) => {
     for (let e = element; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
   };
-  const show = (element) => {
+  const show = (element, part = element) => {
     const pane = element.closest(".pane");
-    const box = pane.getBoundingClientRect(), at = element.getBoundingClientRect();
+    const box = pane.getBoundingClientRect(), at = part.getBoundingClientRect();
     pane.scrollTop += at.top - box.top - pane.clientHeight / 3;
   };
   let last = "", turn = 0;
@@ -70,6 +70,49 @@
     }
   }
   follow();
+  // Source, TTGIR and instructions are searched together: hits are lit and counted, Enter goes to the next, Shift+Enter back.
+  const MOST = 5000;
+  const hitsIn = (pane, word) => {
+    const found = [], texts = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node && found.length < MOST; node = texts.nextNode()) {
+      const text = node.data.toLowerCase();
+      for (let at = text.indexOf(word); at >= 0 && found.length < MOST; at = text.indexOf(word, at + word.length)) {
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + word.length);
+        found.push(range);
+      }
+    }
+    return found;
+  };
+  const light = (name, ranges) => {
+    if (globalThis.Highlight && CSS.highlights) CSS.highlights.set(name, new Highlight(...ranges));
+  };
+  for (const group of document.querySelectorAll(".pair, .alone")) {
+    const search = document.createElement("input"), said = document.createElement("output");
+    let hits = [], at = -1;
+    search.type = "search";
+    search.placeholder = "Search source and instructions";
+    search.setAttribute("aria-label", search.placeholder);
+    said.className = "dim found";
+    search.addEventListener("input", () => {
+      const word = search.value.toLowerCase();
+      hits = word ? [...group.querySelectorAll(".pane")].flatMap((pane) => hitsIn(pane, word)) : [];
+      at = -1;
+      light("found", hits);
+      light("now", []);
+      said.textContent = word ? `${hits.length.toLocaleString("en")} found${hits.length ? "; Enter goes to the next" : ""}` : "";
+    });
+    search.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !hits.length) return;
+      event.preventDefault();
+      at = event.shiftKey ? (at <= 0 ? hits.length : at) - 1 : (at + 1) % hits.length;
+      light("now", [hits[at]]);
+      show(hits[at].startContainer.parentElement, hits[at]);
+      said.textContent = `${(at + 1).toLocaleString("en")} of ${hits.length.toLocaleString("en")}`;
+    });
+    group.before(search, said);
+  }
   // Lists: sorted by a click on a heading, and searched.
   const value = (row, at) => row.cells[at].textContent.trim();
   const scale = { "ns": 1e-3, "µs": 1, "us": 1, "ms": 1e3, "s": 1e6 };
