@@ -102,6 +102,7 @@ def server_configs(
     rank: bool = False,
     trials: int = TRIALS,
     jobs: int = 0,
+    scheduler: str | None = None,
     verify: bool = False,
     progress: "Callable[[str, Progress], None] | None" = None,
     report: "Callable[[str], None] | None" = None,
@@ -128,6 +129,7 @@ def server_configs(
             own kernel is compiled, as it stands in its code.
         trials: configurations to look at for each batch, where the server has no tuned files for other shapes.
         jobs: worker processes, 0 for one a core.
+        scheduler: a Dask scheduler whose workers compile: ``tcp://host:8786``. Files and proposals are the same.
         verify: also measure the short lists on this machine's GPU; the fastest becomes the proposal. Ranks.
         progress: called with a file's name and the state of its search.
         report: called with each measurement.
@@ -165,7 +167,7 @@ def server_configs(
     if not rank and not verify:
         return NeededConfigs(examine(asked, strict=strict))
     # Without a server or a GPU for it nothing is compiled.
-    ranker = _ranker(asked, trials, jobs, progress)
+    ranker = _ranker(asked, trials, jobs, scheduler, progress)
     with _verifier(gpu.arch, report) if verify else nullcontext() as verifier:
         return NeededConfigs(examine(asked, strict=strict, ranker=replace(ranker, verifier=verifier)))
 
@@ -183,7 +185,11 @@ def _verifier(arch: str, report: "Callable[[str], None] | None") -> "Iterator[Ve
 
 
 def _ranker(
-    asked: "ServedModel", trials: int, jobs: int, progress: "Callable[[str, Progress], None] | None"
+    asked: "ServedModel",
+    trials: int,
+    jobs: int,
+    scheduler: str | None,
+    progress: "Callable[[str, Progress], None] | None",
 ) -> "Ranker":
     from kprof.hardware.machine import load_gpu
     from kprof.tuning.servers.ranking import Ranker
@@ -191,6 +197,12 @@ def _ranker(
     if asked.code is None:
         hint = "--server-path names a checkout, or the folder that it is installed in."
         raise KprofError("configurations are ranked over the server's own kernel, and there is no server", hint=hint)
+    if scheduler is not None:
+        from kprof.tuning.executors.dask_cluster import DaskExecutor
+        from kprof.tuning.request import judge
+
+        DaskExecutor(judge(), scheduler).check()
     arch, product = load_gpu(asked.gpu.product)
     tell = progress or (lambda _name, _progress: None)
-    return Ranker(asked.server, asked.code, asked.gpu, arch, product, asked.batches, trials, jobs, tell)
+    found = Ranker(asked.server, asked.code, asked.gpu, arch, product, asked.batches, trials, jobs, tell)
+    return replace(found, scheduler=scheduler)

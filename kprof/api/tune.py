@@ -303,7 +303,7 @@ def _searched(
     from kprof.tuning.search import Search
 
     judge = request.judge()
-    executor = request.executor(wanted, judge, subject)
+    executor = request.executor(judge, subject, wanted.jobs, wanted.scheduler)
     files = tuple(sorted(subject.dependencies()))
     place = journal.place(output, subject.kernel.name, subject.arch.name, files)
     kept = journal.TuningJournal(place, fresh=not resume, in_cache=output is None)

@@ -31,6 +31,10 @@ ValueOption = Annotated[
         metavar="NAME=N|FILE",
     ),
 ]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Dask scheduler whose workers compile: tcp://host:8786.", metavar="URL"),
+]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; 0 means one a core.", min=0)]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict.")]
 NoColorOption = Annotated[bool, typer.Option("--no-color", help="No colours, whatever the terminal can do.")]

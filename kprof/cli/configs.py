@@ -6,7 +6,7 @@ import typer
 
 from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
-from kprof.cli.common import NoColorOption, QuietOption, VerboseOption
+from kprof.cli.common import NoColorOption, QuietOption, SchedulerOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.output.colour import coloured
 from kprof.output.headline import screen_width
@@ -97,6 +97,7 @@ def command(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Worker processes; 0 means one a core.", min=0, metavar="N")
     ] = 0,
+    scheduler: SchedulerOption = None,
     outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
@@ -120,8 +121,9 @@ def command(
     from kprof.reporters.tune_progress import Reporter
 
     ranks = rank or verify or output is not None
-    if not ranks and (trials is not None or jobs):
-        raise KprofError("--trials and --jobs are for --rank, --verify and --output: without them nothing is compiled")
+    if not ranks and (trials is not None or jobs or scheduler is not None):
+        options = "--trials, --jobs and --scheduler"
+        raise KprofError(f"{options} are for --rank, --verify and --output: without them nothing is compiled")
     with Reporter(quiet=quiet) as progress:
         found = server_configs(
             model,
@@ -138,6 +140,7 @@ def command(
             rank=ranks,
             trials=trials or TRIALS,
             jobs=jobs,
+            scheduler=scheduler,
             verify=verify,
             report=None if quiet else log,
             progress=lambda _name, state: progress.show(state),

@@ -9,7 +9,7 @@ from kprof.cli._completion import architectures, cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.cli._programs import one_target
-from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ValueOption
+from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, SchedulerOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
 from kprof.output.headline import tell_first, tell_last
@@ -65,9 +65,6 @@ VerifyOption = Annotated[bool, _OPTION("--verify", help="Measure the short list 
 MeasuredOption = Annotated[
     str | None,
     _OPTION("--measured", help="CSV of measured times (knobs, sizes, time_us) that correct the model.", metavar="FILE"),
-]
-SchedulerOption = Annotated[
-    str | None, _OPTION("--scheduler", help="Dask scheduler whose workers compile: tcp://host:8786.", metavar="URL")
 ]
 SignatureOption = Annotated[
     str | None,

@@ -276,19 +276,19 @@ def judge() -> "Judge":
     return Judge(predicted.FUNCTION, predicted.version())
 
 
-def executor(wanted: TuningRequest, by: "Judge", subject: "TuningSubject") -> "LocalExecutor | DaskExecutor":
-    """Processes of this machine, or the workers of a scheduler.
+def executor(by: "Judge", subject: "TuningSubject", jobs: int, scheduler: str | None) -> "LocalExecutor | DaskExecutor":
+    """Processes of this machine, 0 for one a core, or the workers of a scheduler.
 
     Raises:
         KprofError: Dask is not installed, or the scheduler does not answer.
     """
-    if wanted.scheduler is None:
+    if scheduler is None:
         from kprof.tuning.executors.local import LocalExecutor
 
-        return LocalExecutor(by, wanted.jobs or None)
+        return LocalExecutor(by, jobs or None)
     from kprof.tuning.executors.dask_cluster import DaskExecutor
 
-    return DaskExecutor(by, wanted.scheduler, files=lambda: dict(subject.dependencies()))
+    return DaskExecutor(by, scheduler, files=lambda: dict(subject.dependencies()))
 
 
 ON_A_CLUSTER = 256

@@ -71,14 +71,7 @@ class DaskExecutor:
             KprofError: the scheduler does not answer, has no workers, or a worker has another Triton or other files.
         """
         distributed: Any = import_module("distributed")
-        # A lost connection is reported in one sentence here; its own log of it is a traceback.
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-        try:
-            client = distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise KprofError(
-                f"no Dask scheduler answers at {self._address}", hint="dask scheduler and dask worker start one"
-            ) from error
+        client = self._client()
         running: dict[Any, TuningTask] = {}
         try:
             try:
@@ -91,6 +84,25 @@ class DaskExecutor:
                 with suppress(OSError):
                     client.cancel(list(running))
             client.close()
+
+    def check(self) -> None:
+        """See that the scheduler answers, before anything is prepared for it.
+
+        Raises:
+            KprofError: it does not.
+        """
+        self._client().close()
+
+    def _client(self) -> Any:
+        distributed: Any = import_module("distributed")
+        # A lost connection is reported in one sentence here; its own log of it is a traceback.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        try:
+            return distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise KprofError(
+                f"no Dask scheduler answers at {self._address}", hint="dask scheduler and dask worker start one"
+            ) from error
 
     def _run(
         self, client: Any, tasks: Iterator[TuningTask | None], running: dict[Any, TuningTask]

@@ -79,6 +79,7 @@ class Ranker:
         jobs: worker processes; 0 for one a core.
         tell: called with the file's name and the state of its search.
         verifier: measures the short lists, where there is a GPU for it.
+        scheduler: address of a Dask scheduler, whose workers compile; the files are the same.
     """
 
     server: ModelServer
@@ -91,6 +92,7 @@ class Ranker:
     jobs: int = 0
     tell: "Callable[[str, Progress], None]" = lambda _name, _progress: None
     verifier: "Verifier | None" = None
+    scheduler: str | None = None
 
     def ranked(self, need: NeededLookup, file: NeededFile, device: str) -> NeededFile:
         """The file with predicted times and proposals, or with the reason why there are none.
@@ -158,7 +160,6 @@ class Ranker:
     def _searched(self, subject: ServedSubject, name: str, asked: _Votes) -> "SearchResult":
         from kprof.compiler.versions import installed
         from kprof.tuning import request, space
-        from kprof.tuning.executors.local import LocalExecutor
         from kprof.tuning.search import Search
 
         installed()
@@ -170,8 +171,9 @@ class Ranker:
         chosen = space.supported(chosen if listed else Space("the tuner's space", {**_SPACE, **more}), {})
         place = journal.place(None, subject.label, subject.arch.name, tuple(sorted(subject.dependencies())))
         kept = journal.TuningJournal(place, in_cache=True)
+        executor = request.executor(judge, subject, self.jobs, self.scheduler)
         search = Search(
-            subject, chosen, judge=judge, executor=LocalExecutor(judge, self.jobs or None), journal=kept,
+            subject, chosen, judge=judge, executor=executor, journal=kept,
             report=lambda progress: self.tell(name, progress), most=None if listed else self.trials,
         )  # fmt: skip
         try:
