@@ -32,7 +32,7 @@ def command(
         bool | None,
         typer.Option(
             "--predict/--no-predict",
-            help="Compile what was not measured and predict its time; by default only what the shipped table lacks.",
+            help="Compile what was not measured and predict its time; by default where there is a Triton.",
             show_default=False,
         ),
     ] = None,
@@ -42,9 +42,8 @@ def command(
     """Say which implementation and configuration to use for a shape, and where each one's time comes from.
 
     A table that kprof bench or kprof tune wrote decides, where it covers the shape; else times that others published;
-    else the model: the table of its times that comes with kprof where that has this shape, else the bundled kernels are
-    compiled. Without Triton, or with --no-predict, it is the nearest shape of that table. Parameters that are not given
-    are those of the kernel's default case.
+    else the model: the bundled kernels are compiled. Without Triton, or with --no-predict, it is the nearest shape of
+    the table of its times that comes with kprof. Parameters that are not given are those of the kernel's default case.
 
     Example:  kprof select mlstm_chunkwise --shape S=4096,DQK=64,DV=64 --arch MI300X
     """

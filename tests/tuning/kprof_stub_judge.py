@@ -15,6 +15,10 @@ def judge(compiled: Any, argument: Mapping[str, Any]) -> dict[str, Any]:
     if note:
         with Path(note).open("a") as file:
             file.write(json.dumps([request.label, os.getppid(), compiled.cached]) + "\n")
+    most = int(os.environ.get("STUB_JUDGE_MOST", "0"))
+    if note and most and len(Path(note).read_text().splitlines()) > most:
+        # Until the search is ended from outside.
+        time.sleep(300)
     time.sleep(float(os.environ.get("STUB_JUDGE_WAIT", "0")))
     if os.environ.get("STUB_JUDGE_DIES", "never") in request.label:
         os.abort()

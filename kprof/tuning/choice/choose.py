@@ -10,10 +10,9 @@ The first of these that can say anything decides:
 2. **Published times** (``published``): those of the nearest case of the same product, near in the same sense. The
    fastest that can do the shape. Cases of other forms of the kernel count where the kernel itself has none near.
 3. **The model** (``predicted``): each bundled kernel that solves the problem with its own defaults, all its launches
-   together. The fastest; the kernel that was asked for where the model cannot tell the two apart. The times are the
-   shipped table's (:mod:`kprof.tuning.choice.shipped`) where it has this very shape, made with the Triton that is
-   installed; else they are compiled and predicted; else, where nothing can or may be compiled, those of the shipped
-   table's nearest shape.
+   together. The fastest; the kernel that was asked for where the model cannot tell the two apart. They are compiled and
+   predicted; where nothing can or may be compiled, the times are those of the shipped table's nearest shape
+   (:mod:`kprof.tuning.choice.shipped`), which is of the model of a release.
 4. **The kernel's own defaults** (``default``), or the first of its ``alternatives`` that supports the shape.
 
 Whatever decides, the answer lists every implementation that was considered, with its time and how that is known, or why
@@ -52,8 +51,7 @@ def select(
         arch: architecture, ``gfx942``, or product, ``MI300X``; any other name is compared as it is.
         table: a table or its path; by default the file that ``KPROF_DISPATCH_TABLE`` names, if any.
         predict: whether to compile what was not measured and let the model say how long it takes, which takes seconds
-            the first time. ``False``: nothing is compiled. ``None``: unless the shipped table has this very shape, and
-            where there is a usable Triton.
+            the first time. ``False``: nothing is compiled. ``None``: where there is a usable Triton.
 
     Raises:
         KprofError: no such kernel or parameter, the table cannot be read, nothing can do the problem there, or it is to
@@ -72,13 +70,10 @@ def select(
     problem = loaded.problem(name, None, shape)
     if machine is not None and product is None:
         product = next(iter(machine.products.values()), None)
-    if predict is None:
-        return choose(loaded, problem, name, known, machine=machine if usable_triton() else None, product=product)
     if predict:
         installed()
-    shipped_first = not predict
-    compiled = machine if predict else None
-    return choose(loaded, problem, name, known, machine=compiled, product=product, shipped_first=shipped_first)
+    compiles = bool(usable_triton()) if predict is None else predict
+    return choose(loaded, problem, name, known, machine=machine if compiles else None, product=product)
 
 
 def choose(
@@ -89,7 +84,6 @@ def choose(
     *,
     machine: "Architecture | None" = None,
     product: "Product | None" = None,
-    shipped_first: bool = True,
 ) -> ImplementationChoice:
     """The implementation and configuration for a shape; how is in the module's description.
 
@@ -100,7 +94,6 @@ def choose(
         table: measured entries, if there are any.
         machine: what to predict for; ``None``: nothing is compiled.
         product: what it is about; published times of other products do not count.
-        shipped_first: take the shipped table's time of this very shape instead of compiling.
 
     Raises:
         KprofError: nothing can do the problem on this architecture.
@@ -114,7 +107,7 @@ def choose(
     forms = bundled(kernel, shape, arch)
     known = _published(kernel, shape, forms, arch, "" if product is None else product.name)
     notes += [known.note] if known.note else []
-    own, kept = _own(kernel, shape, forms, machine, product, shipped_first=shipped_first)
+    own, kept = _own(kernel, shape, forms, machine, product)
     usable = [one for one in known.candidates if one.usable]
     if not usable and not any(one.usable for one in own):
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
@@ -146,15 +139,13 @@ def _own(
     forms: list[tuple[Kernel, ConsideredImplementation]],
     machine: "Architecture | None",
     product: "Product | None",
-    *,
-    shipped_first: bool,
 ) -> tuple[list[ConsideredImplementation], Shipped]:
     """The bundled kernels with the model's times, and what the shipped table had to say about it."""
     kept = Shipped([], None, None, [])
-    if product is not None and is_bundled(kernel) and (machine is None or shipped_first):
-        kept = shipped(kernel, shape, product, forms, exact=machine is not None)
-    if machine is not None and not kept.candidates:
+    if machine is not None:
         return predicted(forms, shape, machine, product), kept
+    if product is not None and is_bundled(kernel):
+        kept = shipped(kernel, shape, product, forms)
     return kept.candidates or [candidate for _, candidate in forms], kept
 
 

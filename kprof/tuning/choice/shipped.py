@@ -126,8 +126,6 @@ def shipped(
     shape: Shape,
     product: Product,
     forms: list[tuple[Kernel, ConsideredImplementation]],
-    *,
-    exact: bool = False,
 ) -> Shipped:
     """The row of a problem, or the nearest one.
 
@@ -136,14 +134,11 @@ def shipped(
         shape: problem parameters, dtypes resolved.
         product: the GPU; rows of others do not count.
         forms: the bundled kernels that were considered, without times.
-        exact: take the very shape only, of the Triton that is installed.
     """
     table = _table()
     rows = [row for row in table.kernels.get(kernel.name, ()) if row.product == product.name]
     near = [(gap, at) for at, row in enumerate(rows) if (gap := distance(shape, row.shape)) is not None]
     gap, at = min(near, default=(0.0, -1))
-    if exact and (at < 0 or gap or usable_triton() != table.triton):
-        return Shipped([], None, None, [])
     if at < 0:
         return Shipped([], None, None, _nothing(table, kernel.name, product.name, shape, rows))
     where = f"shipped table, nearest shape {numbers(rows[at].shape)}" if gap else "shipped table"

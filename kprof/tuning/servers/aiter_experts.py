@@ -22,8 +22,8 @@ from kprof.tuning.servers.shapes import ExpertShape
 TABLE = "tuned_fmoe"
 _CONFIGS = "aiter/configs"
 _TIERS = (32768, 131072)
-_GFX_OF_UNITS = {"80": "gfx942", "304": "gfx942", "256": "gfx950"}
-"""``gfx_from_cu_num``: what a line without an architecture is for."""
+_UNITS = frozenset({"80", "304", "256"})
+"""``gfx_from_cu_num``: numbers of compute units that tell the GPU in a line without an architecture."""
 _KINDS = {
     "bf16": ("torch.bfloat16", "QuantType.No"),
     "fp8": ("fp8", "QuantType.per_Tensor"),
@@ -147,7 +147,8 @@ def _lines(root: Path, wanted: Mapping[str, str]) -> Iterator[tuple[int, _Line]]
         for cells in found:
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             if row.get("gfx", "") in {"", "0", "nan", "None"}:
-                row["gfx"] = _GFX_OF_UNITS.get(row.get("cu_num", ""), "")
+                # The number of units has to be the GPU's, too.
+                row["gfx"] = wanted["gfx"] if row.get("cu_num", "") in _UNITS else ""
             tokens = boundary.whole(row.get("token"))
             fits = row.get("_tag") != "flydsl_fallback" and all(row.get(n, v) == v for n, v in wanted.items())
             if fits and tokens is not None:

@@ -140,18 +140,15 @@ def test_a_compile_that_is_asked_for_needs_triton(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.triton
-def test_the_very_shape_of_the_same_triton_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any other shape is, and every one with another Triton."""
+def test_with_triton_the_model_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also for a shape that the table has: its times are those of the model of a release, which may be an older one."""
     installed(monkeypatch, TABLE.triton)
     asked = compiled(monkeypatch)
 
-    assert select("gemm", SQUARE, "MI300X").measured == {**SQUARE, **select("gemm", SQUARE, "MI300X").shape}
-    assert not asked
-    select("gemm", {**SQUARE, "M": 4000}, "MI300X")
-    assert len(asked) == 1
-    installed(monkeypatch, "3.6.0")
     select("gemm", SQUARE, "MI300X")
-    assert len(asked) == 2
+    assert len(asked) == 1
+    assert select("gemm", SQUARE, "MI300X", predict=False).measured is not None
+    assert len(asked) == 1
 
 
 @pytest.mark.triton

@@ -100,12 +100,11 @@ def lines(path: Path) -> Iterator[Any]:
 def test_killed_and_interrupted_searches_go_on(stub_judge: Any, tmp_path: Path) -> None:
     """After kill -9, then Ctrl-C, then a run to the end: every configuration was judged, none twice."""
     journal, log = tmp_path / "search.jsonl", tmp_path / "log"
-    # So that a busy machine does not come to the end before the signal arrives.
-    slow = {"STUB_JUDGE_LOG": str(log), "STUB_JUDGE_WAIT": "1.5"}
-    for stop, until in ((signal.SIGKILL, 2), (signal.SIGINT, 5)):
-        process = run(journal, slow)
-        deadline = time.monotonic() + 60
-        while len(list(lines(journal))) < until and time.monotonic() < deadline:
+    # Of the judgements, the one in which the search is stopped ends no earlier: it cannot be complete before.
+    for stop, until, most in ((signal.SIGKILL, 2, 2), (signal.SIGINT, 5, 6)):
+        process = run(journal, {"STUB_JUDGE_LOG": str(log), "STUB_JUDGE_MOST": str(most)})
+        deadline = time.monotonic() + 120
+        while (len(list(lines(journal))) < until or len(list(lines(log))) <= most) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(stop)
         assert process.stdout is not None
