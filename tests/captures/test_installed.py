@@ -189,7 +189,10 @@ def test_packages_below_the_standard_library(site, monkeypatch, tmp_path):
     """Where they are without a virtual environment: conda, containers, pip of the system."""
     (site / "tuned_package/__init__.py").write_text("TILE = 1024")
     installed(site, "tuned_package", "1.2")
-    monkeypatch.setattr(sysconfig, "get_paths", lambda: {"stdlib": str(site.parent)})
+    real = sysconfig.get_paths
+    # Who measures coverage asks for schemes while the test runs.
+    own = {"stdlib": str(site.parent)}
+    monkeypatch.setattr(sysconfig, "get_paths", lambda *scheme, **more: real(*scheme, **more) if scheme else own)
     monkeypatch.delitem(sys.modules, "tuned_package", raising=False)
     importlib.import_module("tuned_package")
     try:
