@@ -1,11 +1,11 @@
 """What a search for better knobs has found for a kernel, as a report has it."""
 
+from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 
-
-class KnownAdvice(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class KnownAdvice:
     """The first answer of ``kprof advise``. It was compiled; its time is predicted and nothing was measured.
 
     Attributes:

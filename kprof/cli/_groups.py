@@ -35,7 +35,7 @@ class SingleCommand(TyperCommand):
         rest: list[str] = super().parse_args(ctx, args)
         if rest and not passed_on and not ctx.resilient_parsing:
             if has_program:
-                those = "analyze kernel, advise, tune, report, diff --triton and capture"
+                those = "analyze kernel, advise, tune, report, profile, validate, diff --triton and capture"
                 ctx.fail(f"{ctx.command_path} runs no program and cannot use {' '.join(rest)!r}; {those} run one")
             taken = sum(parameter.param_type_name == "argument" for parameter in self.params)
             ctx.fail(f"{ctx.command_path} takes {taken or 'no'} argument{'s' * (taken != 1)}, not {' '.join(rest)!r}")

@@ -3,8 +3,12 @@
 import re
 from typing import TYPE_CHECKING
 
+from kprof.reporters._loop_names import without_labels
+
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from kprof.document import KernelReport
 
 _SHAPE = r"(?:ld_)?(?:scale_)?[a-z]+\d+_(\d+x\d+x\d+)_?(\w*)"
 _WORDS = (
@@ -34,6 +38,11 @@ def plain(message: str) -> str:
     for pattern, words in _MESSAGES:
         message = pattern.sub(words, message)
     return message
+
+
+def said(message: str, kernel: "KernelReport") -> str:
+    """A finding's message as people are told it: loops by their lines, no names of instructions."""
+    return plain(without_labels(message, kernel))
 
 
 def together(text: "Text") -> "Text":

@@ -4,9 +4,8 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
-from kprof.reporters._loop_names import without_labels
 from kprof.reporters._model_text import duration
-from kprof.reporters._plain_words import plain
+from kprof.reporters._plain_words import said
 
 _GOES_TO = {
     "matrix": "matrix instructions",
@@ -32,13 +31,13 @@ def _said(kernel: KernelReport) -> str:
     worst = next((found for found in kernel.findings if found.severity is Severity.ERROR), None)
     occupancy = kernel.occupancy
     if occupancy is not None and occupancy is not UNSET and not occupancy.waves_per_simd:
-        return "cannot be launched" + (f": {plain(without_labels(worst.message, kernel))}" if worst is not None else "")
+        return "cannot be launched" + (f": {said(worst.message, kernel)}" if worst is not None else "")
     if kernel.unseen is not UNSET:
         return "cannot tell: not all of it was seen"
     if kernel.model is not UNSET and kernel.model.shares:
         return _modelled(kernel.model, kernel)
     if kernel.findings:
-        return plain(without_labels(kernel.findings[0].message, kernel))
+        return said(kernel.findings[0].message, kernel)
     return "nothing was found to hold it back"
 
 

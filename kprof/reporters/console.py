@@ -19,9 +19,9 @@ from kprof.reporters._console_text import (
 )
 from kprof.reporters._finding_cost import gain_words
 from kprof.reporters._known_advice import better
-from kprof.reporters._loop_names import summary, without_labels
+from kprof.reporters._loop_names import summary
 from kprof.reporters._model_text import loop_lines, model_rows
-from kprof.reporters._plain_words import apart, plain, together
+from kprof.reporters._plain_words import apart, said, together
 from kprof.reporters._rule_coverage import coverage_line, not_checked
 from kprof.reporters._verdict_sentence import verdict
 
@@ -163,7 +163,7 @@ class ConsoleReporter:
         shown = groups if self._verbose else groups[:_FINDINGS_SHOWN]
         for finding, *others in shown:
             colour = _COLOUR[finding.severity.value]
-            message = finding.message if self._verbose else plain(without_labels(finding.message, kernel))
+            message = finding.message if self._verbose else said(finding.message, kernel)
             where = "" if finding.location is UNSET else _short(str(finding.location))
             text = Text(message).append(f"; {len(others)} more alike" if others else "", style="dim")
             if words := gain_words(finding):

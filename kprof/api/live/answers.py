@@ -6,6 +6,8 @@ Every time is modelled: microseconds, with the range that the model claims. ``No
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from kprof.advised import KnownAdvice
+
 
 @dataclass(frozen=True)
 class Time:
@@ -39,22 +41,6 @@ class FindingAnswer:
 
 
 @dataclass(frozen=True)
-class BetterKnobs:
-    """What a search has found for this kernel before: compiled, its time predicted, nothing measured.
-
-    ``code`` is the configuration as ``triton.Config``; times are microseconds.
-    """
-
-    change: dict[str, Any]
-    config: dict[str, Any]
-    code: str
-    start_us: float
-    best_us: float
-    start_spills: int | None = None
-    best_spills: int | None = None
-
-
-@dataclass(frozen=True)
 class KernelAnswer:
     """A compiled kernel: registers a lane, LDS in bytes a workgroup, wavefronts a SIMD, time and findings.
 
@@ -76,7 +62,7 @@ class KernelAnswer:
     findings: list[FindingAnswer]
     not_checked: list[str]
     notes: list[str]
-    better: BetterKnobs | None = None
+    better: KnownAdvice | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kprof.advised import KnownAdvice
 from kprof.api.live import answers
 from kprof.hardware.default import DEFAULT_GPU
 
@@ -289,7 +290,7 @@ def kernel_answer(entry: Options) -> answers.KernelAnswer:
         findings=[_finding(one) for one in entry["findings"]],
         not_checked=[one["rule"] for one in (entry.get("rules") or {}).get("not_checked", ())],
         notes=list(map(str, entry.get("notes", ()))),
-        better=answers.BetterKnobs(**entry["advised"]) if "advised" in entry else None,
+        better=KnownAdvice(**entry["advised"]) if "advised" in entry else None,
     )
 
 

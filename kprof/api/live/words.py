@@ -1,10 +1,8 @@
 """Answers in a few lines, as a model reads them beside the structured result."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import Any
 
-from kprof.advised import KnownAdvice
 from kprof.api.live import answers
 from kprof.output.assignments import assigned
 from kprof.reporters._known_advice import better
@@ -54,7 +52,7 @@ def _analyzed(answer: answers.Analyzed) -> Iterator[str]:
             "waves a SIMD": kernel.waves_per_simd,
         }  # fmt: skip
         if kernel.better is not None:
-            yield f"  {better(KnownAdvice(**asdict(kernel.better)))}"
+            yield f"  {better(kernel.better)}"
         yield "  " + ", ".join(f"{value:g} {name}" for name, value in known.items() if value is not None)
         yield from (f"  {line}" for line in _findings(kernel.findings))
         if kernel.not_checked:

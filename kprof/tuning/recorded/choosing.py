@@ -32,11 +32,15 @@ def other_launches(kernel: CapturedKernel) -> list[str]:
     (grid, count), *others = kernel.grids.items()
     left = ", ".join(f"{number} of {'x'.join(map(str, each))}" for each, number in others[:3])
     more = f" and {len(others) - 3} further grids" if len(others) > 3 else ""
-    return [f"ranked for the grid {'x'.join(map(str, grid))} ({count} launches); other launches: {left}{more}"]
+    return [f"ranked for the grid {'x'.join(map(str, grid))} ({_often(count)}); other launches: {left}{more}"]
 
 
 def _launches(kernel: CapturedKernel) -> str:
     """What tells a program of a function from the others: how often it is launched, and with what grid."""
     grid = next(iter(kernel.grids), None)
-    often = "1 launch" if kernel.launches == 1 else f"{kernel.launches:,} launches"
+    often = _often(kernel.launches)
     return often if grid is None else f"{often}, grid {'x'.join(map(str, grid))}"
+
+
+def _often(launches: int) -> str:
+    return "1 launch" if launches == 1 else f"{launches:,} launches"

@@ -33,6 +33,15 @@ def process(what: str, *arguments: str, environment: dict[str, str]) -> subproce
     )
 
 
+def address_in(place: Path) -> str:
+    """A scheduler's address, from the file that it writes."""
+    deadline = time.monotonic() + 60
+    # It is there before it is written.
+    while not (place.exists() and place.read_text().rstrip().endswith("}")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return str(json.loads(place.read_text())["address"])
+
+
 @pytest.fixture
 def cluster(stub_judge: Any, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]], Path]]:
     """A scheduler's address; its process and those of its two workers; the file in which compiles are noted."""
@@ -48,12 +57,7 @@ def cluster(stub_judge: Any, tmp_path: Path) -> Iterator[tuple[str, list[subproc
     running = [process("scheduler", "--host", "127.0.0.1", "--port", "0", *common, environment=environment)]
     options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), "--memory-limit", "0"]
     running += [process("worker", *options, *common, environment=environment) for _ in range(2)]
-    deadline = time.monotonic() + 60
-    # It is there before it is written.
-    while not (place.exists() and place.read_text().rstrip().endswith("}")) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    address = json.loads(place.read_text())["address"]
-    yield address, running, log
+    yield address_in(place), running, log
     for one in reversed(running):
         one.kill()
         one.wait()

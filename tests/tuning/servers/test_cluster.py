@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from kprof.errors import KprofError
 from tests.tuning.servers.test_ranking import PUBLIC
 
 pytest.importorskip("distributed", reason="Dask is not installed")
-from tests.tuning.executors.test_dask_cluster import process
+from tests.tuning.executors.test_dask_cluster import address_in, process
 
 
 @pytest.fixture
@@ -29,10 +28,7 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         process("scheduler", "--host", "127.0.0.1", "--port", "0", *common, environment=environment),
         process("worker", *options, *common, environment=environment),
     ]
-    until = time.monotonic() + 60
-    while not (place.exists() and place.read_text().rstrip().endswith("}")) and time.monotonic() < until:
-        time.sleep(0.1)
-    yield json.loads(place.read_text())["address"]
+    yield address_in(place)
     for one in reversed(running):
         one.kill()
         one.wait()

@@ -18,14 +18,13 @@ def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
     """The words for each kernel of a document of ``kprof analyze --json``."""
     from kprof.document import KernelReport
     from kprof.reporters._known_advice import better
-    from kprof.reporters._loop_names import without_labels
-    from kprof.reporters._plain_words import plain
+    from kprof.reporters._plain_words import said
     from kprof.reporters._verdict_sentence import verdict
 
     found: list[SaidOfKernel] = []
     for entry in document["kernels"]:
         kernel = msgspec.convert(entry, KernelReport)
-        messages = [plain(without_labels(finding.message, kernel)) for finding in kernel.findings]
+        messages = [said(finding.message, kernel) for finding in kernel.findings]
         known = "" if kernel.advised is msgspec.UNSET else better(kernel.advised)
         found.append({"verdict": verdict(kernel), "better": known, "findings": messages})
     return found
