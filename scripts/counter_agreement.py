@@ -1,6 +1,6 @@
-"""Write docs/validation/counters.md: our metrics beside those that rocprof-compute derived from the same counters.
+"""Write docs/validation/counters.md: our metrics next to those that rocprof-compute derived from the same counters.
 
-Run it where the published measurement files are beside the checkout: ``python scripts/counter_agreement.py``.
+Run it where the published measurement files lie next to the checkout: ``python scripts/counter_agreement.py``.
 """
 
 import argparse
@@ -69,7 +69,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WORKLOADS = ROOT.parent / "shared/samples/rocprof_compute/ubench_mi300x_with_expected/l2_cache/workloads"
 OUTPUT = ROOT / "docs/validation/counters.md"
 
-HEAD = """# Derived metrics beside rocprof-compute's own
+HEAD = """# Derived metrics next to rocprof-compute's own
 
 Two published workloads (an L2 microbenchmark on MI300X with a high and a low hit rate) come with the raw counters and
 with the metrics that rocprof-compute 3 derived from them (`analyze/*.csv`, two decimals). kprof derives its metrics
@@ -139,7 +139,7 @@ def main() -> int:
     """Write the page."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if not WORKLOADS.is_dir():
-        print("the published measurement files are not beside this checkout", file=sys.stderr)
+        print("the published measurement files are not next to this checkout", file=sys.stderr)
         return 2
     lines = [HEAD]
     for workload in ("high_hit_profile", "low_hit_profile"):

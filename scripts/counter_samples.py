@@ -1,6 +1,6 @@
 """Write docs/validation/samples_counters.md: every published measurement file, what was read and what was reported.
 
-Run it where the published measurement files are beside the checkout: ``python scripts/counter_samples.py``.
+Run it where the published measurement files lie next to the checkout: ``python scripts/counter_samples.py``.
 """
 
 import argparse
@@ -51,26 +51,26 @@ def row(path: Path) -> str:
 
 
 def timeline(folder: Path) -> list[str]:
-    """Single wavefronts, states and occupancy beside a thread trace."""
+    """Single wavefronts, states and occupancy next to a thread trace."""
     from kprof.inputs.thread_trace import occupancy_json, wave_json, wstates_json
 
     name = folder.relative_to(SAMPLES)
     lines = []
     for path in sorted(folder.glob(wave_json.PATTERN)):
         wave, odd = wave_json.read(path)
-        told = f"cycles {wave.cycles:,}, latency {wave.latency:,}, stall {wave.stall:,}, idle {wave.idle:,}"
-        lines.append(f"| {name / path.name} | rocprofv3 | wavefront | {wave.issued:,} | {told} | {'; '.join(odd)} |")
+        found = f"cycles {wave.cycles:,}, latency {wave.latency:,}, stall {wave.stall:,}, idle {wave.idle:,}"
+        lines.append(f"| {name / path.name} | rocprofv3 | wavefront | {wave.issued:,} | {found} | {'; '.join(odd)} |")
     for path in sorted(folder.glob(wstates_json.PATTERN)):
         state, odd = wstates_json.read(path)
-        told = f"{state.cycles:,} wavefront cycles in {state.name}, at most {state.most} wavefronts"
-        lines.append(f"| {name / path.name} | rocprofv3 | wavefront states | | {told} | {'; '.join(odd)} |")
+        found = f"{state.cycles:,} wavefront cycles in {state.name}, at most {state.most} wavefronts"
+        lines.append(f"| {name / path.name} | rocprofv3 | wavefront states | | {found} | {'; '.join(odd)} |")
     if (folder / occupancy_json.NAME).is_file():
         occupancy, odd = occupancy_json.read(folder / occupancy_json.NAME)
         engines = [one for one in occupancy if one.cu is None]
-        told = ", ".join(f"shader engine {one.shader_engine} mean {one.mean or 0:.1f}" for one in engines)
+        found = ", ".join(f"shader engine {one.shader_engine} mean {one.mean or 0:.1f}" for one in engines)
         begun = sum(one.begun for one in engines)
         place = name / occupancy_json.NAME
-        lines.append(f"| {place} | rocprofv3 | occupancy | {begun:,} | {told} wavefronts | {'; '.join(odd)} |")
+        lines.append(f"| {place} | rocprofv3 | occupancy | {begun:,} | {found} wavefronts | {'; '.join(odd)} |")
     return lines
 
 
@@ -100,7 +100,7 @@ def main() -> int:
     """Write the page."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if not SAMPLES.is_dir():
-        print("the published measurement files are not beside this checkout", file=sys.stderr)
+        print("the published measurement files are not next to this checkout", file=sys.stderr)
         return 2
     lines = []
     skipped: list[str] = []

@@ -180,11 +180,11 @@ def main() -> None:
     # A size that several tables have counts once.
     tuned = {(row.gpu, row.shapes): row for path in sorted(asked.tuned) for row in rows_of_table(path)}
     rows += tuned.values()
-    figures, told = toml(fitted(rows), rows), page(rows)
-    print(figures, told, sep="\n")
+    figures, text = toml(fitted(rows), rows), page(rows)
+    print(figures, text, sep="\n")
     if asked.write:
         FILE.write_text(figures, encoding="utf-8")
-        PAGE.write_text(told, encoding="utf-8")
+        PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -106,10 +106,10 @@ def repeated(name: str) -> dict[str, Any]:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
         target = f"{folder}/capture::{about['KERNEL']}"
         analyse = [sys.executable, "-m", "kprof", "analyze", "kernel", target, "--arch", about["ARCH"], "--json", "-"]
-        told = subprocess.run(analyse, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
-    kernels = json.loads(told.stdout)["kernels"] if told.stdout.startswith("{") else []
+        run = subprocess.run(analyse, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+    kernels = json.loads(run.stdout)["kernels"] if run.stdout.startswith("{") else []
     if not kernels:
-        lines = (told.stderr + ran.stdout + ran.stderr).splitlines()
+        lines = (run.stderr + ran.stdout + ran.stderr).splitlines()
         failed = [line for line in lines if "Error" in line] or lines
         return {**about, "failed": failed[-1:]}
     return {**about, "kernels": [_kept(kernel) for kernel in kernels]}
@@ -148,8 +148,8 @@ def row(found: dict[str, Any]) -> tuple[str, list[int]]:
     cure = any(knob in kernels[slow]["findings"][rule] for rule in named for knob in found["KNOBS"])
     times = {config: kernel["time_us"] for config, kernel in kernels.items()}
     # The issue says only which configuration is the slower one: that is no measured order.
-    told = "NOT_MEASURED" not in found
-    pairs = [(a, b) for a, b in combinations(timed, 2) if told and timed[a] != timed[b]]
+    has_times = "NOT_MEASURED" not in found
+    pairs = [(a, b) for a, b in combinations(timed, 2) if has_times and timed[a] != timed[b]]
     known = all(times[config] for config in timed)
     right = sum((times[a] - times[b]) * (timed[a] - timed[b]) > 0 for a, b in pairs) if known else 0
     absolute = "MILLISECONDS" in found
@@ -157,7 +157,9 @@ def row(found: dict[str, Any]) -> tuple[str, list[int]]:
     cells = [
         about,
         found["ARCH"],
-        "<br>".join(_config(config, measured, kernels[config], told=told) for config, measured in configs.items()),
+        "<br>".join(
+            _config(config, measured, kernels[config], has_times=has_times) for config, measured in configs.items()
+        ),
         ", ".join(named) or "**no**",
         "yes" if cure else "**no**",
         ", ".join(gone) or "**no**",
@@ -167,12 +169,12 @@ def row(found: dict[str, Any]) -> tuple[str, list[int]]:
     return f"| {' | '.join(cells)} |", [bool(named), cure, bool(gone), right, len(pairs)]
 
 
-def _config(name: str, measured: float | None, kernel: dict[str, Any], *, told: bool) -> str:
+def _config(name: str, measured: float | None, kernel: dict[str, Any], *, has_times: bool) -> str:
     time = kernel["time_us"]
     missing = f" ({', '.join(kernel['missing'])})" if kernel["missing"] else ""
     predicted = f"not known{missing}" if time is None else f"{time:,.4g} µs"
     spills = kernel["vgpr_spills"]
-    cost = "does not fit" if measured is None else f"{measured:g}" if told else "not measured"
+    cost = "does not fit" if measured is None else f"{measured:g}" if has_times else "not measured"
     return f"{name}: {cost}, {predicted}, {'?' if spills is None else spills} spills"
 
 

@@ -114,8 +114,8 @@ def tried(folder: Path) -> Iterator[tuple[Row, str | None]]:
         for document, what, pattern, state, *why in group["rows"]:
             printed = shown(output, pattern, folder) if pattern else ""
             wrong = None if printed is not None else f"{command}: no {pattern!r} for {what!r} in\n{output[-1500:]}"
-            told = command.replace("{made}/", "").replace("{root}/", "")
-            yield Row(document, what, told, printed or "", state, " ".join(why)), wrong
+            shown_command = command.replace("{made}/", "").replace("{root}/", "")
+            yield Row(document, what, shown_command, printed or "", state, " ".join(why)), wrong
 
 
 def predicted(folder: Path) -> Iterator[Row]:
@@ -137,13 +137,18 @@ def predicted(folder: Path) -> Iterator[Row]:
         if document == "attention":
             attention.setdefault(one["case"], []).append((model["time_us"], 1e3 * one["ms"]))
     for case, ((before, was), (after_us, became)) in attention.items():
-        gain, told = before / after_us, was / became
-        off = max(gain / told, told / gain)
+        gain, published = before / after_us, was / became
+        off = max(gain / published, published / gain)
         command = f"kprof analyze kernel flash_attention --case {case} --arch gfx942"
         why = "" if off <= _GAIN else f"{off:.2f} times too much; with AITER's own kernel it is nearer: the table below"
         printed, state = f"{before:.4g} us over {after_us:.4g} us: {gain:.2f}", "works" if off <= _GAIN else "partly"
         yield Row(
-            "attention", f"gain of the tuned tile, {case}: {told:.2f}", f"{command}, both tiles", printed, state, why
+            "attention",
+            f"gain of the tuned tile, {case}: {published:.2f}",
+            f"{command}, both tiles",
+            printed,
+            state,
+            why,
         )
     yield from _forms(folder)
 
@@ -173,7 +178,7 @@ def _compared(document: str, what: str, command: str, times: list[float], publis
 
 
 def _forms(folder: Path) -> Iterator[Row]:
-    """mLSTM: everything that a form launches, beside its published times; and which form is ahead."""
+    """mLSTM: everything that a form launches, next to its published times; and which form is ahead."""
     general, special = "mlstm_chunkwise", "mlstm_chunkwise_d64"
     cases: dict[str, list[dict[str, Any]]] = {}
     for one in _published():
@@ -185,13 +190,13 @@ def _forms(folder: Path) -> Iterator[Row]:
         run(f"{command} --json {folder}/one.json", folder)
         found = json.loads((folder / "one.json").read_text(encoding="utf-8"))["candidates"]
         own = {one["implementation"]: one for one in found if one["basis"] == "predicted"}
-        told = {one.get("implementation", general): one["ms"] for one in each}
+        timed = {one.get("implementation", general): one["ms"] for one in each}
         for one in each:
             name = one.get("implementation", general)
             times = [1e3 * own[name][key] for key in ("ms", "low_ms", "high_ms")]
             yield _compared("xlstm", f"table: {name} {case}, {one['provider']}", command, times, 1e3 * one["ms"])
-        if special in told:
-            published, predicted = told[special] / told[general], own[special]["ms"] / own[general]["ms"]
+        if special in timed:
+            published, predicted = timed[special] / timed[general], own[special]["ms"] / own[general]["ms"]
             agree = (published > 1) == (predicted > 1)
             what = f"the form for heads of 64 over the general one, {case}: {published:.2f}"
             why = "" if agree else "the other form is predicted ahead"
@@ -224,10 +229,10 @@ def aiter_table() -> list[str]:
     for triton, lengths in json.loads(_AITER.read_text(encoding="utf-8")).items():
         for length, each in lengths.items():
             (was, became), default, tuned = published[length], each["default"], each["tuned"]
-            gain, told = default["us"] / tuned["us"], was / became
+            gain, measured = default["us"] / tuned["us"], was / became
             cells = [triton, length, f"{was:.0f}", f"{default['us']:.0f}", default["spilled"], f"{became:.0f}"]
             cells += [f"{tuned['us']:.0f}", f"{tuned['low']:.0f} to {tuned['high']:.0f}", tuned["spilled"]]
-            cells += [f"{told:.2f}", f"{gain:.2f}", f"{max(gain / told, told / gain):.2f}"]
+            cells += [f"{measured:.2f}", f"{gain:.2f}", f"{max(gain / measured, measured / gain):.2f}"]
             lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
 

@@ -198,10 +198,15 @@ class Row(NamedTuple):
     def line(self) -> str:
         """The row of the table."""
         kernel, problem, config = self.key.split(" | ")
-        start, told = self.found["start_us"], self.found["told_us"]
+        start, proposed = self.found["start_us"], self.found["told_us"]
         name = f"{kernel} *" if self.found.get("earlier") else kernel
         cells = [name, problem, config or "its own", f"{start:,.4g}", _text(self.found["change"]) or "nothing"]
-        cells += [f"{told:,.4g}", f"{start / told:.2f}", f"{self.found['fastest_us']:,.4g}", self.found["compiled"]]
+        cells += [
+            f"{proposed:,.4g}",
+            f"{start / proposed:.2f}",
+            f"{self.found['fastest_us']:,.4g}",
+            self.found["compiled"],
+        ]
         cells += [_or(self.longer.get("us"), ",.4g"), self.longer.get("compiled", ""), _or(self.ratio, ".2f")]
         return f"| {' | '.join(map(str, cells))} |"
 

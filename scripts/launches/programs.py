@@ -161,12 +161,12 @@ def argument_name(names: list[str], path: Any) -> str:
 def before_compile(*, fn: Any, **_rest: Any) -> bool:
     """Have each function tell its grid when it is launched."""
     function = fn.jit_function
-    told = function.launch_metadata
-    if getattr(told, "tells", False):
+    original = function.launch_metadata
+    if getattr(original, "tells", False):
         return False
 
     def launch_metadata(grid: Any, metadata: Any, arguments: Any) -> dict[str, Any]:
-        own = told(grid, metadata, arguments) if told else {}
+        own = original(grid, metadata, arguments) if original else {}
         return {**own, "listed_hash": metadata.hash, "listed_grid": tuple(grid)}
 
     launch_metadata.tells = True  # type: ignore[attr-defined]
@@ -198,11 +198,11 @@ def after_compile(*, key: Any, fn: Any, compile: Any, **_rest: Any) -> None:  # 
 
 def launched(metadata: Any) -> None:
     """Triton's launch hook."""
-    told = metadata.get()
-    grid = [int(size) for size in told.get("listed_grid", ())]
+    known = metadata.get()
+    grid = [int(size) for size in known.get("listed_grid", ())]
     if trying[0] or 0 in grid:
         return
-    about = compiled.get(told.get("listed_hash"), {"kernel": told["name"], "not_described": True})
+    about = compiled.get(known.get("listed_hash"), {"kernel": known["name"], "not_described": True})
     listed[json.dumps({**about, "grid": grid + [1] * (3 - len(grid))}, sort_keys=True)] += 1
 
 
