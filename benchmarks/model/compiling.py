@@ -22,7 +22,7 @@ class Point:
     """One launch to be predicted.
 
     Attributes:
-        kernel: a file of ``kernels/``, a bundled kernel, or one of its parts (``gemm::reduce``).
+        kernel: a file of ``kernels/``, a bundled kernel, one of its parts (``gemm::reduce``), or a name of ``GIVEN``.
         shape: problem parameters that the kernel's ``launch`` takes.
         config: all its knobs.
         product: the GPU.
@@ -45,9 +45,17 @@ class Point:
     contents: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
-@cache
+GIVEN: "dict[str, Kernel]" = {}
+"""Kernels that were read from a package, by the names that points have for them."""
+
+
 def kernel_of(name: str) -> "Kernel":
-    """A kernel by its name, the benchmark's own first."""
+    """A kernel by its name: one that was read from a package, else the benchmark's own, else a bundled one."""
+    return GIVEN.get(name) or _own(name)
+
+
+@cache
+def _own(name: str) -> "Kernel":
     from kprof.targets.library import bundled, load
 
     base, _, part = name.partition("::")
@@ -59,7 +67,7 @@ def kernel_of(name: str) -> "Kernel":
 def job_of(point: Point) -> "TargetJob":
     """The compile that a launch needs."""
     from kprof.hardware.machine import load_gpu
-    from kprof.kernel_spec import BACKEND_OPTIONS, resolve_fp8, split_config
+    from kprof.kernel_spec import BACKEND_OPTIONS, Tensor, resolve_fp8, split_config
     from kprof.targets.jobs import TargetJob
     from kprof.targets.specialize import from_launch
 
@@ -76,7 +84,8 @@ def job_of(point: Point) -> "TargetJob":
     options = split_config(config)[1]
     request = from_launch(kernel.entry, launch, machine.name, options=options, environment=dict(point.environment))
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
-    return TargetJob(request, machine, kernel.name, tuple(launch.grid), shape, numbers)
+    contents = {n: t.values for n, t in launch.args.items() if isinstance(t, Tensor) and t.values is not None}
+    return TargetJob(request, machine, kernel.name, tuple(launch.grid), shape, numbers, contents=contents)
 
 
 def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,7 +207,8 @@ class Facts:
         if facts is None:
             return None
         product = find_product(point.product)
-        return replace(facts, grid=job.grid, arguments=job.arguments, product=product, contents=dict(point.contents))
+        contents = {**job.contents, **dict(point.contents)}
+        return replace(facts, grid=job.grid, arguments=job.arguments, product=product, contents=contents)
 
 
 def instructions(assembly: str) -> str:

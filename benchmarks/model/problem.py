@@ -76,6 +76,9 @@ class Family:
         note: what to know of the measurements.
         timing_us: what the way of timing may add to the time on the GPU (the host's launch, flushed caches).
         private: lines of its table would be single times of the data, which are not ours to publish.
+        packages: that have the measured kernel, by their names; the first that is there counts.
+        drawn: configurations of a problem besides the winner, drawn where the measured kernel takes its place: of
+            kernels that have the sizes compiled in each configuration is a compile of its own. ``None``: all.
     """
 
     name: str
@@ -86,6 +89,8 @@ class Family:
     note: str = ""
     timing_us: float = 0.0
     private: bool = False
+    packages: tuple[str, ...] = ()
+    drawn: int | None = None
 
 
 def renamed(config: Mapping[str, Any], names: Mapping[str, str], **fixed: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
 from benchmarks.model.layout import aligned, cell, markdown
 from benchmarks.model.problem import Family
+from benchmarks.model.real import error
 from benchmarks.model.summary import summary
 
 ORDER = (
@@ -236,13 +237,15 @@ def write(
     parts = [(here / "model_text.md").read_text(encoding="utf-8").rstrip(), ""]
     goals_table = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in extra["goals"]]
     parts += ["## Goals", "", *markdown(["goal", "found", "reached"], goals_table), ""]
+    real = extra.get("real", {})
     for family in chosen:
-        parts += _section(folder, family, results[family.name])
+        parts += _section(folder, family, results[family.name], real.get(family.name))
     parts += sureness.section(extra.get("sureness", {}))
     parts += floor.section(extra.get("floor", {}))
     parts += att.section()
     figures = {name: summary(judged) for name, judged in results.items()}
     titles = {f.name: heading(f, results[f.name]) for f in chosen}
+    parts += error.section(real, titles)
     parts += tritons.section(extra.get("tritons", {}), tritons.version(), titles)
     if other := tritons.table(folder, figures, titles):
         parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]
@@ -267,7 +270,7 @@ def update(
     chosen: Sequence[Family],
     results: Mapping[str, Sequence[Judged]],
     made: str,
-    sure: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> None:
     """Replace the sections of some families in the page, or put them before the first that is no family's.
 
@@ -279,15 +282,16 @@ def update(
         chosen: families that were run.
         results: theirs.
         made: where the figures come from, told in each section: the commit.
-        sure: how sure the model is on these families.
+        extra: how sure the model is on these families (``sureness``), and their real kernels (``real``).
     """
+    sure, real = (extra or {}).get("sureness"), (extra or {}).get("real", {})
     path = folder / "model.md"
     whole = folder / "model.json"
     data = json.loads(whole.read_text(encoding="utf-8"))
     first, *rest = path.read_text(encoding="utf-8").split("\n## ")
     for family in chosen:
         found = results[family.name]
-        lines = _section(folder, family, found)
+        lines = _section(folder, family, found, real.get(family.name))
         note = f"These figures are of commit {made}, not of the run that wrote the whole page."
         text = _noted(lines, note)
         names = [one.partition("\n")[0] for one in rest]
@@ -313,10 +317,17 @@ _AFTER = "How sure it is"
 """The first section that is no family's."""
 
 
-def _section(folder: Path, family: Family, found: Sequence[Judged]) -> list[str]:
+def _section(folder: Path, family: Family, found: Sequence[Judged], real: Mapping[str, Any] | None = None) -> list[str]:
     """A family's part of the page."""
     header, lines = table(family, found)
-    parts = [f"## {heading(family, found)}", "", f"Ours differs: {family.differs}.", "", family.note, ""]
+    parts = [f"## {heading(family, found)}", ""]
+    whole = False
+    if real is not None and (said := error.words(real)):
+        parts += [f"{said}.", ""]
+        whole = bool(real["packages"]) and len(set(real["problems"])) == 1
+    if not whole:
+        parts += [f"Ours differs: {family.differs}.", ""]
+    parts += [family.note, ""]
     if len(lines) <= LONG and not family.private:
         parts += [*markdown(header, lines), ""]
     parts += [f"Over all: {_words(summary(found))}.", ""]

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Rows, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
 from benchmarks.model.problem import Family  # noqa: E402
+from benchmarks.model.real import error  # noqa: E402
+from benchmarks.model.real.kernels import RealKernels  # noqa: E402
+from benchmarks.model.real.packages import Package, packages  # noqa: E402
 from benchmarks.model.summary import summary  # noqa: E402
 
 MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update", "pairs")
@@ -47,11 +50,9 @@ def main() -> None:
     os.environ.setdefault("KPROF_CACHE_SIZE", str(8 << 30))
     began = time.monotonic()
     rows = load(options.data)
-    known = {family.name: family for family in families()}
-    names = options.only.split(",") if options.only else list(known)
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise SystemExit(f"no such family: {', '.join(unknown)}; there are {', '.join(known)}")
+    real = RealKernels(_packages(options.packages))
+    known = {family.name: real.family(family) for family in families()}
+    names = _names(options.only, known)
     facts = Facts(options.jobs, options.timeout)
     if options.compile_only:
         for name in names:
@@ -59,12 +60,13 @@ def main() -> None:
             print(f"{name}: {facts.compiled} compiled in {facts.compile_seconds:.0f} s, {len(facts.failures)} failed")
         return
     model = Model(facts)
-    results, versions = _judged(model, [known[name] for name in names], rows, quick=options.quick)
+    results, versions, compared = _judged(model, [known[name] for name in names], rows, real, quick=options.quick)
     names = [name for name in names if name in results]
     if known_of_versions := tritons.another(rows):
         print(f"\n{known_of_versions}")
     extra_rows = report.print_rows(rows, whole=not options.only)
     extra: dict[str, Any] = {"tritons": versions, "goals": report.print_goals(results), "rows": extra_rows}
+    extra["real"] = compared
     extra["sureness"] = sureness.figures([known[name] for name in names], results)
     sureness.show(extra["sureness"])
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
@@ -93,16 +95,33 @@ def main() -> None:
         if not options.only:
             certainty.write(extra["sureness"]["orders"], options.ranges)
     if options.update:
-        report.update(PAGES, [known[name] for name in names], results, options.update, extra["sureness"])
+        report.update(PAGES, [known[name] for name in names], results, options.update, extra)
     if options.write:
         report.write(PAGES, [known[name] for name in names], results, extra)
 
 
+def _names(only: str | None, known: Mapping[str, Family]) -> list[str]:
+    names = only.split(",") if only else list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SystemExit(f"no such family: {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
+
+
+def _packages(folders: Sequence[str]) -> dict[str, Package]:
+    from kprof.errors import KprofError
+
+    try:
+        return packages(folders)
+    except KprofError as problem:
+        raise SystemExit(f"--packages {problem}") from None
+
+
 def _judged(
-    model: Model, chosen: Sequence[Family], rows: Rows, *, quick: bool
-) -> tuple[dict[str, list[Judged]], dict[str, list[dict[str, Any]]]]:
-    """Families with problems: their results, and which Tritons their rows name."""
-    results, versions = {}, {}
+    model: Model, chosen: Sequence[Family], rows: Rows, real: RealKernels, *, quick: bool
+) -> tuple[dict[str, list[Judged]], dict[str, list[dict[str, Any]]], dict[str, dict[str, Any]]]:
+    """Families with problems: their results, which Tritons their rows name, and real kernels beside stand-ins."""
+    results, versions, compared = {}, {}, {}
     for family in chosen:
         before = set(rows.made)
         problems = family.problems(rows, quick)
@@ -113,12 +132,18 @@ def _judged(
             versions[family.name] = tritons.matches(asked, tritons.version())
         results[family.name] = judge(model, family, problems)
         report.print_family(family, results[family.name])
-    return results, versions
+        if (used := real.used.get(family.name)) is not None:
+            compared[family.name] = error.told(used, model, family, results[family.name])
+            error.show(family.name, compared[family.name])
+    return results, versions, compared
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=str(DATA), help="folder with configs.csv.gz")
+    parser.add_argument(
+        "--packages", nargs="+", default=(), metavar="FOLDER", help="that have the measured kernels: see the page"
+    )
     parser.add_argument("--only", help="families, with commas between them")
     parser.add_argument("--quick", action="store_true", help="a part of each family")
     parser.add_argument("--jobs", type=int, default=1, help="processes that compile, and predict for --ablations")

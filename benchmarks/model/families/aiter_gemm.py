@@ -205,5 +205,7 @@ FAMILIES = (
         "tuned. The space is that of AITER's tuning script with its defaults and pruning, and three stages; "
         f"{TILES} compiles of each height of a tile are drawn, each with {WAYS} pairs of GROUP_M and split. Parts of "
         "K are added by a second launch, whose time counts. The winners were tuned with Tritons from 3.4 to 3.8.",
+        packages=("aiter",),
+        drawn=24,
     ),
 )

@@ -53,5 +53,6 @@ FAMILIES = (
         "All published winners. The space is the whole of vLLM's benchmark, BLOCK_SIZE_M from 4 to 64 and 2 to 8 "
         "warps, and one warp, which many winners have: 20 configurations, of which most take the same time, since all "
         "move the same bytes once.",
+        packages=("vllm",),
     ),
 )

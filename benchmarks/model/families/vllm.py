@@ -171,7 +171,8 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     counts = {height: blocks(routed, height) for height in _MOE_SPACE["BLOCK_M"]}
     owners = {height: (("experts", experts_of_blocks(routed[0], height, count)),) for height, count in counts.items()}
     up = {"E": experts, "N": 2 * columns, "K": hidden, "rows": rows, "top_k": top_k, "dtype": dtype, "blocks": counts}
-    down = {**up, "N": hidden, "K": columns, "top_k": 1}
+    up |= {"chosen": top_k, "side": "up"}
+    down = {**up, "N": hidden, "K": columns, "top_k": 1, "side": "down"}
     touched = sum(sum(n > 0 for n in load) for load in routed) / len(routed)
     moved = touched * 3.0 * columns * hidden * size + rows * (
         hidden * size + 2 * columns * 2 + columns * size + hidden * 2
@@ -232,6 +233,8 @@ def _worth_for(config: Mapping[str, Any], m: int, n: int, k: int) -> bool:
     return not large or (min(block_m, block_n, block_k) >= 64 and config["num_warps"] >= 4)
 
 
+SERVERS = ("vllm", "sglang")
+"""Both have these kernels, of one origin; the winners are vLLM's."""
 _DRAWN = (
     f"One problem in {SHARE} by a hash of its name is *looked at* (single problems were diagnosed while the model was "
     f"worked on), one in {SHARE} is *held out* (only counted). "
@@ -255,8 +258,18 @@ _MOE_DIFFERS = "GROUP_M is a launch argument, routing weights are left out, only
 _BLOCK_DIFFERS = "GROUP_M is a launch argument"
 
 FAMILIES = (
-    Family("fused_moe", "vLLM fused MoE winners, MI300X", "winner", _MOE_DIFFERS, fused_moe, _MOE_NOTE),
-    Family("block_fp8", "vLLM block-scaled FP8 GEMM winners, MI300X", "winner", _BLOCK_DIFFERS, block_fp8, _BLOCK_NOTE),
+    Family(
+        "fused_moe", "vLLM fused MoE winners, MI300X", "winner", _MOE_DIFFERS, fused_moe, _MOE_NOTE, packages=SERVERS
+    ),
+    Family(
+        "block_fp8",
+        "vLLM block-scaled FP8 GEMM winners, MI300X",
+        "winner",
+        _BLOCK_DIFFERS,
+        block_fp8,
+        _BLOCK_NOTE,
+        packages=SERVERS,
+    ),
     Family(
         "fused_moe_others",
         "vLLM fused MoE winners, MI325X and MI308X",
@@ -264,6 +277,7 @@ FAMILIES = (
         _MOE_DIFFERS,
         fused_moe_others,
         "As on the MI300X; nothing was chosen on these.",
+        packages=SERVERS,
     ),
     Family(
         "block_fp8_others",
@@ -272,5 +286,6 @@ FAMILIES = (
         _BLOCK_DIFFERS,
         block_fp8_others,
         "As on the MI300X; nothing was chosen on these.",
+        packages=SERVERS,
     ),
 )

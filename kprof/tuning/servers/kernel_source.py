@@ -57,10 +57,19 @@ def cut(root: Path, file: Path, function: str) -> Path:
     Raises:
         KprofError: the file has no such function, or cannot be read.
     """
-    text = cut_text(root, file, function)
+    return written(cut_text(root, file, function), file.stem)
+
+
+def written(text: str, stem: str) -> Path:
+    """The file of the cache that has a kernel's text, by its content.
+
+    Args:
+        text: what :func:`cut_text` gives.
+        stem: the file's name without its suffix.
+    """
     folder = private_folder(FOLDER) / sha256(text.encode()).hexdigest()[:16]
     folder.mkdir(mode=0o700, exist_ok=True)
-    place = folder / f"{file.stem}.py"
+    place = folder / f"{stem}.py"
     if boundary.content_of(place, _MOST) != text.encode():
         write_output(str(place), text)
     return place

@@ -1,0 +1,156 @@
+"""How far a stand-in is from the kernel that it stands for: the same configurations predicted from the code of both."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.model import metrics
+from benchmarks.model.evaluate import Judged, Model, Scored, judge
+from benchmarks.model.layout import cell, markdown
+from benchmarks.model.problem import Family
+from benchmarks.model.summary import summary
+
+if TYPE_CHECKING:
+    from benchmarks.model.real.kernels import Used
+
+FEW = 5
+"""Configurations from which a problem has an order to be compared."""
+_SHOWN = (
+    ("in the top 5 %", "top5_percent", "{:.0%}"),
+    ("median percentile", "median_percentile", "{:.1%}"),
+    ("among the first 5", "recall_top5", "{:.2f}"),
+    ("Spearman", "clean_spearman", "{:.2f}"),
+    ("gains' Spearman", "gain_spearman", "{:.2f}"),
+    ("sign", "sign_right", "{:.0%}"),
+    ("top-1", "clean_top1", "{:.3f}"),
+    ("median ratio", "ratio_median", "{:.2f}"),
+    ("median ratio", "clean_ratio", "{:.2f}"),
+    ("Spearman", "spearman", "{:.2f}"),
+)
+"""Figures against what was published: heading, key of a family's summary, form."""
+
+
+def told(used: "Used", model: Model, family: Family, real: Sequence[Judged]) -> dict[str, Any]:
+    """What a family was predicted from, and how far its stand-in is from that.
+
+    Args:
+        used: what was taken for it.
+        model: predicts the stand-ins.
+        family: with its question.
+        real: its results.
+    """
+    found: dict[str, Any] = {name: list(getattr(used, name)) for name in ("kernels", "packages", "refused")}
+    if used.kernels:
+        stand_in = judge(model, family, used.stand_ins)
+        chosen = [n for n, one in enumerate(used.stand_ins) if one.name in used.problems]
+        found["error"] = figures([real[n] for n in chosen], [stand_in[n] for n in chosen])
+        found["problems"] = [len(chosen), len(real)]
+    return found
+
+
+def show(name: str, one: Mapping[str, Any]) -> None:
+    """A family's part on the terminal."""
+    print(f"{name}: {words(one)}")
+    if one["packages"]:
+        order, ratio = _between(one["error"])
+        print(f"{name}: real kernel against stand-in: order {order}, time p10/med/p90 {ratio}")
+        for _, head, real, stand_in in _against({name: one}, {name: name}):
+            print(f"{name}: {head}: {real} from the real kernel, {stand_in} from the stand-in", flush=True)
+
+
+def figures(real: Sequence[Judged], stand_in: Sequence[Judged]) -> dict[str, Any]:
+    """The stand-in's error on the problems that both were predicted for.
+
+    Args:
+        real: a family judged with the measured kernel.
+        stand_in: the same problems in the same order, with ours.
+    """
+    both = list(zip(real, stand_in, strict=True))
+    pairs = [_pairs(one.scored, other.scored) for one, other in both]
+    orders = [metrics.spearman([a.us for a, _ in each], [b.us for _, b in each]) for each in pairs if len(each) >= FEW]
+    known = [one for one in orders if one is not None]
+    ratios = [a.us / b.us for each in pairs for a, b in each]
+    return {
+        "configurations": len(ratios),
+        "order": fmean(known) if known else None,
+        "ratio": [metrics.quantile(ratios, share) for share in (0.1, 0.5, 0.9)] if ratios else None,
+        "real": summary(real),
+        "stand_in": summary(stand_in),
+    }
+
+
+def _pairs(real: Sequence[Scored], stand_in: Sequence[Scored]) -> list[tuple[Scored, Scored]]:
+    """Configurations that compiled in both, each once."""
+    others = {_key(one): one for one in stand_in}
+    return [(one, others[_key(one)]) for one in real if _key(one) in others]
+
+
+def _key(one: Scored) -> tuple[Any, ...]:
+    return repr(sorted(one.candidate.config.items())), one.candidate.winner, one.candidate.time_us
+
+
+def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -> list[str]:
+    """The part of the page about real kernels and stand-ins.
+
+    Args:
+        found: family to what :func:`told` says of it.
+        titles: families' headings, of all that are on the page.
+    """
+    taken = {name: one for name, one in found.items() if one["packages"]}
+    lines = [
+        [titles[name], ", ".join(one["packages"]), _share(one["problems"]), str(one["error"]["configurations"]),
+         *_between(one["error"])]
+        for name, one in taken.items()
+    ]  # fmt: skip
+    text = ["## Real kernels and stand-ins", "", TEXT, ""]
+    if lines:
+        text += [
+            *markdown(["family", "kernel of", "problems", "configurations", "order", "time p10/med/p90"], lines),
+            "",
+        ]
+        text += ["Against what was published, from the code of the real kernel (first) and of the stand-in:", ""]
+        text += [*markdown(["family", "figure", "real kernel", "stand-in"], _against(taken, titles)), ""]
+    refused = [f"{titles[name]}: {why}." for name, one in found.items() for why in one["refused"]]
+    if refused:
+        text += ["Asked for and not taken:", "", *(f"- {one}" for one in refused), ""]
+    without = [title for name, title in titles.items() if name not in taken]
+    if without:
+        text += ["Predicted from a stand-in, whose error is not known: " + "; ".join(without) + ".", ""]
+    return text
+
+
+def _share(problems: Sequence[int]) -> str:
+    """``48``, or ``40 of 48`` where the others keep the stand-in."""
+    taken, whole = problems
+    return str(whole) if taken == whole else f"{taken} of {whole}"
+
+
+def _between(error: Mapping[str, Any]) -> list[str]:
+    ratio = "/".join(f"{one:.2f}" for one in error["ratio"]) if error["ratio"] else "-"
+    return [cell(error["order"], "{:.2f}"), ratio]
+
+
+def _against(taken: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -> list[list[str]]:
+    return [
+        [titles[name], head, *(cell(one["error"][side].get(key), form) for side in ("real", "stand_in"))]
+        for name, one in taken.items()
+        for head, key, form in _SHOWN
+        if one["error"]["real"].get(key) is not None
+    ]
+
+
+TEXT = """\
+`--packages FOLDER...` takes the measured kernel itself from an installation, an unpacked wheel or a checkout, where one
+of the folders has it: the function is cut out with what it names, and launched as its package launches it. The
+packages' versions are today's, not those of the measurements. Where a constant only numbers the tiles it is made a
+number of the launch, as in our stand-ins, so that one compile serves all its values. *order*: rank correlation of the
+times that are predicted from both, within a problem, on average. *time*: predicted from the real kernel over
+predicted from the stand-in."""
+
+
+def words(one: Mapping[str, Any]) -> str:
+    """What a family was predicted from, a line for the terminal and for its section; empty for a stand-in."""
+    said = [f"not taken from a package: {why}" for why in one["refused"]]
+    if one["packages"]:
+        said.insert(0, f"The kernel is that of {', '.join(one['packages'])} ({', '.join(one['kernels'])})")
+    return "; ".join(said)

@@ -1,0 +1,310 @@
+"""Which kernel of which package each stand-in stands for, and what became of each that was asked for."""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.model.compiling import GIVEN, Point, kernel_of
+from benchmarks.model.problem import Candidate, Family, Problem
+from benchmarks.model.real import launches
+from benchmarks.model.real.packages import Package
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from benchmarks.model.data import Row
+    from kprof.importing.functions import Function
+    from kprof.kernel_spec import Config, Kernel, Launch, Shape
+
+_Launch = Callable[["Shape", "Config", Sequence[str]], "Launch | None"]
+_MAMBA = (("vllm/model_executor/layers/mamba/ops/mamba_ssm.py", "_selective_scan_update_kernel"),)
+_BASIC = "aiter/ops/triton/_triton_kernels/gemm/basic"
+
+
+@dataclass(frozen=True)
+class RealKernel:
+    """A kernel of a package, and when it takes the place of a stand-in.
+
+    Attributes:
+        name: ours.
+        stand_in: the kernel whose place it takes, see :class:`~benchmarks.model.compiling.Point`.
+        package: where it is.
+        launch: as its package launches it: from the stand-in's shape and configuration, and its parameters' names;
+            ``None`` where the package does without this launch.
+        known: its name in the servers' registry; empty where ``places`` has it.
+        places: file and function, newest version first.
+        when: of the stand-in's shape, whether it is this kernel that was measured.
+        numbers: constants of the kernel that are made numbers of the launch, as in the stand-in, so that one compile
+            serves all of their values. Nothing but the numbering of tiles may depend on them.
+        plain: it is compiled with the compiler's own options, whatever the configuration says.
+    """
+
+    name: str
+    stand_in: str
+    package: str
+    launch: _Launch
+    known: str = ""
+    places: tuple[tuple[str, str], ...] = ()
+    when: Callable[["Shape"], bool] = lambda _: True
+    numbers: tuple[str, ...] = ()
+    plain: bool = False
+
+
+def _split(scales: str) -> Callable[["Shape"], bool]:
+    """One product, weights along K, parts of K apart: what AITER's Triton families are."""
+    return lambda shape: (
+        shape["scales"] == scales and shape["batch"] == 1 and shape["trans_b"] and not shape["atomic"]
+        and shape["out"] == "bf16"
+    )  # fmt: skip
+
+
+_SUM = (("aiter/ops/triton/_triton_kernels/common/splitk_reduce.py", "_gemm_splitk_reduce_kernel"),)
+REAL = (
+    RealKernel("vllm fused MoE", "fused_moe", "vllm", launches.fused_moe, "fused MoE", numbers=("GROUP_SIZE_M",)),
+    RealKernel("sglang fused MoE", "fused_moe", "sglang", launches.fused_moe, "fused MoE", numbers=("GROUP_SIZE_M",)),
+    RealKernel("vllm block FP8", "block_fp8", "vllm", launches.block_fp8, "block FP8", numbers=("GROUP_SIZE_M",)),
+    RealKernel("sglang block FP8", "block_fp8", "sglang", launches.block_fp8, "block FP8", numbers=("GROUP_SIZE_M",)),
+    RealKernel("vllm state update", "state_update", "vllm", launches.state_update, places=_MAMBA),
+    RealKernel("aiter A16W16", "gemm_split", "aiter", launches.aiter_product, "GEMM-A16W16", when=_split("none")),
+    RealKernel("aiter A8W8", "gemm_split", "aiter", launches.aiter_product, "GEMM-A8W8", when=_split("rows")),
+    RealKernel(
+        "aiter A8W8_BLOCKSCALE", "gemm_split", "aiter", launches.aiter_product, "GEMM-A8W8_BLOCKSCALE",
+        when=_split("blocks"),
+    ),
+    RealKernel(
+        "aiter AFP4WFP4", "gemm_fp4", "aiter", launches.aiter_fp4,
+        places=((f"{_BASIC}/gemm_afp4wfp4.py", "_gemm_afp4wfp4_kernel"),),
+    ),
+    RealKernel(
+        "aiter sum", "gemm_split::reduce", "aiter", launches.aiter_sum, places=_SUM, plain=True,
+        when=lambda shape: shape["dtype"] != "fp4" and _split(shape["scales"])(shape),
+    ),
+    RealKernel(
+        "aiter fp4 sum", "gemm_split::reduce", "aiter", launches.aiter_fp4_sum, places=_SUM, plain=True,
+        when=lambda shape: shape["dtype"] == "fp4",
+    ),
+)  # fmt: skip
+"""Every kernel that the benchmark takes from a package."""
+_BY_NAME = {real.name: real for real in REAL}
+
+
+@dataclass
+class Used:
+    """What was taken for a family.
+
+    Attributes:
+        kernels: those of packages that are in its problems, by our names.
+        packages: theirs, in words.
+        refused: why a kernel that was asked for is not among them, a sentence each.
+        stand_ins: the same problems and configurations with the stand-ins.
+        problems: names of those that have real kernels.
+    """
+
+    kernels: tuple[str, ...]
+    packages: tuple[str, ...]
+    refused: tuple[str, ...]
+    stand_ins: list[Problem]
+    problems: frozenset[str]
+
+
+@dataclass
+class RealKernels:
+    """The kernels of the packages that were named.
+
+    Attributes:
+        packages: by name.
+        loaded: kernels by our name, as far as they were read.
+        refused: our name to why a kernel could not be used, in words.
+        used: family to what was taken for it.
+    """
+
+    packages: Mapping[str, Package]
+    loaded: "dict[str, Kernel]" = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    used: dict[str, Used] = field(default_factory=dict)
+
+    def family(self, family: Family) -> Family:
+        """The family with problems that have the measured kernel wherever a package has it."""
+        chosen = [name for name in family.packages if name in self.packages]
+        if not chosen:
+            return family
+
+        def problems(rows: "Sequence[Row]", quick: bool) -> list[Problem]:
+            given = family.problems(rows, quick)
+            return self.swapped(replace(family, packages=tuple(chosen)), given)
+
+        return replace(family, problems=problems)
+
+    def swapped(self, family: Family, problems: Sequence[Problem]) -> list[Problem]:
+        """Problems with the real kernel in each launch that has one; :attr:`used` then tells what was taken.
+
+        A candidate of which one launch has no real kernel keeps its stand-ins: what a sum of both would be is neither.
+        A problem of which one candidate has none keeps them, too: their order would be that of two kernels.
+        """
+        drawn = [_drawn(problem, family.drawn) for problem in problems]
+        found, kept, taken = [], [], set()
+        kernels: dict[str, None] = {}
+        for full, problem in zip(problems, drawn, strict=True):
+            points = [self._points(family, candidate) for candidate in problem.candidates]
+            if not all(points):
+                found.append(full)
+                kept.append(full)
+                continue
+            kernels |= dict.fromkeys(point.kernel for each in points for point in each)
+            pairs = zip(problem.candidates, points, strict=True)
+            found.append(replace(problem, candidates=tuple(replace(one, points=each) for one, each in pairs)))
+            kept.append(problem)
+            taken.add(problem.name)
+        GIVEN.update(self.loaded)
+        words = dict.fromkeys(self.packages[_BY_NAME[name].package].words for name in kernels)
+        asked = [each.name for each in REAL if each.package in family.packages]
+        refused = tuple(f"{name}: {self.refused[name]}" for name in asked if name in self.refused)
+        self.used[family.name] = Used(tuple(kernels), tuple(words), refused, kept, frozenset(taken))
+        return found
+
+    def of(self, family: Family, point: Point) -> RealKernel | None:
+        """The real kernel of a stand-in's launch; ``None`` where no package of the family has it."""
+        for package in (name for name in family.packages if name in self.packages):
+            for each in REAL:
+                fits = (each.stand_in, each.package) == (point.kernel, package) and each.when(point.shape)
+                if fits and self._load(each):
+                    return each
+        return None
+
+    def _load(self, real: RealKernel) -> bool:
+        if real.name not in self.loaded and real.name not in self.refused:
+            try:
+                self.loaded[real.name] = kernel(real, self.packages[real.package])
+            except KprofError as error:
+                self.refused[real.name] = error.message
+        return real.name in self.loaded
+
+    def _points(self, family: Family, candidate: Candidate) -> tuple[Point, ...]:
+        """The launches of a candidate by real kernels; none where one of them has none."""
+        found = []
+        for point in candidate.points:
+            real = self.of(family, point)
+            if real is None:
+                return ()
+            swapped = _swapped(real, point)
+            made = self.loaded[real.name]
+            try:
+                launch = real.launch(swapped.shape, made.configure("", swapped.config), self._names(real))
+            except KprofError as error:
+                # Another version may have parameters that are not known.
+                self.refused.setdefault(real.name, error.message)
+                return ()
+            if launch is not None:
+                found.append(swapped)
+        return tuple(found)
+
+    def _names(self, real: RealKernel) -> list[str]:
+        from kprof.importing.functions import unwrap
+
+        function = unwrap(self.loaded[real.name].entry)
+        assert function is not None
+        return _asked(function)
+
+
+def _drawn(problem: Problem, most: int | None) -> Problem:
+    """A problem with its winners and a draw of its other configurations, the same at every call."""
+    others = [one for one in problem.candidates if not one.winner]
+    if most is None or len(others) <= most:
+        return problem
+    kept = {id(one) for one in Random(problem.name).sample(others, most)}
+    return replace(problem, candidates=tuple(one for one in problem.candidates if one.winner or id(one) in kept))
+
+
+def _swapped(real: RealKernel, point: Point) -> Point:
+    from kprof.hardware.machine import products
+    from kprof.kernel_spec import BACKEND_OPTIONS
+
+    config = {k: v for k, v in point.config.items() if not (real.plain and k in BACKEND_OPTIONS)}
+    shape = {**point.shape, "arch": products()[point.product]}
+    return replace(point, kernel=real.name, shape=shape, config=config, contents=())
+
+
+def kernel(real: RealKernel, package: Package) -> "Kernel":
+    """The kernel as the benchmark compiles it.
+
+    Raises:
+        KprofError: the package has no such file or function, or it cannot be read.
+    """
+    from kprof.importing.functions import find_entry, unwrap
+    from kprof.importing.loading import load_module
+    from kprof.kernel_spec import Launch
+    from kprof.targets.sizes import by_heuristics
+    from kprof.tuning.servers.kernel_source import written
+    from kprof.tuning.servers.registry import SERVERS
+
+    places = real.places or SERVERS[real.package].kernels[real.known]
+    text, function = source(package, places)
+    path = written(with_numbers(text, function, real.numbers), function.strip("_"))
+    entry = find_entry(load_module(path), path, function)
+    found = unwrap(entry, path=path, name=function)
+    assert found is not None
+    names = _asked(found)
+
+    def launch(shape: "Shape", config: "Config") -> "Launch":
+        made = real.launch(shape, config, names)
+        if made is None:
+            raise KprofError(f"{real.name} is not launched for this")
+        args = dict(made.args)
+        return Launch({**args, **by_heuristics(entry, args)}, made.grid)
+
+    stand_in = kernel_of(real.stand_in)
+    config: Mapping[str, Any] = {} if real.plain else stand_in.config
+    return replace(stand_in, name=real.name, entry=entry, launch=launch, config=config, parts={})
+
+
+def _asked(function: "Function") -> list[str]:
+    """Parameters that a launch gives: heuristics fill the others in."""
+    return [name for name in function.arguments if name not in function.heuristics]
+
+
+def source(package: Package, places: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Text and name of a package's kernel, by the newest place that it is at.
+
+    Raises:
+        KprofError: it is at none of them.
+    """
+    from kprof.tuning.servers.kernel_source import cut_text, has_function
+
+    for file, function in places:
+        path = package.root / file
+        if path.is_file() and has_function(package.root, path, function):
+            return cut_text(package.root, path, function), function
+    file, function = places[0]
+    raise KprofError(f"{package.words} has no {function} in {file}")
+
+
+def with_numbers(text: str, function: str, names: Sequence[str]) -> str:
+    """A kernel's file with some of its constants as numbers of the launch that the compiler does not look at.
+
+    Args:
+        text: of the file.
+        function: the kernel in it.
+        names: its parameters.
+
+    Raises:
+        KprofError: it has no such constant, or a decorator that this cannot change.
+    """
+    if not names:
+        return text
+    tree = ast.parse(text)
+    node = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function)
+    chosen = [a for a in (*node.args.args, *node.args.kwonlyargs) if a.arg in names and a.annotation is not None]
+    plain = [d for d in node.decorator_list if ast.unparse(d) == "triton.jit"]
+    if len(chosen) < len(names) or len(plain) != 1:
+        raise KprofError(f"{function} has no constants {', '.join(names)} under a plain @triton.jit")
+    lines = text.splitlines()
+    for argument in chosen:
+        note = argument.annotation
+        assert note is not None
+        assert note.end_col_offset is not None
+        line = lines[note.lineno - 1]
+        lines[note.lineno - 1] = line[: argument.col_offset] + argument.arg + line[note.end_col_offset :]
+    place = plain[0].lineno - 1
+    lines[place] = f"@triton.jit(do_not_specialize={list(names)!r})"
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,163 @@
+"""From a stand-in's shape and configuration to the launch of the real kernel, as its own package makes it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kprof.kernel_spec import Config, Launch, Shape, Tensor
+from kprof.tuning.servers.aiter_launches import REDUCED, AiterProduct
+from kprof.tuning.servers.launches import ServedExperts, ServedProduct, arguments
+
+SCALED = 128
+"""Rows, columns and depth of a block that shares a scale, in all block-scaled products of the data."""
+_NAMES = {f"BLOCK_{side}": f"BLOCK_SIZE_{side}" for side in "MNK"}
+_NAMES |= {"GROUP_M": "GROUP_SIZE_M", "SPLIT_K": "NUM_KSPLIT"}
+_FAMILIES = {"none": "GEMM-A16W16", "rows": "GEMM-A8W8", "blocks": "GEMM-A8W8_BLOCKSCALE"}
+_MX_REDUCED = (16, 64)
+"""Rows and columns that a workgroup sums of MXFP4's parts of K."""
+_MX_SCALED = 32
+_MX_SMALLEST = 128
+_MX_LEAST = 16
+
+
+def served(config: Config) -> dict[str, Any]:
+    """A configuration with the names that servers give the knobs."""
+    found = {_NAMES.get(name, name): value for name, value in config.items() if name != "MODIFIER"}
+    if "MODIFIER" in config:
+        found["cache_modifier"] = config["MODIFIER"] or None
+    return found
+
+
+def block_fp8(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """The product of vLLM and SGLang with block scales."""
+    launch = ServedProduct(shape["N"], shape["K"], SCALED, SCALED)
+    return launch.launches(shape["M"], served(config), names, shape["arch"])[""]
+
+
+def fused_moe(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """One of the two products of vLLM's and SGLang's mixture of experts."""
+    up = shape["side"] == "up"
+    inner, hidden = (shape["N"] // 2, shape["K"]) if up else (shape["K"], shape["N"])
+    weights = "fp8" if shape["dtype"].startswith("fp8") else "bf16"
+    launch = ServedExperts(shape["E"], shape["E"], inner, hidden, shape["chosen"], weights)
+    made = launch.launches(shape["rows"] // shape["chosen"], served(config), names, shape["arch"])
+    return made["" if up else "down"]
+
+
+def aiter_product(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """AITER's product of its families without packed types."""
+    return _aiter(shape).launches(shape["M"], served(config), names, shape["arch"])[""]
+
+
+def aiter_sum(shape: Shape, config: Config, names: Sequence[str]) -> Launch | None:
+    """The launch that adds AITER's parts of K; ``None`` where its launcher leaves one part only."""
+    del names
+    made = _aiter(shape).launches(shape["M"], served(config), _PRODUCT, shape["arch"])
+    return made.get(REDUCED)
+
+
+def _aiter(shape: Shape) -> AiterProduct:
+    scales = shape["scales"]
+    block = SCALED if scales == "blocks" else 0
+    kind = "fp8_e4m3" if scales != "none" else shape["dtype"]
+    return AiterProduct(_FAMILIES[scales], shape["N"], shape["K"], kind, block, block)
+
+
+_PRODUCT = ("M",)
+"""Of the product only its split of K is asked."""
+
+
+def aiter_fp4(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """AITER's product of MXFP4: ``ops/triton/gemm/basic/gemm_afp4wfp4.py`` at e4048607a5."""
+    m, n, full = shape["M"], shape["N"], _mx_split(served(config), shape["K"])
+    k, parts = shape["K"] // 2, full["NUM_KSPLIT"]
+    known = {
+        "a_ptr": Tensor("u8", (m, k)), "b_ptr": Tensor("u8", (n, k)),
+        "c_ptr": Tensor("bf16", (m, n)) if parts == 1 else Tensor("fp32", (parts, m, n)),
+        "a_scales_ptr": Tensor("u8", (m, shape["K"] // _MX_SCALED)),
+        "b_scales_ptr": Tensor("u8", (n, shape["K"] // _MX_SCALED)),
+        "M": m, "N": n, "K": k, "stride_am": k, "stride_ak": 1, "stride_bk": 1, "stride_bn": k,
+        "stride_ck": 0 if parts == 1 else m * n, "stride_cm": n, "stride_cn": 1,
+        "stride_asm": shape["K"] // _MX_SCALED, "stride_ask": 1,
+        "stride_bsn": shape["K"] // _MX_SCALED, "stride_bsk": 1,
+        **_usual(full),
+    }  # fmt: skip
+    tiles = -(-m // full["BLOCK_SIZE_M"]) * -(-n // full["BLOCK_SIZE_N"])
+    return Launch(arguments(names, known, full), (parts * tiles,))
+
+
+def _usual(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that the kernel also has as parameters, with Triton's defaults where a configuration lacks them."""
+    usual = {"num_warps": 4, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 0}
+    return {name: value for name, value in usual.items() if name not in config}
+
+
+def _mx_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """A configuration as the launcher has it: parts of K get fewer, or tiles less deep, until both divide K.
+
+    Args:
+        config: as AITER's file has it.
+        k: elements that are summed.
+    """
+    full = {"NUM_KSPLIT": 1, "cache_modifier": None, **config}
+    parts, depth = full["NUM_KSPLIT"], full["BLOCK_SIZE_K"]
+    part = _part(k, parts, depth)
+    while parts > 1 and depth > _MX_LEAST and (k % part or k % depth):
+        parts, depth = (parts // 2, depth) if k % part else (parts, depth // 2)
+        part = _part(k, parts, depth)
+    if depth >= k:
+        depth, parts = 1 << max(k - 1, 0).bit_length(), 1
+    if parts == 1:
+        part = k
+    return {**full, "NUM_KSPLIT": parts, "SPLITK_BLOCK_SIZE": part, "BLOCK_SIZE_K": max(depth, _MX_SMALLEST)}
+
+
+def _part(k: int, parts: int, depth: int) -> int:
+    """Whole tiles of K in a part."""
+    each = 2 * -(-(k // 2) // parts)
+    return -(-each // depth) * depth
+
+
+def aiter_fp4_sum(shape: Shape, config: Config, names: Sequence[str]) -> Launch | None:
+    """The launch that adds the parts of K of MXFP4's product; ``None`` where its launcher leaves one part only."""
+    m, n, full = shape["M"], shape["N"], _mx_split(served(config), shape["K"])
+    parts, (height, width) = full["NUM_KSPLIT"], _MX_REDUCED
+    if parts == 1:
+        return None
+    known = {
+        "c_in_ptr": Tensor("fp32", (parts, m, n)), "c_out_ptr": Tensor("bf16", (m, n)), "bias_ptr": None,
+        "M": m, "N": n, "stride_c_in_k": m * n, "stride_c_in_m": n, "stride_c_in_n": 1, "stride_c_out_m": n,
+        "stride_c_out_n": 1, "BLOCK_SIZE_M": height, "BLOCK_SIZE_N": width,
+        "ACTUAL_KSPLIT": -(-shape["K"] // full["SPLITK_BLOCK_SIZE"]), "MAX_KSPLIT": 1 << (parts - 1).bit_length(),
+        "ADD_BIAS": False, "activation": "", "use_activation": False, "KERNEL_NAME": "_gemm_afp4wfp4_reduce_kernel",
+    }  # fmt: skip
+    return Launch(arguments(names, known, {}), (-(-m // height), -(-n // width)))
+
+
+def state_update(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """The state update of vLLM for one token a sequence, decay and time step tied over a head as Mamba 2 has them."""
+    tokens, heads, rows, state = shape["tokens"], shape["heads"], shape["rows"], shape["state"]
+    known = {
+        "state_ptr": Tensor(shape["dtype"], (tokens, heads, rows, state)),
+        "x_ptr": Tensor("bf16", (tokens, heads, rows)), "dt_ptr": Tensor("bf16", (tokens, heads)),
+        "dt_bias_ptr": Tensor("fp32", (heads,)), "A_ptr": Tensor("fp32", (heads,)),
+        "B_ptr": Tensor("bf16", (tokens, 1, state)), "C_ptr": Tensor("bf16", (tokens, 1, state)),
+        "D_ptr": Tensor("bf16", (heads,)), "out_ptr": Tensor("bf16", (tokens, heads, rows)),
+        "state_batch_indices_ptr": Tensor("i32", (tokens, 1)),
+        "dst_state_batch_indices_ptr": Tensor("i32", (tokens, 1)),
+        **dict.fromkeys(("rand_seed_ptr", "z_ptr", "num_accepted_tokens_ptr", "cu_seqlens_ptr")),
+        "null_block_id": 0, "pad_slot_id": -1, "N": tokens, "nheads": heads, "dim": rows, "dstate": state,
+        "nheads_ngroups_ratio": heads,
+        "stride_state_batch": heads * rows * state, "stride_state_head": rows * state, "stride_state_dim": state,
+        "stride_state_dstate": 1, "stride_x_batch": heads * rows, "stride_x_head": rows, "stride_x_dim": 1,
+        "stride_dt_batch": heads, "stride_dt_head": 1, "stride_dt_dim": 0,
+        "stride_dt_bias_head": 1, "stride_dt_bias_dim": 0,
+        "stride_A_head": 1, "stride_A_dim": 0, "stride_A_dstate": 0, "stride_B_batch": state, "stride_B_group": state,
+        "stride_B_dstate": 1, "stride_C_batch": state, "stride_C_group": state, "stride_C_dstate": 1,
+        "stride_D_head": 1, "stride_D_dim": 0, "stride_z_batch": 0, "stride_z_head": 0, "stride_z_dim": 0,
+        "stride_out_batch": heads * rows, "stride_out_head": rows, "stride_out_dim": 1,
+        "stride_state_indices_batch": 1, "stride_state_indices_T": 1,
+        "stride_dst_state_indices_batch": 1, "stride_dst_state_indices_T": 1,
+        "DT_SOFTPLUS": True, "TIE_HDIM": True, "USE_RS_ROUNDING": False, "PHILOX_ROUNDS": 0,
+    }  # fmt: skip
+    grid = (-(-rows // config["BLOCK_M"]), tokens, heads)
+    return Launch(arguments(names, known, served(config)), grid)

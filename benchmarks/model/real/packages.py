@@ -1,0 +1,71 @@
+"""Packages that have the measured kernels: installations, unpacked wheels or checkouts that the user names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kprof.errors import KprofError
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package on this machine; nothing of it is imported.
+
+    Attributes:
+        name: as :data:`kprof.tuning.servers.registry.SERVERS` has it.
+        shown: as people write it.
+        version: of the distribution or the commit; ``unknown`` where neither is written.
+        root: the folder that the package is in.
+    """
+
+    name: str
+    shown: str
+    version: str
+    root: Path
+
+    @property
+    def words(self) -> str:
+        """``vLLM 0.33.0``."""
+        return f"{self.shown} {self.version}"
+
+
+def packages(folders: Sequence[str]) -> dict[str, Package]:
+    """The packages in some folders, by name; the first folder that has one counts.
+
+    Args:
+        folders: checkouts, folders that packages are installed in, or virtual environments.
+
+    Raises:
+        KprofError: a folder has none that has kernels of ours.
+    """
+    from kprof.tuning.servers.registry import SERVERS
+
+    found: dict[str, Package] = {}
+    for folder in folders:
+        here = [one for place in _places(Path(folder)) if (one := _packages_of(place))]
+        if not here:
+            names = ", ".join(f"{each.package}/{each.sign}" for each in SERVERS.values())
+            raise KprofError("no package with measured kernels in it", path=folder, hint=f"It has one of {names}.")
+        for each in here:
+            found = {**each, **found}
+    return found
+
+
+def _places(folder: Path) -> list[Path]:
+    """The folder itself, and where a virtual environment has its packages."""
+    return [folder, *sorted(folder.glob("lib/python3*/site-packages"))]
+
+
+def _packages_of(place: Path) -> dict[str, Package]:
+    from kprof.tuning.servers.lookup import server_code
+    from kprof.tuning.servers.registry import SERVERS
+
+    found = {}
+    for name, server in SERVERS.items():
+        try:
+            code = server_code(server, str(place))
+        except KprofError:
+            continue
+        if code is not None:
+            found[name] = Package(name, server.shown, code.version, code.root)
+    return found

@@ -1,0 +1,196 @@
+"""Measured kernels come from packages on this machine: what is missing, renamed or of another version is said."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.model import compiling
+from benchmarks.model.compiling import Point, job_of
+from benchmarks.model.evaluate import Judged, Scored
+from benchmarks.model.problem import Candidate, Family, Problem
+from benchmarks.model.real import error, launches
+from benchmarks.model.real.kernels import RealKernels, with_numbers
+from benchmarks.model.real.packages import packages
+from kprof.errors import KprofError
+
+PRODUCT = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
+KERNEL = '''
+from vllm.platforms import something_heavy
+import triton
+import triton.language as tl
+
+WIDTH = 2
+
+@triton.jit
+def twice(x):
+    return x * WIDTH
+
+@triton.jit
+def {name}(
+    A, B, C, As, Bs, M, N, K,{more}
+    BLOCK_SIZE_M: tl.constexpr,
+    BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr,
+):
+    """A tile."""
+    tl.store(C + tl.program_id(0), twice(M) + GROUP_SIZE_M)
+'''
+SHAPE = {"M": 64, "N": 256, "K": 512}
+CONFIG = {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK_K": 128, "GROUP_M": 8, "num_warps": 4}
+FAMILY = Family("block_fp8", "Block FP8", "winner", "all", lambda *_: [], packages=("vllm", "sglang"))
+
+
+def vllm(folder, *, name="_w8a8_block_fp8_matmul", more="", version="9.9"):
+    """A package of one file, installed as pip does it."""
+    file = folder / PRODUCT
+    file.parent.mkdir(parents=True)
+    file.write_text(KERNEL.format(name=name, more=more))
+    (folder / f"vllm-{version}.dist-info").mkdir()
+    return str(folder)
+
+
+def problem(*configs):
+    points = [Point("block_fp8", SHAPE, config, "MI300X") for config in configs or (CONFIG,)]
+    candidates = tuple(Candidate((p,), p.config, winner=n == 0) for n, p in enumerate(points))
+    return Problem("one", candidates, 1.0, 1.0, "fp8", "MI300X")
+
+
+def taken(reals, problems=None):
+    """Problems as a run asks for them, and what is told of the family."""
+    found = reals.swapped(FAMILY, problems or [problem()])
+    return found, reals.used["block_fp8"]
+
+
+@pytest.fixture(autouse=True)
+def _no_kernels_left(monkeypatch):
+    monkeypatch.setattr(compiling, "GIVEN", {})
+    monkeypatch.setattr("benchmarks.model.real.kernels.GIVEN", compiling.GIVEN)
+
+
+def test_a_package_is_found_with_its_version(tmp_path):
+    found = packages([vllm(tmp_path, version="1.2.3")])
+    assert {name: one.words for name, one in found.items()} == {"vllm": "vLLM 1.2.3"}
+
+
+def test_a_virtual_environment_has_its_packages_inside(tmp_path):
+    vllm(tmp_path / "lib" / "python3.11" / "site-packages")
+    assert packages([str(tmp_path)])["vllm"].words == "vLLM 9.9"
+
+
+def test_of_two_versions_the_first_folder_counts(tmp_path):
+    folders = [vllm(tmp_path / "one", version="1"), vllm(tmp_path / "two", version="2")]
+    assert packages(folders)["vllm"].version == "1"
+
+
+def test_a_folder_without_a_package_is_an_error_that_names_it(tmp_path):
+    with pytest.raises(KprofError) as caught:
+        packages([str(tmp_path)])
+    assert str(tmp_path) in str(caught.value)
+    assert "vllm/model_executor" in str(caught.value)
+
+
+def test_the_kernel_of_the_package_takes_the_place_of_the_stand_in(tmp_path):
+    (found,), used = taken(RealKernels(packages([vllm(tmp_path)])))
+    (point,) = found.candidates[0].points
+    job = job_of(point)
+    assert job.request.function == "_w8a8_block_fp8_matmul"
+    # Tiles of 32 x 64 of 64 x 256, and what only numbers them is no constant of the code.
+    assert job.grid == (8,)
+    assert job.arguments["GROUP_SIZE_M"] == 8
+    assert not [key for key in job.request.constexprs if "GROUP_SIZE_M" in str(key)]
+    assert used.packages == ("vLLM 9.9",)
+    assert used.refused == ()
+    assert used.stand_ins == [problem()]
+
+
+def test_values_of_the_group_share_a_compile(tmp_path):
+    configs = [{**CONFIG, "GROUP_M": group} for group in (1, 4, 16, 32)]
+    (found,), _ = taken(RealKernels(packages([vllm(tmp_path)])), [problem(*configs)])
+    assert len({job_of(one.points[0]).request.key for one in found.candidates}) == 1
+
+
+def test_what_the_package_imports_is_not_run(tmp_path):
+    taken(RealKernels(packages([vllm(tmp_path)])))
+    (kernel,) = compiling.GIVEN.values()
+    assert "something_heavy" not in vars(__import__(kernel.entry.fn.__module__))
+
+
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [
+        ({"name": "_w8a8_product_of_tomorrow"}, "vLLM 9.9 has no _w8a8_triton_block_scaled_mm"),
+        ({"more": " stride_of_tomorrow,"}, "stride_of_tomorrow"),
+    ],
+)
+def test_another_version_keeps_the_stand_in_and_says_why(tmp_path, package, said):
+    given = [problem()]
+    found, used = taken(RealKernels(packages([vllm(tmp_path, **package)])), given)
+    assert found == given
+    assert used.packages == ()
+    assert said in used.refused[0]
+    told = {"kernels": [], "packages": [], "refused": list(used.refused)}
+    assert said in error.words(told)
+    assert any(said in line for line in error.section({"block_fp8": told}, {"block_fp8": "Block FP8"}))
+
+
+def test_a_family_that_has_no_package_is_left_alone(tmp_path):
+    reals = RealKernels(packages([vllm(tmp_path)]))
+    plain = Family("flydsl", "FlyDSL", "time", "all", lambda *_: [problem()])
+    assert reals.family(plain) is plain
+    assert reals.family(FAMILY) is not FAMILY
+
+
+def test_winners_stay_where_configurations_are_drawn(tmp_path):
+    configs = [{**CONFIG, "BLOCK_M": 16 << n} for n in range(5)]
+    reals = RealKernels(packages([vllm(tmp_path)]))
+    (found,) = reals.swapped(Family(**{**vars(FAMILY), "drawn": 2}), [problem(*configs)])
+    assert [one.winner for one in found.candidates] == [True, False, False]
+    assert reals.used["block_fp8"].stand_ins[0].candidates[1].config == found.candidates[1].config
+
+
+def test_a_decorator_that_is_not_known_is_refused():
+    text = KERNEL.format(name="k", more="").replace("@triton.jit\ndef k", "@triton.jit(debug=True)\ndef k")
+    with pytest.raises(KprofError, match="plain @triton"):
+        with_numbers(text, "k", ["GROUP_SIZE_M"])
+
+
+@given(k=st.integers(1, 128).map(lambda n: 256 * n), parts=st.integers(1, 16), depth=st.sampled_from([128, 256, 512]))
+def test_parts_of_k_are_whole_tiles_and_cover_it(k, parts, depth):
+    full = launches._mx_split({"BLOCK_SIZE_K": depth, "NUM_KSPLIT": parts}, k)
+    part, count = full["SPLITK_BLOCK_SIZE"], full["NUM_KSPLIT"]
+    assert 1 <= count <= parts
+    assert part * count >= k
+    assert count == 1 or k % part == 0 or full["BLOCK_SIZE_K"] <= 128
+
+
+def test_one_part_is_not_added_up():
+    """A tile as deep as K leaves AITER's launcher one part of the eight that are asked for."""
+    shape = {"M": 64, "N": 256, "K": 512, "scales": "none", "dtype": "bf16", "arch": "gfx942"}
+    config = {**CONFIG, "SPLIT_K": 8, "MODIFIER": "", "BLOCK_K": 512}
+    assert launches.aiter_sum(shape, config, []) is None
+    assert launches.aiter_sum(shape, {**config, "BLOCK_K": 64}, []).args["ACTUAL_KSPLIT"] == 8
+
+
+def judged(times):
+    scored = [
+        Scored(Candidate((), {"BLOCK_M": n}, winner=n == 0), (n, us), us, us, us, "memory", 1.0)
+        for n, us in enumerate(times)
+    ]
+    figures = {"percentile": 0.0, "near_tie": 0.0, "top1": 1, "top5": 1, "top20": 1, "n": len(times), "within": 1.0}
+    figures |= {"common_top1": 0.0, "common_top5": 0.0, "resource_percentile": 0.5}
+    return Judged(problem(), figures, scored)
+
+
+def test_the_error_is_that_of_the_times_and_their_order():
+    found = error.figures([judged([2, 4, 6, 8, 10])], [judged([1, 2, 3, 4, 5])])
+    assert found["order"] == pytest.approx(1.0)
+    assert found["ratio"] == pytest.approx([2.0, 2.0, 2.0])
+    turned = error.figures([judged([2, 4, 6, 8, 10])], [judged([5, 4, 3, 2, 1])])
+    assert turned["order"] == pytest.approx(-1.0)
+
+
+def test_the_page_names_package_version_and_what_has_none():
+    told = {"kernels": ["vllm block FP8"], "packages": ["vLLM 9.9"], "refused": [], "problems": [1, 1]}
+    told["error"] = error.figures([judged([2, 4, 6, 8, 10])], [judged([1, 2, 3, 4, 5])])
+    page = "\n".join(error.section({"block_fp8": told}, {"block_fp8": "Block FP8", "flydsl": "FlyDSL"}))
+    assert "| Block FP8 | vLLM 9.9 | 1 | 5 | 1.00 | 2.00/2.00/2.00 |" in page
+    assert "whose error is not known: FlyDSL" in page
