@@ -31,7 +31,7 @@ def test_each_effect_is_left_out_once(monkeypatch: pytest.MonkeyPatch, jobs: int
     tables = ablations.figures(_Facts(), chosen, [], quick=False, jobs=jobs)  # type: ignore[arg-type]
 
     assert list(tables) == ["mm", "fused_moe"]
-    assert [len(table) for table in tables.values()] == [17, 17]
+    assert [len(table) for table in tables.values()] == [18, 18]
     assert tables["mm"]["all effects"] == {"clean_spearman": 3.0, "left_out": "", "problems": 3}
     assert tables["mm"]["without out_of_step"]["left_out"] == "out_of_step"
     assert tables["fused_moe"]["without lds"]["problems"] == 3, "the first, fifth and ninth"

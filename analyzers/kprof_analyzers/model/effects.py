@@ -16,6 +16,7 @@ class Effects:
         ping_pong: half of the wavefronts run one barrier ahead where a conditional barrier stands before the loop.
         scratch: spilled registers cost memory accesses.
         l2_traffic: tiles that run together share what they load; without it every load comes from memory.
+        wrapped_rows: rows of a tile that wrap round to others of it move no bytes of their own.
         wave_quantisation: workgroups run in rounds; without it the grid is spread evenly.
         persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
         short_runs: rows of a tile that are shorter than a channel's interleave get less bandwidth.
@@ -34,6 +35,7 @@ class Effects:
     ping_pong: bool = True
     scratch: bool = True
     l2_traffic: bool = True
+    wrapped_rows: bool = True
     wave_quantisation: bool = True
     persistent: bool = True
     short_runs: bool = True

@@ -10,25 +10,27 @@ from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
 from kprof_analyzers.memory.spare_lanes import requested_and_distinct_bytes
 from kprof_analyzers.model.masks import live_shares
+from kprof_analyzers.model.wraps import wrapped_shares
 from kprof_analyzers.source_lines import location_of
 
 
-def fetched_shares(facts: KernelFacts, request: float) -> dict[int, float]:
+def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) -> dict[int, float]:
     """Position of a load or store to bytes that go to or from L2 for each byte of its lanes.
 
     Lanes that ask for the same element get it with one access: a scale of a row is loaded by every lane of the row. A
-    column of single elements, rows apart, costs a request each. Lanes that the mask turns off move nothing. The
-    compiler's instructions are distinguished by source line only: all of one line get their mean. Accesses that are not
-    here move what their lanes hold.
+    column of single elements, rows apart, costs a request each. Lanes that the mask turns off move nothing, nor do
+    those of rows that wrap round to others of the tile. The compiler's instructions are distinguished by source line
+    only: all of one line get their mean. Accesses that are not here move what their lanes hold.
 
     Args:
         facts: the kernel.
         request: bytes that a CU asks L2 for at least.
+        wrapped: rows that wrap round to others of their tile are not fetched again.
     """
     if facts.ttgir is None:
         return {}
     sums: dict[tuple[bool, str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    live = live_shares(facts)
+    live, different = live_shares(facts), wrapped_shares(facts) if wrapped else {}
     for op in facts.ttgir.operations:
         store = op.name in GLOBAL_STORES
         if not is_load(op) and not store:
@@ -39,7 +41,7 @@ def fetched_shares(facts: KernelFacts, request: float) -> dict[int, float]:
         needed, asked = _bytes(op, facts.arguments, request)
         entry = sums[store, place.file, place.line]
         # What several lanes hold of a stored tile is written by one of them: not told apart here.
-        entry[0] += live.get(op.index, 1.0) * (asked if store else needed)
+        entry[0] += live.get(op.index, 1.0) * (asked if store else needed * different.get(op.index, 1.0))
         entry[1] += asked
     found: dict[int, float] = {}
     for i in facts.program.instructions:

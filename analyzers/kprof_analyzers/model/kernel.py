@@ -99,7 +99,8 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     if facts.ttgir is not None:
         evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid, facts.contents)
     trips = loop_trips(facts, nodes, evaluator)
-    found, shared = _traffic(facts, machine, where, evaluator, [trips[n.loop.index] for n in loops_of(nodes)])
+    looped = [trips[n.loop.index] for n in loops_of(nodes)]
+    found, shared = _traffic(facts, machine, where, evaluator, looped, wrapped=effects.wrapped_rows)
     if repeated is not None:
         shared = kept(shared, repeated, cache_bytes(machine, "mall"))
     warps = facts.resources.num_warps
@@ -107,7 +108,8 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     apart = warps < machine.simds
     simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
     conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
-    translator = Translator(machine, effects, simds, conflicts, fetched_shares(facts, machine.figures["request_bytes"]))
+    fetched = fetched_shares(facts, machine.figures["request_bytes"], wrapped=effects.wrapped_rows)
+    translator = Translator(machine, effects, simds, conflicts, fetched)
     code = translator.translate(facts.program.instructions)
     paths = memory_paths(facts, machine, effects, where, shared)
     l2_paths = memory_paths(facts, machine, effects, where, shared, near_only=True)
@@ -118,7 +120,13 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
 
 
 def _traffic(
-    facts: KernelFacts, machine: Machine, where: Spread, everywhere: Evaluator | None, trips: Sequence[Trips]
+    facts: KernelFacts,
+    machine: Machine,
+    where: Spread,
+    everywhere: Evaluator | None,
+    trips: Sequence[Trips],
+    *,
+    wrapped: bool,
 ) -> tuple[list[Access], Sharing]:
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
@@ -140,8 +148,9 @@ def _traffic(
             evaluator.enter(loop, first=True)
             mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
-    found = accesses(facts, evaluator, times)
-    different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
+    found = accesses(facts, evaluator, times, wrapped=wrapped)
+    every = accesses(facts, everywhere, times, wrapped=wrapped)
+    different = footprint(every, len(everywhere.programs), where.total)
     l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
     shared = sharing(found, machine.xcds, running, machine.channels, mall)
     return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)

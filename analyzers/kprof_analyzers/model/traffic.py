@@ -17,6 +17,7 @@ from kprof_analyzers.model.machine import Channels
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
+from kprof_analyzers.model.wraps import wrapped_shares
 
 _MOSTLY = 0.9
 _LITTLE = 0.05
@@ -30,7 +31,7 @@ class Access:
 
     Attributes:
         operation: the operation.
-        tile_bytes: bytes of its tile, without what the mask leaves out.
+        tile_bytes: bytes of its tile, without what the mask leaves out and copies of rows that wrap round.
         corners: address of the first element for each workgroup, in elements; ``None`` when not known.
         times: how often a workgroup does it in all.
         live: which workgroups do it at all; ``None``: all.
@@ -74,17 +75,20 @@ class Sharing:
     loads: tuple[int, int] = (0, 0)
 
 
-def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float]) -> list[Access]:
+def accesses(
+    facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float], *, wrapped: bool = True
+) -> list[Access]:
     """All tensor loads and stores of a kernel.
 
     Args:
         facts: the kernel.
         evaluator: for the workgroups in question.
         times: TTGIR loop (``None``: outside all) to how often its body is done by a workgroup.
+        wrapped: rows that wrap round to others of their tile are no bytes of their own.
     """
     assert facts.ttgir is not None
     found = []
-    shares = live_shares(facts)
+    shares, different = live_shares(facts), wrapped_shares(facts) if wrapped else {}
     for op in facts.ttgir.operations:
         if not is_load(op) and op.name not in STORES:
             continue
@@ -101,7 +105,7 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
         if span is not None and op.loop is not None:
             # Other iterations of the loops around may be elsewhere.
             span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
-        moved = shape.elements * size * shares.get(op.index, 1.0)
+        moved = shape.elements * size * shares.get(op.index, 1.0) * different.get(op.index, 1.0)
         found.append(Access(op, moved, corner, whole, live, run, span))
     return found
 

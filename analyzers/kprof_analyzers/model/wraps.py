@@ -1,0 +1,65 @@
+"""How much of a loaded tile is different, where its rows or columns wrap round: ``offsets % M``.
+
+A product of few rows pads its tile with rows that it has already: ``(pid * 64 + arange(64)) % 4`` loads four rows
+sixteen times. The copies are asked for, lane by lane, but they are in the vector cache or in the same request, so that
+nothing more comes from L2 or memory.
+"""
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.mlir import Module, Operation, TensorType
+from kprof_analyzers.memory.addressing import Stride, address, steps_of
+from kprof_analyzers.memory.dataflow import flow_of, global_loads
+from kprof_analyzers.model.scalars import Evaluator
+
+_REMAINDERS = ("arith.remsi", "arith.remui")
+
+
+def wrapped_shares(facts: KernelFacts) -> dict[int, float]:
+    """Index of a load of the TTGIR to the share of its tile's elements that differ from each other, below 1.
+
+    Known where consecutive numbers are divided by one that is known at the launch, as in ``rows % M``.
+    """
+    if facts.ttgir is None:
+        return {}
+    shares = _remainders(facts.ttgir, facts)
+    flow, found = flow_of(facts.ttgir), {}
+    for load in global_loads(facts.ttgir) if shares else ():
+        made_of = {op.index: op for op in _made_of(load)}
+        share = 1.0
+        for op in made_of.values():
+            before = flow.producer(flow.input(op, 0))
+            # Where the numbers count in another way, too, as in (n % width, n // width), they are no copies.
+            if op.index in shares and before is not None and before.index not in made_of:
+                share *= shares[op.index]
+        if share < 1:
+            found[load.index] = share
+    return found
+
+
+def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
+    """Index of a remainder of consecutive numbers to the share of its results that differ, below 1."""
+    evaluator = None
+    found = {}
+    for op in module.named(*_REMAINDERS):
+        shape = next((t for t in op.result_types if isinstance(t, TensorType)), None)
+        left, right = (flow_of(module).input(op, n) for n in (0, 1))
+        steps = steps_of(module, left)
+        if shape is None or not steps or steps_of(module, right):
+            continue
+        axes = [axis for axis, step in steps.items() if axis < len(shape.shape)]
+        if len(axes) != 1 or steps[axes[0]] != Stride():
+            continue
+        evaluator = evaluator or Evaluator(module, facts.arguments, [(0, 0, 0)], (1, 1, 1), facts.contents)
+        divisor, extent = evaluator.certain(right), shape.shape[axes[0]]
+        if isinstance(divisor, int) and 0 < divisor < extent:
+            found[op.index] = divisor / extent
+    return found
+
+
+def _made_of(load: Operation) -> list[Operation]:
+    """Operations that a load's addresses are made of, as far as remainders and loads; none of earlier iterations."""
+    where = address(load)
+    if where is None:
+        return []
+    stop = {"tt.load", "amdg.buffer_load", *_REMAINDERS}
+    return list(flow_of(load.module).back(where, stop=lambda op: op.name in stop, carried=False))
