@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.model import environments
+
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
     from kprof.kernel_spec import Kernel
@@ -32,6 +34,7 @@ class Point:
         repeated: bytes touched between two launches with the same data, where it was timed in a row; ``None``: the
             caches were cold.
         contents: indices in memory that the launch's pointers point to.
+        triton: the release that compiles it; empty for this Python's.
     """
 
     kernel: str
@@ -43,6 +46,7 @@ class Point:
     grid: tuple[int, ...] | None = None
     repeated: float | None = None
     contents: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    triton: str = ""
 
 
 GIVEN: "dict[str, Kernel]" = {}
@@ -82,7 +86,8 @@ def job_of(point: Point) -> "TargetJob":
     if point.arguments or point.grid:
         launch = replace(launch, args={**launch.args, **dict(point.arguments)}, grid=point.grid or launch.grid)
     options = split_config(config)[1]
-    request = from_launch(kernel.entry, launch, machine.name, options=options, environment=dict(point.environment))
+    switches = {**environments.switches(point.triton), **dict(point.environment)}
+    request = from_launch(kernel.entry, launch, machine.name, options=options, environment=switches)
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
     contents = {n: t.values for n, t in launch.args.items() if isinstance(t, Tensor) and t.values is not None}
     return TargetJob(request, machine, kernel.name, tuple(launch.grid), shape, numbers, contents=contents)
@@ -94,6 +99,19 @@ def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, 
 
     options = kernel_of(base).parts[part].options
     return split_config(config)[1] if options is None else dict(options)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A compile, and the release of Triton that is to do it."""
+
+    job: "TargetJob"
+    triton: str
+
+    @property
+    def key(self) -> str:
+        """What tells it from others."""
+        return f"{self.triton} {self.job.request.key}"
 
 
 @dataclass(frozen=True)
@@ -131,26 +149,26 @@ class Facts:
 
     def prepare(self, points: Iterable[Point]) -> list["KernelFacts | None"]:
         """Facts of each launch, with its own grid and arguments; ``None`` where it does not compile."""
-        asked = [(point, self._job(point)) for point in points]
-        waiting = {job.request.key: job for _, job in asked if job is not None and job.request.key not in self._read}
-        self._compile([job for key, job in waiting.items() if key not in self.failures])
-        return [None if job is None else self._with_launch(job, point) for point, job in asked]
+        asked = [(point, self._order(point)) for point in points]
+        waiting = {order.key: order for _, order in asked if order is not None and order.key not in self._read}
+        self._compile([order for key, order in waiting.items() if key not in self.failures])
+        return [None if order is None else self._with_launch(order, point) for point, order in asked]
 
     def build(self, points: Iterable[Point]) -> list[Built]:
         """Compiles whatever the hardware's limits say, and tells what a launch would ask for."""
-        jobs = [self._job(point) for point in points]
-        found = {job.request.key: job for job in jobs if job is not None and job.request.key not in self._built}
-        self._compile([job for key, job in found.items() if key not in self.failures])
+        orders = [self._order(point) for point in points]
+        found = {order.key: order for order in orders if order is not None and order.key not in self._built}
+        self._compile([order for key, order in found.items() if key not in self.failures])
         none = Built(None, (), "there is no launch for it")
-        return [none if job is None else self._outcome(job) for job in jobs]
+        return [none if order is None else self._outcome(order) for order in orders]
 
-    def _outcome(self, job: "TargetJob") -> Built:
-        return self._built.get(job.request.key) or Built(None, (), self.failures.get(job.request.key, "not compiled"))
+    def _outcome(self, order: Order) -> Built:
+        return self._built.get(order.key) or Built(None, (), self.failures.get(order.key, "not compiled"))
 
-    def _job(self, point: Point) -> "TargetJob | None":
+    def _order(self, point: Point) -> Order | None:
         """The compile that a launch needs; ``None`` where the kernel has no launch for it."""
         try:
-            return job_of(point)
+            return Order(job_of(point), point.triton)
         except Exception as error:  # noqa: BLE001  # one row must not end the whole table
             known = ", ".join(f"{name}={value}" for name, value in point.config.items())
             reason = " ".join(str(error).split()) or type(error).__name__
@@ -161,52 +179,57 @@ class Facts:
         """Fingerprint of the machine code: equal for configurations that compile to the same instructions."""
         return self._isa[point_facts.name]
 
-    def _compile(self, jobs: Sequence["TargetJob"]) -> None:
-        from kprof.compiler.compile import compile_many
+    def _compile(self, orders: Sequence[Order]) -> None:
+        """Compile, each release's own in its environment."""
+        for triton in sorted({order.triton for order in orders}):
+            self._compile_with(triton, [order for order in orders if order.triton == triton])
 
+    def _compile_with(self, triton: str, orders: Sequence[Order]) -> None:
         began = time.monotonic()
-        for done, outcome in enumerate(compile_many([j.request for j in jobs], self.jobs, timeout=self.timeout), 1):
-            job = jobs[outcome.index]
+        requests = [order.job.request for order in orders]
+        for done, outcome in enumerate(environments.compile_with(triton, requests, self.jobs, self.timeout), 1):
+            order = orders[outcome.index]
+            label = " ".join(filter(None, (order.job.request.label, triton and f"(Triton {triton})")))
             if outcome.compiled is None:
-                self.failures[job.request.key] = f"{job.request.label}: {outcome.error}"
+                self.failures[order.key] = f"{label}: {outcome.error}"
                 continue
             if not outcome.compiled.cached:
                 self.compiled += 1
                 self.compile_seconds += outcome.compiled.seconds
             try:
-                self._keep(job, outcome.compiled)
+                self._keep(order, outcome.compiled)
             except Exception as error:  # noqa: BLE001  # one code must not end the whole table
-                self.failures[job.request.key] = f"{job.request.label}: not read: {error}"
+                self.failures[order.key] = f"{label}: not read: {error}"
             if time.monotonic() - began > 2:
-                print(f"\r  compiled {done} of {len(jobs)} ", end="", file=sys.stderr, flush=True)
-        if jobs and time.monotonic() - began > 2:
+                print(f"\r  compiled {done} of {len(orders)} ", end="", file=sys.stderr, flush=True)
+        if orders and time.monotonic() - began > 2:
             print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
 
-    def _keep(self, job: "TargetJob", compiled: Any) -> None:
+    def _keep(self, order: Order, compiled: Any) -> None:
         from hashlib import sha256
 
         from kprof.targets.jobs import loaded
         from kprof_analyzers.pipeline import facts_of
 
-        problems = compiled.launch_problems
-        self._built[job.request.key] = Built(compiled.lds_bytes, tuple(str(one) for one in problems), "")
+        job, problems = order.job, compiled.launch_problems
+        self._built[order.key] = Built(compiled.lds_bytes, tuple(str(one) for one in problems), "")
         if problems:
-            self.failures[job.request.key] = f"{job.request.label}: {problems[0]}"
+            self.failures[order.key] = f"{job.request.label}: {problems[0]}"
             return
         found = loaded(job, compiled)
         digest = sha256(instructions(compiled.amdgcn).encode()).hexdigest()
         facts, _ = facts_of(found)
-        self._read[job.request.key] = replace(facts, name=digest)
+        self._read[order.key] = replace(facts, name=digest)
         self._isa[digest] = digest
 
-    def _with_launch(self, job: "TargetJob", point: Point) -> "KernelFacts | None":
+    def _with_launch(self, order: Order, point: Point) -> "KernelFacts | None":
         """Code is the same for all GPUs of an architecture, time is not."""
         from kprof.hardware.machine import find_product
 
-        facts = self._read.get(job.request.key)
+        facts = self._read.get(order.key)
         if facts is None:
             return None
-        product = find_product(point.product)
+        job, product = order.job, find_product(point.product)
         contents = {**job.contents, **dict(point.contents)}
         return replace(facts, grid=job.grid, arguments=job.arguments, product=product, contents=contents)
 

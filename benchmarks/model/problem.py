@@ -18,7 +18,7 @@ class Candidate:
         time_us: measured, ``None`` where it is not known.
         suspect: the collectors of the data took the time for a disturbance.
         winner: the published winner of a search.
-        triton: the version that it was measured with, where sides of a pair differ in it.
+        triton: the version that it was measured with, as the row names it; empty where it names none.
         valid: whether it could be launched, where that is what is asked.
         lds: bytes of LDS that its launch asked for, where the error named them.
         matrix_share: of its loop's cycles, those that a wavefront's matrix instructions fill, by a thread trace.
@@ -79,6 +79,7 @@ class Family:
         packages: that have the measured kernel, by their names; the first that is there counts.
         drawn: configurations of a problem besides the winner, drawn where the measured kernel takes its place: of
             kernels that have the sizes compiled in each configuration is a compile of its own. ``None``: all.
+        triton: the release that compiles rows that name none, where that is not the usual one.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Family:
     private: bool = False
     packages: tuple[str, ...] = ()
     drawn: int | None = None
+    triton: str = ""
 
 
 def renamed(config: Mapping[str, Any], names: Mapping[str, str], **fixed: Any) -> dict[str, Any]:

@@ -246,7 +246,7 @@ def write(
     figures = {name: summary(judged) for name, judged in results.items()}
     titles = {f.name: heading(f, results[f.name]) for f in chosen}
     parts += error.section(real, titles)
-    parts += tritons.section(extra.get("tritons", {}), tritons.version(), titles)
+    parts += tritons.section(extra.get("tritons", {}), titles, extra.get("refused", ()))
     if other := tritons.table(folder, figures, titles):
         parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]
     for name, found in extra.get("ablations", {}).items():
@@ -331,8 +331,6 @@ def _section(folder: Path, family: Family, found: Sequence[Judged], real: Mappin
     if len(lines) <= LONG and not family.private:
         parts += [*markdown(header, lines), ""]
     parts += [f"Over all: {_words(summary(found))}.", ""]
-    if family.question == "pair" and (own := tritons.by_own(folder, family.name, found)):
-        parts += [f"Each side from the code of its own Triton: {_words(summary(own))}.", ""]
     for part, figures in by_part(found).items():
         parts += [f"{part.capitalize()}: {_words(figures)}.", ""]
     if family.name == "tables":

@@ -1,8 +1,9 @@
 """The performance model against published measurements: ``python -m benchmarks.model --data FOLDER``.
 
-``FOLDER`` has the measurements (``configs.csv.gz``), which are not part of the project. Kernels are compiled with the
-Triton of the Python that runs this: 3.6 for the figures in docs/validation/model.md. A first run compiles for some
-minutes; kprof's cache then makes the next ones quick.
+``FOLDER`` has the measurements (``configs.csv.gz``), which are not part of the project. Each row is compiled with the
+Triton that it names, in an environment that kprof makes as for ``kprof diff``; rows that name none with the usual one,
+whatever Triton this Python has. A first run gets these Tritons and compiles for an hour; kprof's cache then makes the
+next ones quick.
 """
 
 import argparse
@@ -34,13 +35,13 @@ PAGES = ROOT / "docs" / "validation"
 DATA = ROOT.parent / "shared" / "groundtruth"
 
 
-def families() -> list[Family]:
-    """All families, in the order of the report."""
+def families(releases: tritons.Releases | None = None) -> list[Family]:
+    """All families, in the order of the report; each launch is compiled with the release that is assigned to it."""
     found: list[Family] = []
     for name in MODULES:
         module = import_module(f"benchmarks.model.families.{name}")
         found += getattr(module, "FAMILIES", ()) or (module.FAMILY,)
-    return found
+    return [(releases or tritons.Releases()).assign(family) for family in found]
 
 
 def main() -> None:
@@ -51,7 +52,8 @@ def main() -> None:
     began = time.monotonic()
     rows = load(options.data)
     real = RealKernels(_packages(options.packages))
-    known = {family.name: real.family(family) for family in families()}
+    releases = tritons.Releases(forced=options.triton)
+    known = {family.name: real.family(family) for family in families(releases)}
     names = _names(options.only, known)
     facts = Facts(options.jobs, options.timeout)
     if options.compile_only:
@@ -60,13 +62,14 @@ def main() -> None:
             print(f"{name}: {facts.compiled} compiled in {facts.compile_seconds:.0f} s, {len(facts.failures)} failed")
         return
     model = Model(facts)
-    results, versions, compared = _judged(model, [known[name] for name in names], rows, real, quick=options.quick)
+    chosen = [known[name] for name in names]
+    results, versions, compared = _judged(model, releases, chosen, rows, real, quick=options.quick)
     names = [name for name in names if name in results]
-    if known_of_versions := tritons.another(rows):
-        print(f"\n{known_of_versions}")
+    for refused in releases.told():
+        print(f"\n{refused}")
     extra_rows = report.print_rows(rows, whole=not options.only)
-    extra: dict[str, Any] = {"tritons": versions, "goals": report.print_goals(results), "rows": extra_rows}
-    extra["real"] = compared
+    extra: dict[str, Any] = {"tritons": versions, "refused": releases.told(), "real": compared, "rows": extra_rows}
+    extra["goals"] = report.print_goals(results)
     extra["sureness"] = sureness.figures([known[name] for name in names], results)
     sureness.show(extra["sureness"])
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
@@ -85,11 +88,7 @@ def main() -> None:
     elif options.ablations_file:
         Path(options.ablations_file).write_text(json.dumps(extra["ablations"], indent=1), encoding="utf-8")
     if options.keep:
-        each = {name: summary(results[name]) for name in names}
-        sides = {name: found for name in names if (found := tritons.times(results[name]))}
-        tritons.keep(
-            PAGES, {name: one | ({"times": sides[name]} if name in sides else {}) for name, one in each.items()}
-        )
+        tritons.keep(PAGES, {name: summary(results[name]) for name in names}, options.triton)
     if options.ranges:
         ranges.write([known[name] for name in names], results, options.ranges)
         if not options.only:
@@ -118,18 +117,15 @@ def _packages(folders: Sequence[str]) -> dict[str, Package]:
 
 
 def _judged(
-    model: Model, chosen: Sequence[Family], rows: Rows, real: RealKernels, *, quick: bool
+    model: Model, releases: tritons.Releases, chosen: Sequence[Family], rows: Rows, real: RealKernels, *, quick: bool
 ) -> tuple[dict[str, list[Judged]], dict[str, list[dict[str, Any]]], dict[str, dict[str, Any]]]:
     """Families with problems: their results, which Tritons their rows name, and real kernels beside stand-ins."""
     results, versions, compared = {}, {}, {}
     for family in chosen:
-        before = set(rows.made)
         problems = family.problems(rows, quick)
         if not problems:
             continue
-        # What a family writes itself (published tables) has no rows.
-        if asked := [row for row in rows if id(row) in rows.made - before]:
-            versions[family.name] = tritons.matches(asked, tritons.version())
+        versions[family.name] = releases.matches(problems)
         results[family.name] = judge(model, family, problems)
         report.print_family(family, results[family.name])
         if (used := real.used.get(family.name)) is not None:
@@ -152,11 +148,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--ablations-file", help="where --ablations writes its table, and --write reads it without")
     parser.add_argument("--compile-only", action="store_true", help="fill the cache and stop")
     parser.add_argument("--details", help="file for every prediction, as JSON")
-    parser.add_argument("--keep", action="store_true", help="add to the figures of other Tritons that --write shows")
+    parser.add_argument("--triton", default="", help="compile all rows with this release (3.9.0), whatever they name")
+    parser.add_argument("--keep", action="store_true", help="add the figures of --triton to those that --write shows")
     parser.add_argument("--write", action="store_true", help="write docs/validation/model.md, .json and .svg")
     parser.add_argument("--update", metavar="COMMIT", help="write the families' sections only, with the commit")
     parser.add_argument("--ranges", metavar="COMMIT", help="fit the ranges anew and write them, with the commit")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.keep and not options.triton:
+        parser.error("--keep keeps the figures of the one release that --triton names")
+    return options
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""The same rows predicted from the code of other Tritons: how much the compiler moves, not how good the model is.
+"""Which Triton compiles which row; and the same rows from the code of others: how much the compiler moves.
 
-``python -m benchmarks.model --only tritonblas,mm,tables,attention --keep`` with another Triton's Python adds its
-figures to ``docs/validation/model_tritons.json``; the page of the main run shows them beside its own.
+Each row is compiled with the release that measured it (:class:`Releases`). ``python -m benchmarks.model --triton 3.4.0
+--only tritonblas,mm,tables,attention --keep`` compiles all of them with one release instead and adds the figures to
+``docs/validation/model_tritons.json``; the page of the main run shows them beside its own.
 """
 
 import json
@@ -12,10 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.model.data import Row, Rows
-from benchmarks.model.evaluate import Judged, Scored, pair_figures
+from benchmarks.model import environments
+from benchmarks.model.data import Row
 from benchmarks.model.layout import cell, markdown
+from benchmarks.model.problem import Family, Problem
 
+USUAL = "3.6.0"
+"""Compiles what does not say its Triton."""
 NAME = "model_tritons.json"
 _RELEASE = re.compile(r"(?<![\d.])(\d+)\.(\d+)(?:\.\d+)?")
 _ROCM = re.compile(r"ROCm\s*[\d.]+", re.IGNORECASE)
@@ -29,9 +33,9 @@ _KEYS = (
     ("median ratio", ("clean_ratio", "ratio_median"), "{:.2f}"),
 )
 TEXT = """\
-The same published rows, predicted from what other Tritons make of the same kernels. The tritonBLAS rows name
-3.6.0: the difference is the compiler's, and what a prediction is worth that is asked of another version than the one
-that runs.
+The same published rows, predicted from what one Triton makes of all of them, and each from its own. The tritonBLAS
+rows name 3.6.0: the difference is the compiler's, and what a prediction is worth that is asked of another version than
+the one that runs.
 """
 
 
@@ -71,90 +75,117 @@ def match(text: str, mine: str) -> str:
     return "perhaps" if known[0] != known[1] or "~" in text else "same"
 
 
-def another(rows: Sequence[Row]) -> str:
-    """What to know of rows in use that another version of Triton was measured with; empty without any.
+class Releases:
+    """Which release compiles which row: its own where it tells one that can be had, else the usual one.
 
-    The last part of a version does not count.
+    Args:
+        usual: for rows that do not tell theirs.
+        forced: for all rows, whatever they tell.
     """
-    mine = version()
-    used = (row for row in rows if not isinstance(rows, Rows) or id(row) in rows.made)
-    others = Counter(row.triton for row in used if match(row.triton, mine) == "another")
-    if not others:
-        return ""
-    known = ", ".join(f"{n} with {name}" for name, n in sorted(others.items()))
-    return (
-        f"Compiled with Triton {mine}, but of the rows in use {known} were measured. Another version makes other code "
-        "of the same kernel: run this with theirs to judge the model."
-    )
+
+    def __init__(self, usual: str = USUAL, forced: str = "") -> None:
+        self.usual = usual
+        self.forced = forced
+        self.refused: dict[str, str] = {}
+
+    def of(self, text: str, usual: str = "") -> str:
+        """The release for a row.
+
+        Args:
+            text: version that the row names.
+            usual: of its family, where that has one of its own.
+
+        Returns:
+            Such as ``3.6.0``; empty for this Python's, where not even the usual one can be had.
+        """
+        fallback = usual or self.usual
+        if self.forced:
+            return self.forced
+        known = releases(text)
+        wanted = fallback
+        if known is not None and match(text, fallback) == "another":
+            wanted = environments.name_of(known[1] if known[1] < environments.numbers_of(fallback) else known[0])
+        return next((one for one in (wanted, fallback) if not self._refuses(one)), "")
+
+    def _refuses(self, release: str) -> bool:
+        if release == version():
+            return False
+        if reason := environments.missing(release):
+            self.refused[release] = reason
+        return bool(reason)
+
+    def assign(self, family: Family) -> Family:
+        """A family whose problems say with which release each of their launches is compiled."""
+
+        def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
+            return [self._assigned(problem, family.triton) for problem in family.problems(rows, quick)]
+
+        return replace(family, problems=problems)
+
+    def _assigned(self, problem: Problem, usual: str) -> Problem:
+        # Configurations that were searched beside a winner are compiled as the winner is.
+        told = next((one.triton for one in problem.candidates if one.winner), "")
+        candidates = []
+        for one in problem.candidates:
+            release = self.of(one.triton or told, usual)
+            points = tuple(replace(point, triton="" if release == version() else release) for point in one.points)
+            candidates.append(replace(one, points=points))
+        return replace(problem, candidates=tuple(candidates))
+
+    def matches(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
+        """Versions that the measured configurations name: text, how many, what compiles them, and whether it is it."""
+        measured = (
+            (one.triton, one.points[0].triton or version())
+            for problem in problems
+            for one in problem.candidates
+            if one.points and (one.winner or one.valid is not None or one.time_us is not None)
+        )
+        return [
+            {"triton": text, "rows": n, "with": mine, "match": match(text, mine)}
+            for (text, mine), n in Counter(measured).most_common()
+        ]
+
+    def told(self) -> list[str]:
+        """Releases that could not be had, a sentence each."""
+        return [
+            f"Triton {release} cannot be had ({reason.rstrip('.')}): rows measured with it were compiled with "
+            f"{self.of(release) or version()}."
+            for release, reason in sorted(self.refused.items())
+        ]
 
 
-def matches(rows: Sequence[Row], mine: str) -> list[dict[str, Any]]:
-    """The versions that a family's rows name: text, rows, and whether the compiler's is the one."""
-    named = Counter(row.triton for row in rows)
-    return [{"triton": text, "rows": n, "match": match(text, mine)} for text, n in named.most_common()]
-
-
-def section(found: Mapping[str, Sequence[Mapping[str, Any]]], mine: str, titles: Mapping[str, str]) -> list[str]:
+def section(
+    found: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str, str], refused: Sequence[str] = ()
+) -> list[str]:
     """The part of the page about who compiled what was measured; empty where nothing is known of it."""
     lines = [
-        [titles[name], one["triton"] or "-", str(one["rows"]), _MARKS[one["match"]]]
+        [titles[name], one["triton"] or "-", str(one["rows"]), one["with"], _MARKS[one["match"]]]
         for name, each in found.items()
         for one in each
     ]
     if not lines:
         return []
-    total = sum(one["rows"] for each in found.values() for one in each)
-    same = sum(one["rows"] for each in found.values() for one in each if one["match"] == "same")
-    off = sum(one["rows"] for each in found.values() for one in each if one["match"] == "another")
+    counts: Counter[str] = Counter()
+    for each in found.values():
+        for one in each:
+            counts[one["match"]] += one["rows"]
     about = (
-        f"All rows were compiled with Triton {mine}. Of {total} rows {same} were measured with that release and {off} "
-        "with another: figures of those are also what two compilers differ by, see the section on other Tritons. The "
-        "rest do not say it, or not exactly."
+        f"Each row is compiled with the release that it names, in an environment that kprof makes, where one is named "
+        f"and can be had. Of {sum(counts.values())} rows {counts['same']} were compiled with the release that measured "
+        f"them, {counts['perhaps']} with one that the row may mean (it names several, or one roughly), and "
+        f"{counts['another']} with another; {counts['not told']} do not say theirs. Releases before 3.4, which kprof "
+        "itself does not support, hand over their code to it through a driver of the benchmark; a row of 2 stages is "
+        "then compiled with 0, which meant a pipeline before 3.2."
     )
-    return ["## Who compiled what was measured", "", about, "",
-            *markdown(["family", "measured with", "rows", "compiled with it"], lines), ""]  # fmt: skip
+    return ["## Who compiled what was measured", "", " ".join([about, *refused]), "",
+            *markdown(["family", "measured with", "rows", "compiled with", "that release"], lines), ""]  # fmt: skip
 
 
-def times(results: Sequence[Judged]) -> dict[str, list[float]]:
-    """Predicted microseconds of each pair's sides, by problem."""
-    return {one.problem.name: [side.us for side in one.scored] for one in results if "measured_gain" in one.figures}
-
-
-def by_own(folder: Path, family: str, results: Sequence[Judged]) -> list[Judged]:
-    """Pairs with each side predicted from the code of the Triton that measured it, as far as the file has its times.
-
-    Args:
-        folder: with the file that :func:`keep` writes.
-        family: its name there.
-        results: of this run.
-    """
-    path = folder / NAME
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    found = []
-    for judged in results:
-        known = {name: one.get(family, {}).get("times", {}).get(judged.problem.name) for name, one in kept.items()}
-        known[version()] = [side.us for side in judged.scored]
-        sides = [_from_own(side, place, known) for place, side in enumerate(judged.scored)]
-        whole = [side for side in sides if side is not None]
-        if judged.figures and len(whole) == len(sides):
-            found.append(replace(judged, figures=pair_figures(judged.problem, whole, None), scored=whole))
-    return found
-
-
-def _from_own(side: Scored, place: int, known: Mapping[str, Sequence[float] | None]) -> Scored | None:
-    """A side with the time that another Triton's code has, its range as wide; ``None`` where that is not known."""
-    listed = next((each for name, each in known.items() if each and match(side.candidate.triton, name) == "same"), None)
-    if listed is None:
-        return None
-    factor = listed[place] / side.us
-    return replace(side, us=listed[place], low=side.low * factor, high=side.high * factor)
-
-
-def keep(folder: Path, summaries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add this Triton's figures to the file, and of pairs what :func:`times` gives, as ``times``."""
+def keep(folder: Path, summaries: Mapping[str, Mapping[str, Any]], release: str) -> None:
+    """Add the figures that a release's code gives to the file."""
     path = folder / NAME
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    known.setdefault(version(), {}).update(summaries)
+    known.setdefault(release, {}).update(summaries)
     path.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
 
 
@@ -164,7 +195,7 @@ def table(
     """Header and lines, a family after the other; ``None`` without figures of another Triton."""
     path = folder / NAME
     others: dict[str, Mapping[str, Mapping[str, Any]]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    others = {**{name: found for name, found in others.items() if name != version()}, version(): summaries}
+    others = {**others, "its own": summaries}
     families = [name for name in titles if sum(name in found for found in others.values()) > 1]
     if not families:
         return None

@@ -54,6 +54,9 @@ def test_stages_of_old_tritons_are_todays():
     shape = {"op": "bmm", "shapes": "12x197x64, 12x64x197"}
     (problem,) = inductor.batched([row("inductor bmm template", shape, config)], False)
     assert problem.sides == ((197, 197, 64, 12, 2),)
+    # The table cannot tell 0 from 1; PyTorch of that time had 1.
+    assert point(problem).config["num_stages"] == 1
+    (problem,) = inductor.batched([row("inductor bmm template", shape, config | {"num_stages": 0})], False)
     assert point(problem).config["num_stages"] == 2
 
 

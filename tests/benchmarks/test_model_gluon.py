@@ -16,11 +16,6 @@ def row(kernel="v7_sliceN", variant="base", share="56.92", tile=(256, 128)):
                "gfx950")  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _new_enough(monkeypatch):
-    monkeypatch.setattr(gluon, "_compiles", lambda: True)
-
-
 def test_the_stock_compile_of_known_kernels_is_read():
     rows = Rows([row(), row("v5_local_prefetch", share=""), row(variant="llir"), row("v8_sliceMN")])
     first, second = gluon.problems(rows, False)
@@ -33,13 +28,6 @@ def test_the_stock_compile_of_known_kernels_is_read():
     assert second.candidates[0].points[0].config["HALVES"] == 1
     assert second.candidates[0].matrix_share is None
     assert sum(rows.skipped.values()) == 2
-
-
-def test_an_older_triton_says_why_there_is_nothing(monkeypatch):
-    monkeypatch.setattr(gluon, "_compiles", lambda: False)
-    rows = Rows([row()])
-    assert gluon.problems(rows, False) == []
-    assert [reason for _, reason in rows.skipped] == ["Gluon before Triton 3.9, which lacks a layout of these kernels"]
 
 
 def test_the_table_is_read_where_it_is(tmp_path):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from benchmarks.model import tritons
 from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Scored, pair_figures, sign_right
 from benchmarks.model.families import pairs
@@ -95,25 +94,3 @@ def test_gains_by_hand():
     assert found["no_gain_within_1.25"] == pytest.approx(2 / 3)
     assert found["in_range"] == 1
     assert pair_figures(problem, [scored(1.0, 1.0)], None) == {}
-
-
-def test_each_side_from_its_own_triton(tmp_path, monkeypatch):
-    """The side before was measured with 3.4: its time is that of a run with it, and a pair without one is left out."""
-    problem = Problem("p", (), 1e6, 1e3, "fp8", "MI355X")
-
-    def side(us, measured, triton):
-        return Scored(Candidate((), {}, measured, triton=triton), (triton,), us, us / 2, us * 2, "matrix", us)
-
-    both = [side(10.0, 15.0, "3.4"), side(10.0, 10.0, "3.6")]
-    results = [Judged(problem, pair_figures(problem, both, None), both)]
-    monkeypatch.setattr(tritons, "version", lambda: "3.6.0")
-    assert tritons.by_own(tmp_path, "retunes", results) == []
-
-    monkeypatch.setattr(tritons, "version", lambda: "3.4.0")
-    older = [Judged(problem, {"measured_gain": 1.5}, [side(14.0, 15.0, "3.4"), side(13.0, 10.0, "3.6")])]
-    tritons.keep(tmp_path, {"retunes": {"times": tritons.times(older)}})
-    monkeypatch.setattr(tritons, "version", lambda: "3.6.0")
-    (own,) = tritons.by_own(tmp_path, "retunes", results)
-    assert own.figures["predicted_gain"] == pytest.approx(1.4)
-    assert [one.us for one in own.scored] == [14.0, 10.0]
-    assert own.scored[0].high == pytest.approx(28.0)

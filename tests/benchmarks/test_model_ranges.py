@@ -5,7 +5,6 @@ import json
 import pytest
 
 from benchmarks.model import ranges, sureness, tritons
-from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Scored
 from benchmarks.model.problem import Candidate, Family, Problem
 
@@ -111,34 +110,16 @@ def test_the_page_has_its_tables():
     assert sum(line.startswith("|---") for line in section) == len(titles)
 
 
-def test_figures_of_other_tritons_stand_beside_the_runs_own(tmp_path, monkeypatch):
+def test_figures_of_other_tritons_stand_beside_the_runs_own(tmp_path):
     """One line for each Triton that has the family; nothing when there is only one."""
-    monkeypatch.setattr(tritons, "version", lambda: "3.4.0")
-    tritons.keep(tmp_path, {"a": {"problems": 3, "failed": 1, "clean_top1": 0.5}})
-    monkeypatch.setattr(tritons, "version", lambda: "3.6.0")
+    tritons.keep(tmp_path, {"a": {"problems": 3, "failed": 1, "clean_top1": 0.5}}, "3.4.0")
     own = {"a": {"problems": 3, "failed": 0, "clean_top1": 0.9}, "b": {"problems": 1}}
     header, lines = tritons.table(tmp_path, own, {"a": "A", "b": "B"})
 
     assert header[:2] == ["family", "Triton"]
-    assert [line[:4] for line in lines] == [["A", "3.4.0", "3", "1"], ["A", "3.6.0", "3", "0"]]
+    assert [line[:4] for line in lines] == [["A", "3.4.0", "3", "1"], ["A", "its own", "3", "0"]]
     assert lines[0][header.index("Spearman")] == "-"
     assert tritons.table(tmp_path / "none", own, {"a": "A"}) is None
-
-
-def test_rows_of_another_triton_are_told(monkeypatch):
-    """What was measured with 3.6 says little of 3.9's code, however it is written; unused rows say nothing."""
-    versions = ["3.6.0", "3.6.0", "3.4.1", "3.4", "~3.0", "3.4-3.9 (mixed)", "", "3.5.0"]
-    rows = Rows(Row("p", "sweep", "k", {}, {}, "", "", 1.0, "", "", triton=one) for one in versions)
-    rows.made = {id(row) for row in rows if row.triton != "3.5.0"}
-    monkeypatch.setattr(tritons, "version", lambda: "3.9.0")
-    assert (
-        "Triton 3.9.0, but of the rows in use 1 with 3.4, 1 with 3.4.1, 2 with 3.6.0, 1 with ~3.0 were measured"
-        in tritons.another(rows)
-    )
-
-    monkeypatch.setattr(tritons, "version", lambda: "3.6.1")
-    assert "1 with 3.4, 1 with 3.4.1, 1 with ~3.0 were measured" in tritons.another(rows)
-    assert tritons.another(Rows(rows[:2])) == ""
 
 
 @pytest.mark.parametrize(
@@ -161,16 +142,3 @@ def test_rows_of_another_triton_are_told(monkeypatch):
 )
 def test_versions_as_rows_have_them(text, mine, found):
     assert tritons.match(text, mine) == found
-
-
-def test_the_page_says_who_compiled_what():
-    """Every row is counted once, under what it names."""
-    rows = [Row("p", "sweep", "k", {}, {}, "", "", 1.0, "", "", triton=one) for one in ("3.6", "3.6", "3.4", "")]
-    found = tritons.matches(rows, "3.6.0")
-    assert {one["triton"]: (one["rows"], one["match"]) for one in found} == {
-        "3.6": (2, "same"), "3.4": (1, "another"), "": (1, "not told"),
-    }  # fmt: skip
-    section = tritons.section({"a": found}, "3.6.0", {"a": "A"})
-    assert "Of 4 rows 2 were measured with that release and 1 with another" in section[2]
-    assert "| A | 3.4 | 1 | **no** |" in section
-    assert tritons.section({}, "3.6.0", {}) == []

@@ -187,7 +187,7 @@ def winners(rows: Sequence[Row], quick: bool) -> list[Problem]:
         draw = Random(f"{kind} {arch}")
         for row, what, winner in draw.sample(rows_of, min(2 if quick else PROBLEMS, len(rows_of))):
             space = [config for config in _space(what) if config != winner]
-            candidates = [Candidate(what.points(winner), row.config, winner=True)]
+            candidates = [Candidate(what.points(winner), row.config, winner=True, triton=row.triton)]
             candidates += [Candidate(what.points(config), config) for config in space]
             found.append(what.problem(f"{kind} {arch} {what.m}x{what.n}x{what.k}", candidates))
     return found

@@ -62,7 +62,9 @@ def sweeps(rows: Sequence[Row], quick: bool) -> list[Problem]:
     chosen = (row for row in rows if row.kind == "sweep" and _gemm(row))
     for name, group in grouped(each(rows, chosen, _read)).items():
         what = group[0][1][0]
-        candidates = [Candidate(what.points(c), row.config, row.time_us, row.suspect) for row, (_, c) in group]
+        candidates = [
+            Candidate(what.points(c), row.config, row.time_us, row.suspect, triton=row.triton) for row, (_, c) in group
+        ]
         found.append(what.problem(name, candidates[::3] if quick and len(candidates) > 20 else candidates))
     return found
 
@@ -72,7 +74,7 @@ def times(rows: Sequence[Row], quick: bool) -> list[Problem]:
     chosen = [row for row in rows if row.kind == "tuned_best" and _gemm(row) and not _TIMED.fullmatch(row.kernel)]
     found = []
     for row, (what, config) in each(rows, chosen[:: 12 if quick else 1], _read):
-        candidate = Candidate(what.points(config), row.config, row.time_us, row.suspect)
+        candidate = Candidate(what.points(config), row.config, row.time_us, row.suspect, triton=row.triton)
         found.append(what.problem(row.problem, [candidate]))
     return found
 

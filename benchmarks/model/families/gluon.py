@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from benchmarks.model.compiling import Point
-from benchmarks.model.data import Row, UnusableError, each, skip
+from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
 
 KIND = "gluon_tiles"
 _HALVES = {"v5_local_prefetch": 1, "v7_sliceN": 2}
 """Kernels of the table to the parts in which the columns of a tile of B are read."""
-_SINCE = (3, 9)
+_SINCE = "3.9.0"
 """Earlier Gluon takes no linear layout for the places that tiles are fetched from."""
 
 
@@ -23,24 +23,15 @@ def _launch(row: Row) -> Point:
     return Point("gluon_gemm", shape, tile | {"HALVES": _HALVES[row.kernel], "num_warps": 4}, row.product)
 
 
-def _compiles() -> bool:
-    from kprof.compiler.versions import installed
-
-    return tuple(map(int, installed().version.split(".")[:2])) >= _SINCE
-
-
 def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
     """A problem for each tile of each kernel, with its one launch."""
     chosen = [row for row in rows if row.kind == KIND and row.time_us is not None]
-    if not _compiles():
-        for row in chosen:
-            skip(rows, row, "Gluon before Triton 3.9, which lacks a layout of these kernels")
-        return []
     found = []
     for row, point in each(rows, chosen, _launch):
         m, n, k = (point.shape[side] for side in "MNK")
         share = row.config["matrix_share"]
-        candidate = Candidate((point,), row.config, row.time_us, matrix_share=float(share) / 100 if share else None)
+        full = float(share) / 100 if share else None
+        candidate = Candidate((point,), row.config, row.time_us, matrix_share=full, triton=row.triton)
         tile = "x".join(str(point.config[name]) for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
         found.append(
             Problem(
@@ -71,4 +62,5 @@ FAMILY = Family(
     "the tiles that both kernels have, how often the fuller one is. What L2 gives a CU was chosen "
     "on the scheduled variants of these kernels, which are not among the rows.",
     private=True,
+    triton=_SINCE,
 )

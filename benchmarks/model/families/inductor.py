@@ -83,6 +83,10 @@ def _single(value: Any, default: int) -> int:
     return numbers[0]
 
 
+# Old Triton's 0 stages means the software pipeline of two today. Where a table cannot tell 0 from 1 ("0|1") it is 1, no
+# pipeline: these were measured with a nightly PyTorch 2.4.0a0 beside torchvision 0.17.2 (ROCm's blog on torch.compile),
+# which is of before May 2024, when Inductor's products on ROCm went from 1 to 0 (PyTorch's pull request 125858).
+_STAGES = {"0": 2, "None": 2, "0|1": 1}
 _KNOBS = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages", "waves_per_eu", "kpack"}
 _KNOBS |= {"matrix_instr_nonkdim"}
 _IGNORED = {"ALLOW_TF32", "ACC_TYPE", "EVEN_K", "USE_FAST_ACCUM", "B_PROLOGUE_CAST_TYPE", "UNROLL", "PADDING_H"}
@@ -100,9 +104,7 @@ def _launch(row: Row, read: Callable[[Row], Read]) -> tuple[Point, tuple[int, in
         raise UnusableError(f"no {', '.join(sorted(missing))}")
     if kernel == "inductor_conv":
         published.pop("GROUP_M", None)
-    # Old Triton's 0 stages ("0|1" where the table cannot tell) means the software pipeline of two today.
-    stages = published.get("num_stages")
-    stages = 2 if str(stages) in {"0|1", "0", "None"} else int(stages)
+    stages = _STAGES.get(str(published.get("num_stages"))) or int(published["num_stages"])
     config = renamed(published, {}, num_stages=stages)
     return Point(kernel, shape, config, row.product, tuple(_OLD.items())), side, moved
 
@@ -114,7 +116,9 @@ def _problems(pattern: str, read: Callable[[Row], Read], rows: Sequence[Row], qu
     for name, group in list(groups.items())[: 3 if quick else None]:
         point, side, moved = group[0][1]
         flops = 2.0 * side[0] * side[1] * side[2] * side[3]
-        candidates = tuple(Candidate((p,), row.config, row.time_us, row.suspect) for row, (p, _, _) in group)
+        candidates = tuple(
+            Candidate((p,), row.config, row.time_us, row.suspect, triton=row.triton) for row, (p, _, _) in group
+        )
         short = name.removeprefix("inductor-").removeprefix("MI210-")
         if read is _convolution:
             short += _guessed(group[0][0])
@@ -138,9 +142,10 @@ def convolutions(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 
 _NOTE = (
-    "Tables of the ten best only, of a Triton of about 3.0, rounded to 0.1 us: registers of Triton 3.6 are not those "
-    "of the measured code. Times are from `do_bench` (caches flushed before each run, events around the launch), which "
-    "shows as a floor of some 20 us."
+    "Tables of the ten best only, of a Triton of about 3.0, rounded to 0.1 us. The tables of products cannot tell "
+    "`num_stages` 0 (a pipeline) from 1 (none): 1 is taken, which a nightly PyTorch 2.4.0a0 beside torchvision 0.17.2 "
+    "(March 2024) had; 0 came with PyTorch's pull request 125858 of May 2024. Times are from `do_bench` (caches "
+    "flushed before each run, events around the launch), which shows as a floor of some 20 us."
 )
 _FLOOR_US = 20.0
 FAMILIES = (

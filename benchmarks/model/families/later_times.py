@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from benchmarks.model.data import Row, UnusableError, each, skip
+from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
 from benchmarks.model.problem import Candidate, Family, Problem
 
@@ -53,24 +53,13 @@ def bf16(row: Row) -> tuple[Product, dict[str, Any]]:
     return Product(*sides, KINDS["A16W16"], row.product), config_of(plain)
 
 
-def _has_wmma() -> bool:
-    """Whether the installed Triton multiplies matrices with gfx1250's matrix instructions: since 3.7."""
-    from kprof.compiler.versions import installed
-
-    return tuple(map(int, installed().version.split(".")[:2])) >= (3, 7)
-
-
 def _times(kind: str, read: _Read, archs: tuple[str, ...]) -> Callable[[Sequence[Row], bool], list[Problem]]:
     def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
         chosen = [row for row in rows if row.kind == kind and row.arch in archs and row.time_us is not None]
-        if archs == (GFX1250,) and not _has_wmma():
-            for row in chosen:
-                skip(rows, row, "gfx1250 before Triton 3.7, which multiplies without its matrix instructions")
-            return []
         drawn = Random(kind).sample(chosen, min(8 if quick else DRAWN, len(chosen)))
         found = []
         for row, (what, config) in each(rows, drawn, read):
-            candidate = Candidate(what.points(config), row.config, row.time_us)
+            candidate = Candidate(what.points(config), row.config, row.time_us, triton=row.triton)
             found.append(what.problem(f"{row.problem} {len(found)}", [candidate]))
         return found
 
@@ -109,5 +98,7 @@ FAMILIES = (
         "AMD's announcement of the MI455X, clock and compute units are from a public report of its users; latencies "
         "are not published. What L2 gives a CU and the range were chosen with these times in view: neither is tested.",
         private=True,
+        # Before 3.7 Triton multiplies without this architecture's matrix instructions.
+        triton="3.9.0",
     ),
 )

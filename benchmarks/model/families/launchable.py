@@ -31,7 +31,7 @@ def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
     drawn = Random("validity").sample(chosen, min(12 if quick else DRAWN, len(chosen)))
     found = []
     for row, point in each(rows, drawn, _launch):
-        candidate = Candidate((point,), row.config, valid=row.valid, lds=row.lds)
+        candidate = Candidate((point,), row.config, valid=row.valid, lds=row.lds, triton=row.triton)
         name = " ".join(f"{knob}={value}" for knob, value in point.config.items())
         batch, heads, length, size = (point.shape[side] for side in "BHSD")
         flops = 4.0 * batch * heads * length * length * size

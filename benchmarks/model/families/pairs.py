@@ -72,8 +72,8 @@ FAMILY = Family(
     "GROUP_M, the split and the sizes are launch arguments",
     retunes,
     "Pairs of which both configurations are known whole. The old side was measured with Triton 3.4, the new one with "
-    "3.6: the measured gain has the compiler's in it, the predicted one has it only where each side is taken from the "
-    "code of its own Triton. Pairs whose old side took more than 1.25 times as long, or as short, when it was timed "
+    "3.6: the measured gain has the compiler's in it, and so has the predicted one, each side from the code of its own "
+    "Triton. Pairs whose old side took more than 1.25 times as long, or as short, when it was timed "
     "once more are left out: six, all of N = K = 8,192, were not timed with what is published of them. That rows "
     "shorter than 128 bytes, and not 256, cost more on gfx950 was chosen by these rows; nothing else was fitted on "
     "them.",

@@ -29,7 +29,7 @@ def _problem(row: Row) -> Problem:
     configs = [winner, *(config for config in space if config != winner)]
     candidates = [
         Candidate((Point("state_update", shape, config, gpu),), row.config if config is winner else config,
-                  winner=config is winner)
+                  winner=config is winner, triton=row.triton)
         for config in configs
     ]  # fmt: skip
     moved = tokens * heads * rows * (2.0 * state * size + 4)

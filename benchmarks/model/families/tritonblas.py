@@ -31,7 +31,9 @@ def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
     found = []
     for name, read in grouped(each(rows, chosen, _launch)).items():
         point, side, rate = read[0][1]
-        candidates = [Candidate((p,), row.config, row.time_us, row.suspect) for row, (p, _, _) in read]
+        candidates = [
+            Candidate((p,), row.config, row.time_us, row.suspect, triton=row.triton) for row, (p, _, _) in read
+        ]
         m, n, k = side
         short = name.removeprefix("tritonBLAS-")
         few = tuple(candidates[::3] if quick and len(candidates) > 20 else candidates)

@@ -114,7 +114,8 @@ def _block_problem(row: Row, gpu: str) -> Problem:
     others = _sampled(others, name)
 
     def candidate(config: Mapping[str, Any], *, is_winner: bool) -> Candidate:
-        return Candidate((Point("block_fp8", shape, config, gpu, _OLD, repeated=moved),), config, winner=is_winner)
+        point = Point("block_fp8", shape, config, gpu, _OLD, repeated=moved)
+        return Candidate((point,), config, winner=is_winner, triton=row.triton)
 
     candidates = (candidate(winner, is_winner=True), *(candidate(c, is_winner=False) for c in others))
     return Problem(name, candidates, 2.0 * m * n * k, moved, "fp8", gpu, ((m, n, k, 1, 1),), part_of(name))
@@ -194,6 +195,7 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
             ),
             config,
             winner=config is winner,
+            triton=row.triton,
         )
         for config in configs
     )
