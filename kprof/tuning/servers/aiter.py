@@ -5,14 +5,16 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
+from kprof.tuning.servers.aiter_attention import PARTS, TABLES, chosen, tables
 from kprof.tuning.servers.aiter_experts import experts_table
 from kprof.tuning.servers.aiter_launches import REDUCED, product
 from kprof.tuning.servers.aiter_tables import table_files
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
+from kprof.tuning.servers.lookup import ServerCode
 from kprof.tuning.servers.nearest import launched_experts
-from kprof.tuning.servers.shapes import AttentionShape, LayerShapes
+from kprof.tuning.servers.shapes import LayerShapes
 
 _UTILS = "aiter/ops/triton/utils"
 _FAMILIES = {
@@ -47,9 +49,11 @@ class AiterServer(ModelServer):
         "GEMM-A8W8_BLOCKSCALE": ((f"{_KERNELS}/gemm/basic/gemm_a8w8_blockscale.py", "_gemm_a8w8_blockscale_kernel"),),
         "MoE": ((f"{_KERNELS}/moe/moe_op.py", "_fused_moe_kernel"),),
         "MoE, w4a16": ((f"{_KERNELS}/moe/moe_op.py", "_fused_moe_kernel_gptq_awq"),),
+        **TABLES,
     }
     parts: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
         REDUCED: ((f"{_KERNELS}/common/splitk_reduce.py", "_gemm_splitk_reduce_kernel"),),
+        **PARTS,
     }
 
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
@@ -104,7 +108,7 @@ class AiterServer(ModelServer):
                     launch=launched_experts(shapes.experts, weights),
                 )
             )
-        return found + _attention(shapes.attention)
+        return found + tables(shapes.attention)
 
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
         """See :class:`ModelServer`."""
@@ -131,9 +135,13 @@ class AiterServer(ModelServer):
         """See :class:`ModelServer`."""
         if arch == _GLUON and need.kernel.startswith("GEMM"):
             return f"on {arch} AITER launches Gluon's kernels, which kprof does not rank"
-        if file.status == "none":
+        if file.status == "none" and need.kernel in _FAMILIES.values():
             return f"AITER launches {need.kernel} only where it has a file for all shapes, and {arch} has none"
         return ""
+
+    def in_code(self, root: Path, shapes: LayerShapes, gpu: ServedGpu, batches: Sequence[int]) -> list[str]:
+        """See :class:`ModelServer`."""
+        return chosen(ServerCode(root, ""), shapes.attention, gpu, batches)
 
     def wanted(self, answer: LookupAnswer) -> str:
         """The one for the shape is asked for last."""
@@ -145,29 +153,3 @@ class AiterServer(ModelServer):
             # For products a file must be there.
             return "none" if answer.error else "default"
         return "exact" if PurePosixPath(answer.opened).name == PurePosixPath(self.wanted(answer)).name else "fallback"
-
-
-def _attention(shape: AttentionShape | None) -> list[NeededLookup]:
-    """Tables for all shapes that its Triton attention reads: one for MLA's decoding, else for prompts and extending."""
-    if shape is None:
-        return []
-    asked = [("attention, prompts", "mha.py", "MHA-DEFAULT",
-              {"enable_dropout": False, "dtype": "bfloat16", "has_pe": shape.latent})]  # fmt: skip
-    if shape.latent:
-        asked.append(("MLA, decoding", "mla_decode_rope.py", "MLA_DECODE_ROPE-DEFAULT", {}))
-    else:
-        options = {"HEAD_SIZE": shape.head, "dtype": "bfloat16"}
-        asked.append(("attention, extending", "extend_attention.py", "EXTEND_ATTENTION", options))
-    return [
-        NeededLookup(
-            kernel=kernel,
-            layer="attention",
-            layers=shape.layers,
-            shape={"heads": shape.heads, "head": shape.head},
-            name=f"{{arch}}-{name}.json",
-            folder="aiter/ops/triton/configs",
-            calls={0: LookupCall((f"{_KERNELS}/attention/{file}",), "_get_config", options)},
-            optional=True,
-        )
-        for kernel, file, name, options in asked
-    ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kprof.kernel_spec import Launch, Tensor, resolve_fp8
-from kprof.tuning.servers.launches import TILE, arguments, knob
+from kprof.tuning.servers.launches import SPACE, TILE, Tiled, arguments, knob
 
 REDUCED = "reduce"
 """Label of the launch that sums the parts of K."""
@@ -17,7 +17,7 @@ _SMALLEST_DEPTH = 16
 
 
 @dataclass(frozen=True)
-class AiterProduct:
+class AiterProduct(Tiled):
     """``M x K`` by ``K x N`` of one of AITER's families, and the sum over parts of K where a configuration has several.
 
     Attributes:
@@ -37,6 +37,11 @@ class AiterProduct:
     block_k: int = 0
     knobs: ClassVar[tuple[str, ...]] = (*TILE, "NUM_KSPLIT", "cache_modifier")
     alone: ClassVar[bool] = True
+    parts: ClassVar[tuple[str, ...]] = (REDUCED,)
+    space: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        **SPACE, "NUM_KSPLIT": (1, 2, 4, 8, 16), "cache_modifier": (None, ".cg"),
+    }  # fmt: skip
+    unsaid: ClassVar[Mapping[str, Any]] = {"NUM_KSPLIT": 1, "cache_modifier": None}
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
         """The product under an empty name, and the sum under ``reduce`` where K is split.

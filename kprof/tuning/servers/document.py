@@ -1,6 +1,6 @@
 """Which tuned files a server looks for: the document ``kprof.server-configs/1``."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -126,6 +126,9 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
         ranked: predicted times of each batch size, where they were asked for.
         unranked: why there are none, where they were asked for.
         basis: what the proposals rest on: tuned files of the server for other shapes, or the model alone.
+        entry: keys that lead to the configuration, where the file is a table for all shapes.
+        rest: what such a table has besides, taken from that of another architecture.
+        rest_of: that table.
     """
 
     kernel: str
@@ -143,6 +146,9 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
     ranked: list[RankedBatch] = []
     unranked: str = ""
     basis: str = ""
+    entry: list[str] = []
+    rest: dict[str, Any] = {}
+    rest_of: str = ""
 
 
 class ServerVerdict(msgspec.Struct, frozen=True):

@@ -103,6 +103,7 @@ def _examined(
         code = asked.code
         needs = [need for need in needs if not need.optional or all(has(code, call) for call in need.calls.values())]
     device, notes = _device(asked)
+    in_code: list[str] = []
     if asked.code is None:
         if problem is None:
             notes.append(
@@ -117,6 +118,7 @@ def _examined(
             notes += _assumed(needed, ranker)
         root = asked.code.root
         needed += asked.server.tables(shapes, asked.weights, asked.gpu, root, asked.batches)
+        in_code = asked.server.in_code(root, shapes, asked.gpu, asked.batches)
     problems = [*asked.model.problems, *shapes.problems, *([] if problem is None else [problem])]
     if asked.code is not None and serves(asked.server, asked.code, asked.model.architecture) is False:
         problems.append(
@@ -138,15 +140,11 @@ def _examined(
         ep=asked.split.ep,
         needed=needed,
         problems=problems,
-        notes=[*notes, *asked.server.notes(asked.weights, asked.gpu.arch), *_in_code(asked)],
+        notes=[*notes, *asked.server.notes(asked.weights, asked.gpu.arch), *in_code],
         verdict=_verdict(needed, problems, looked=asked.code is not None, strict=strict),
         steps=steps(needed, asked.batches),
         measured_on="" if ranker is None or ranker.verifier is None else ranker.verifier.device.name,
     )
-
-
-def _in_code(asked: ServedModel) -> list[str]:
-    return [] if asked.code is None else asked.server.in_code(asked.code.root)
 
 
 def _assumed(needed: Sequence[NeededFile], ranker: "Ranker") -> list[str]:

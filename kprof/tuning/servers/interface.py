@@ -20,12 +20,14 @@ class LookupCall:
     Attributes:
         files: that may have it, newest version first, relative to the server's root.
         function: its name.
-        options: its arguments, by name.
+        options: its arguments, by name; those that a version's function does not have are left out where ``loose``.
+        loose: earlier versions have fewer parameters.
     """
 
     files: tuple[str, ...]
     function: str
     options: Mapping[str, Any]
+    loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,14 @@ class ModelServer(ABC):
         """Why a kernel cannot be ranked on an architecture; empty where nothing is known against it."""
         return ""
 
-    def in_code(self, root: Path) -> list[str]:  # noqa: ARG002
-        """What it has for every shape in its code where it looks no file up, a sentence each."""
+    def in_code(
+        self,
+        root: Path,  # noqa: ARG002
+        shapes: LayerShapes,  # noqa: ARG002
+        gpu: ServedGpu,  # noqa: ARG002
+        batches: Sequence[int],  # noqa: ARG002
+    ) -> list[str]:
+        """What its code has or chooses where it looks no file up, a sentence each."""
         return []
 
     def wanted(self, answer: LookupAnswer) -> str:

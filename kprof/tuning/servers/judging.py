@@ -74,7 +74,7 @@ def judged(
         status=status,
         opened="" if first.opened is None else _below(Path(first.opened), root),
         others=_others(wanted, gpu),
-        batches=[_batch(rows, answers, config if server.nearest else None) for rows in batches],
+        batches=[_batch(rows, answers, config if server.nearest else None, _table(need)) for rows in batches],
         notes=notes,
         lint=_lint(config, gpu),
     )
@@ -98,7 +98,14 @@ def _buckets(config: ConfigFile) -> list[int]:
     return [int(bucket.path[-1]) for bucket in config.buckets if bucket.path[-1].isdecimal()]
 
 
-def _batch(rows: int, answers: Mapping[int, LookupAnswer], config: ConfigFile | None) -> ServedBatch:
+def _table(need: NeededLookup) -> tuple[str, ...]:
+    """Where the kernel's configuration stands in a table for all shapes."""
+    return need.launch.table if need.launch is not None and need.launch.single else ()
+
+
+def _batch(
+    rows: int, answers: Mapping[int, LookupAnswer], config: ConfigFile | None, table: Sequence[str]
+) -> ServedBatch:
     keys = _buckets(config) if config is not None else []
     bucket = min(keys, key=lambda key: abs(key - rows)) if keys else None
     answer = answers.get(rows)
@@ -106,6 +113,10 @@ def _batch(rows: int, answers: Mapping[int, LookupAnswer], config: ConfigFile | 
     if answer is None and bucket is not None and 0 in answers and isinstance(answers[0].result, dict):
         # One answer for all batches: every bucket of the file.
         result = answers[0].result.get(str(bucket))
+    if answer is None and table and 0 in answers:
+        result = answers[0].result
+        for name in table:
+            result = result[name] if isinstance(result, dict) and name in result else result
     if isinstance(result, list) and result:
         # AITER's has besides whether the file is the shape's own.
         result = result[0]

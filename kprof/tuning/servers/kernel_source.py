@@ -21,6 +21,8 @@ FOLDER = "servers"
 
 _HEAD = "import triton\nimport triton.language as tl\n"
 _TRITON = ("triton", "tl")
+_TORCH = "from types import SimpleNamespace\n\ntorch = SimpleNamespace(Tensor=None, dtype=None)\n"
+"""Of torch a kernel names types only, in annotations."""
 _MOST = 4 << 20
 
 
@@ -136,6 +138,8 @@ class _Pieces:
         if isinstance(node, ast.Import):
             if alias.name.partition(".")[0] in {"triton", "math"}:
                 self.texts[name] = ast.unparse(ast.Import([alias]))
+            elif name == "torch":
+                self.texts[name] = _TORCH
             return
         for place in module_files(self._root, file, node):
             if owner_of(self._root, place, alias.name) is not None:

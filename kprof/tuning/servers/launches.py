@@ -25,6 +25,19 @@ _OFF = {
 }  # fmt: skip
 """Switches as a launch on AMD has them where no feature of the model turns them on."""
 
+SPACE: Mapping[str, tuple[Any, ...]] = {
+    "BLOCK_SIZE_M": (16, 32, 64, 128, 256),
+    "BLOCK_SIZE_N": (16, 32, 64, 128, 256),
+    "BLOCK_SIZE_K": (32, 64, 128, 256),
+    "GROUP_SIZE_M": (1, 4, 8, 16, 32),
+    "num_warps": (2, 4, 8),
+    "num_stages": (2,),
+    "waves_per_eu": (0, 1, 2, 4),
+    "matrix_instr_nonkdim": (16, 32),
+    "kpack": (1, 2),
+}
+"""Knobs and values that vLLM's own tuner has for AMD (``benchmark_moe.py`` of 0.33.0), without one wavefront."""
+
 _NONE = ("a_desc", "b_desc", "bias_ptr", "b_bias_ptr", "add_mask_ptr", "sorted_weights_ptr", "b_zp_ptr")
 _ZERO = ("stride_bbe", "stride_bbn", "stride_bias_e", "stride_bias_n", "stride_bze", "stride_bzk", "stride_bzn")
 
@@ -40,6 +53,49 @@ class LaunchedKernel(Protocol):
     @property
     def alone(self) -> bool:
         """One launch does all the layer's work."""
+        ...
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Labels of launches that may follow, of other kernels."""
+        ...
+
+    @property
+    def single(self) -> bool:
+        """One configuration serves all numbers of rows: its file does not tell them apart."""
+        ...
+
+    @property
+    def table(self) -> tuple[str, ...]:
+        """Where the configuration stands in such a file: keys, one in another."""
+        ...
+
+    @property
+    def assumed(self) -> str:
+        """What its times rest on besides the rows, a clause; empty where nothing."""
+        ...
+
+    @property
+    def space(self) -> Mapping[str, tuple[Any, ...]]:
+        """Knobs and values to choose from where no tuned file says more; empty where :attr:`candidates` are listed."""
+        ...
+
+    @property
+    def unsaid(self) -> Mapping[str, Any]:
+        """What the server takes for knobs that a file leaves out."""
+        ...
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """Configurations to look at, the same for all rows; empty where there is a space."""
+        ...
+
+    def takes(self, rows: int) -> bool:
+        """Whether the server launches it in a step of so many rows."""
+        ...
+
+    def tile(self, config: Mapping[str, Any]) -> int:
+        """Elements of the result that a workgroup holds."""
         ...
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
@@ -63,8 +119,32 @@ class LaunchedKernel(Protocol):
         ...
 
 
+class Tiled:
+    """Of products and experts: a tile of the result, by rows."""
+
+    parts: ClassVar[tuple[str, ...]] = ()
+    single: ClassVar[bool] = False
+    table: ClassVar[tuple[str, ...]] = ()
+    assumed: ClassVar[str] = ""
+    space: ClassVar[Mapping[str, tuple[Any, ...]]] = SPACE
+    unsaid: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """None: it has a space."""
+        return []
+
+    def takes(self, rows: int) -> bool:  # noqa: ARG002 - of any number
+        """Always."""
+        return True
+
+    def tile(self, config: Mapping[str, Any]) -> int:
+        """Elements of the result that a workgroup holds."""
+        return knob(config, TILE[0]) * knob(config, TILE[1])
+
+
 @dataclass(frozen=True)
-class ServedProduct:
+class ServedProduct(Tiled):
     """``M x K`` by ``K x N``, both FP8, with a scale for each ``block_n x block_k`` of the weights.
 
     Attributes:
@@ -139,7 +219,7 @@ class ServedProduct:
 
 
 @dataclass(frozen=True)
-class ServedExperts:
+class ServedExperts(Tiled):
     """The two products of a mixture of experts: up with the gate, then down.
 
     Attributes:

@@ -99,7 +99,10 @@ def ask(code: ServerCode, calls: Sequence[LookupCall], *, device: str, arch: str
         LookupMissingError: this version of the server has no such function.
         KprofError: the process failed.
     """
-    wanted = [{"file": _file(code, call), "function": call.function, "options": dict(call.options)} for call in calls]
+    wanted = [
+        {"file": _file(code, each), "function": each.function, "options": dict(each.options), "loose": each.loose}
+        for each in calls
+    ]
     question = {"root": str(code.root), "device": device, "arch": arch, "triton": triton, "calls": wanted}
     try:
         ended = children.run(

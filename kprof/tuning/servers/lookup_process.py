@@ -12,6 +12,7 @@ import ast
 import builtins
 import functools
 import importlib
+import inspect
 import json
 import logging
 import os
@@ -59,6 +60,20 @@ class _Settings:
         return os.environ.get(name) if name.endswith(("_FOLDER", "_DIR", "_PATH")) else False
 
 
+class _Arch(str):
+    """An architecture, as text and as the object that some of AITER's files have."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+    @property
+    def is_rdna(self) -> bool:
+        return self.startswith(("gfx10", "gfx11", "gfx12")) and self != "gfx1250"
+
+
 def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
     """What the imported names of a lookup are, by their last part."""
     platform = SimpleNamespace(
@@ -79,9 +94,18 @@ def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
         setattr(logger, name, lambda *_, **__: None)
     return {
         "torch": SimpleNamespace(
-            cuda=cuda, float=object(), float32=object(), _dynamo=SimpleNamespace(is_compiling=lambda: False)
+            cuda=cuda,
+            float=object(),
+            float32=object(),
+            bfloat16="bfloat16",
+            float16="float16",
+            uint8="uint8",
+            _dynamo=SimpleNamespace(is_compiling=lambda: False),
         ),
-        "triton": SimpleNamespace(__version__=triton, cdiv=lambda a, b: -(-a // b)),
+        "triton": SimpleNamespace(
+            __version__=triton, cdiv=lambda a, b: -(-a // b), next_power_of_2=lambda n: 1 << max(n - 1, 0).bit_length()
+        ),
+        "e4m3_dtype": "float8_e4m3",
         "current_platform": platform,
         "envs": _Settings(),
         "logger": logger,
@@ -89,7 +113,7 @@ def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
         "logging": SimpleNamespace(getLogger=lambda *_: logger),
         "log_info_on_rank0": lambda *_, **__: None,
         "arch_info": SimpleNamespace(get_arch=lambda: arch),
-        "get_arch": lambda: arch,
+        "get_arch": lambda: _Arch(arch),
         "is_hip": lambda: True,
         "is_cuda": lambda: False,
         "is_musa": lambda: False,
@@ -287,12 +311,21 @@ def _answer(modules: LookupModules, root: Path, call: dict[str, Any], watch: Pat
     watch.paths, watch.opened = {}, None
     try:
         named = modules.function(root / call["file"], call["function"])
-        result = named(**call["options"]) if callable(named) else named
+        result = named(**_taken(named, call)) if callable(named) else named
         json.dumps(result)
     except Exception as error:  # noqa: BLE001 - foreign code: whatever it raises is its answer
         text = f"{type(error).__name__}: {error}"
         return {"error": text, "asked": list(watch.paths), "opened": watch.opened}
     return {"result": result, "asked": list(watch.paths), "opened": watch.opened}
+
+
+def _taken(function: Any, call: dict[str, Any]) -> dict[str, Any]:
+    """The options; of a function that earlier versions have with fewer, those that this one has."""
+    options: dict[str, Any] = call["options"]
+    if not call.get("loose"):
+        return options
+    known = inspect.signature(function).parameters
+    return {name: value for name, value in options.items() if name in known}
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from kprof.kernel_spec import BACKEND_OPTIONS
 from kprof.tuning.servers.document import NeededFile, PredictedConfig, RankedBatch, ServerConfigs
 
 _ORDER = (
@@ -15,7 +16,12 @@ _ORDER = (
 
 def proposed(found: ServerConfigs) -> list[NeededFile]:
     """The files that the server lacks and that there are proposals for, for each batch size."""
-    return [file for file in found.needed if file.status in {"fallback", "default"} and _has_all(file)]
+    return [file for file in found.needed if _lacks(file) and _has_all(file)]
+
+
+def _lacks(file: NeededFile) -> bool:
+    """A table without which the kernel is not launched can be written where another architecture's has the rest."""
+    return file.status in {"fallback", "default"} or (file.status == "none" and bool(file.rest))
 
 
 def contents(files: Sequence[NeededFile], server: str = "vllm") -> Iterator[tuple[str, str]]:
@@ -52,12 +58,24 @@ def _by_bounds(file: NeededFile) -> dict[str, Any]:
     bests = [(batch.rows, _written(batch.best)) for batch in file.ranked if batch.best is not None]
     if file.kernel == _AITER_EXPERTS:
         return {name: config for rows, config in bests for name in [_size(rows)]}
+    if file.entry:
+        return _in_table(file.rest, file.entry, bests[-1][1]) if bests else {}
     found = {}
     for rows, config in bests:
         bound = next((bound for bound in _BOUNDS if rows <= bound), None)
         if bound is not None:
             found[f"M_LEQ_{bound}"] = config
     return {**found, "any": bests[-1][1]} if bests else {}
+
+
+def _in_table(rest: Mapping[str, Any], entry: Sequence[str], config: Mapping[str, Any]) -> dict[str, Any]:
+    """A table for all shapes with one of its entries replaced; knobs that are no compiler options stay."""
+    name, *below = entry
+    old = rest.get(name)
+    if below:
+        return {**rest, name: _in_table(old if isinstance(old, dict) else {}, below, config)}
+    kept = {knob: value for knob, value in (old or {}).items() if knob not in BACKEND_OPTIONS}
+    return {**rest, name: {**kept, **config}}
 
 
 def _size(rows: int) -> str:

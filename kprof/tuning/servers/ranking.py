@@ -16,12 +16,13 @@ import msgspec
 from kprof.errors import KprofError
 from kprof.tuning import journal
 from kprof.tuning.candidates import Scored, is_tie
+from kprof.tuning.servers.choosing import RUNNERS_UP, for_all_rows, in_table, predicted
 from kprof.tuning.servers.default_config import default_config
 from kprof.tuning.servers.devices import ServedGpu
-from kprof.tuning.servers.document import NeededFile, PredictedConfig, RankedBatch
+from kprof.tuning.servers.document import NeededFile, RankedBatch
 from kprof.tuning.servers.interface import ModelServer, NeededLookup
 from kprof.tuning.servers.kernel_source import cut, has_function
-from kprof.tuning.servers.launches import ServedExperts, ServedProduct
+from kprof.tuning.servers.launches import SPACE, ServedExperts, ServedProduct
 from kprof.tuning.servers.lookup import ServerCode
 from kprof.tuning.servers.subject import ServedSubject
 from kprof.tuning.servers.tuned_neighbours import of_gpu, read_all, votes
@@ -35,30 +36,10 @@ if TYPE_CHECKING:
 
 VOTED = 5
 """Of each batch size, so many of the heaviest votes are compiled."""
-RUNNERS_UP = 4
-"""Beside the proposal, for those who can measure."""
 
 _VETO = 1.0
 """Power of the predicted time in a vote's weight: what is predicted to be twice as slow needs twice the votes. Of 80
 buckets that were left out it chose 43 winners, as votes alone did; the model alone 34."""
-
-_SPACE: Mapping[str, tuple[Any, ...]] = {
-    "BLOCK_SIZE_M": (16, 32, 64, 128, 256),
-    "BLOCK_SIZE_N": (16, 32, 64, 128, 256),
-    "BLOCK_SIZE_K": (32, 64, 128, 256),
-    "GROUP_SIZE_M": (1, 4, 8, 16, 32),
-    "num_warps": (2, 4, 8),
-    "num_stages": (2,),
-    "waves_per_eu": (0, 1, 2, 4),
-    "matrix_instr_nonkdim": (16, 32),
-    "kpack": (1, 2),
-}
-"""Knobs and values that vLLM's own tuner has for AMD (``benchmark_moe.py`` of 0.33.0), without one wavefront."""
-
-_SPLIT: Mapping[str, tuple[Any, ...]] = {"NUM_KSPLIT": (1, 2, 4, 8, 16), "cache_modifier": (None, ".cg")}
-"""What AITER's products have besides: the values of its own tuned files."""
-_UNSAID: Mapping[str, Any] = {"NUM_KSPLIT": 1, "cache_modifier": None}
-"""What AITER takes where a file leaves them out."""
 
 _Votes = Mapping[int, Sequence[tuple[Mapping[str, Any], float]]]
 
@@ -112,8 +93,15 @@ class Ranker:
         ranked = [
             _batch(rows, found, place, asked.get(rows, ()), taken=taken) for place, rows in enumerate(subject.batches)
         ]
-        done = msgspec.structs.replace(file, ranked=ranked, basis=basis)
-        return done if self.verifier is None else self.verifier.measured(subject, done)
+        assumed = [f"times: {subject.launch.assumed}"] if subject.launch.assumed else []
+        done = msgspec.structs.replace(file, ranked=ranked, basis=basis, notes=[*file.notes, *assumed])
+        if subject.launch.single:
+            done = in_table(done, subject.launch.table, for_all_rows(ranked, found), Path(self.code.root))
+        if self.verifier is None:
+            return done
+        if subject.launch.single:
+            return msgspec.structs.replace(done, notes=[*done.notes, "--verify does not measure attention: predicted"])
+        return self.verifier.measured(subject, done)
 
     def _subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:
         reason = self.server.unranked(need, file, self.arch.name)
@@ -131,10 +119,13 @@ class Ranker:
         packed = isinstance(need.launch, ServedExperts) and need.launch.weights == "w4a16"
         kernel = f"{need.kernel}, w4a16" if packed else need.kernel
         function = self._function(kernel, self.server.kernels.get(kernel, ()))
-        parts = {} if isinstance(need.launch, ServedExperts) else self.server.parts
+        parts = {part: self.server.parts.get(part, ()) for part in need.launch.parts}
         others = {label: self._function(label, places) for label, places in parts.items()}
         label = f"{function.name} of {self.server.shown}"
-        return ServedSubject(label, function, self.arch, self.product, need.launch, self.batches, runs, others)
+        batches = tuple(rows for rows in self.batches if need.launch.takes(rows))
+        if not batches:
+            raise KprofError(f"no batch of these is {need.layer} of this kind: {need.launch.assumed}")
+        return ServedSubject(label, function, self.arch, self.product, need.launch, batches, runs, others)
 
     def _function(self, kernel: str, places: Sequence[tuple[str, str]]) -> "Function":
         from kprof.importing.functions import load_function
@@ -157,6 +148,13 @@ class Ranker:
         count = "1 tuned file" if len(known) == 1 else f"{len(known)} tuned files"
         return asked, f"{count} of the server for other shapes, {devices}"
 
+    def _candidates(self, subject: ServedSubject) -> list[Mapping[str, Any]]:
+        """What runs, and what a kernel with one configuration for all rows lists; each with the same keys."""
+        known = [*subject.launch.candidates]
+        names = dict.fromkeys(name for config in known for name in config)
+        today = [subject.base(problem) for problem in subject.problems] if known else []
+        return [config for config in (*today, *known) if all(name in config for name in names)]
+
     def _searched(self, subject: ServedSubject, name: str, asked: _Votes) -> "SearchResult":
         from kprof.compiler.versions import installed
         from kprof.tuning import request, space
@@ -164,11 +162,11 @@ class Ranker:
 
         installed()
         judge = request.judge()
-        own = {name: value for name, value in _UNSAID.items() if name in subject.launch.knobs}
-        more = {name: values for name, values in _SPLIT.items() if name in subject.launch.knobs}
-        listed = {repr(sorted(c.items())): {**own, **complete(c)} for heard in asked.values() for c, _ in heard[:VOTED]}
+        own, ranges = subject.launch.unsaid, subject.launch.space
+        heard = [config for votes in asked.values() for config, _ in votes[:VOTED]] or self._candidates(subject)
+        listed = {repr(sorted(c.items(), key=str)): {**own, **complete(c)} for c in heard}
         chosen = Space("tuned files for other shapes", listed=tuple(listed.values()))
-        chosen = space.supported(chosen if listed else Space("the tuner's space", {**_SPACE, **more}), {})
+        chosen = space.supported(chosen if listed else Space("the tuner's space", ranges), {})
         place = journal.place(None, subject.label, subject.arch.name, tuple(sorted(subject.dependencies())))
         kept = journal.TuningJournal(place, in_cache=True)
         executor = request.executor(judge, subject, self.jobs, self.scheduler)
@@ -191,7 +189,7 @@ def complete(config: Mapping[str, Any]) -> dict[str, Any]:
     from kprof.kernel_spec import BACKEND_OPTIONS
 
     known = versions.option_defaults(versions.api().hip_options)
-    wanted = {"num_warps", "num_stages", *(name for name in _SPACE if name in BACKEND_OPTIONS)}
+    wanted = {"num_warps", "num_stages", *(name for name in SPACE if name in BACKEND_OPTIONS)}
     return {**{name: known[name] for name in sorted(wanted) if name in known}, **config}
 
 
@@ -200,7 +198,7 @@ def _batch(
 ) -> RankedBatch:
     own, ranked = found.own[place], [one for one in found.ranked[place] if one.time_us is not None]
     looked_at = sum(1 + len(one.alike) for one in ranked)
-    runs = _config(own, None) if own is not None and own.time_us is not None else None
+    runs = predicted(own, None) if own is not None and own.time_us is not None else None
     reason = "" if runs is not None else found.own_problems[place] or "what the server would run is not known"
     unlaunchable = runs is None and any(found.own_unlaunchable[place : place + 1])
     if unlaunchable:
@@ -217,9 +215,9 @@ def _batch(
         rows,
         looked_at,
         runs,
-        _config(best, share),
+        predicted(best, share),
         tie=own is not None and runs is not None and is_tie(best, own) and is_tie(own, best),
-        runners_up=[_config(one, votes) for one, votes in order[1 : 1 + RUNNERS_UP]],
+        runners_up=[predicted(one, votes) for one, votes in order[1 : 1 + RUNNERS_UP]],
         reason=reason,
         unlaunchable=unlaunchable,
     )
@@ -251,16 +249,3 @@ def _rank(one: Scored, share: float | None) -> tuple[bool, float]:
     time = math.log(max(one.time_us or 0.0, 1e-9))
     spills = bool(one.resources.get("vgpr_spills"))
     return spills, time if share is None else _VETO * time - math.log(max(share, 1e-9))
-
-
-def _config(one: Scored, votes: float | None) -> PredictedConfig:
-    time = one.time_us or 0.0
-    spills = one.resources.get("vgpr_spills", 0)
-    return PredictedConfig(
-        dict(one.config),
-        round(time, 3),
-        round(time if one.low_us is None else one.low_us, 3),
-        round(time if one.high_us is None else one.high_us, 3),
-        spills if isinstance(spills, int) else 0,
-        None if votes is None else round(votes, 3),
-    )

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
 from kprof.tuning.servers.attention_constants import LAUNCHERS, constants
+from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.interface import ModelServer, NeededLookup
 from kprof.tuning.servers.nearest import block_fp8, fused_moe
 from kprof.tuning.servers.shapes import LayerShapes
@@ -56,7 +57,7 @@ class SglangServer(ModelServer):
             found += block_fp8(shapes.products, weights.block, _PRODUCT_FILES, folder, ", ")
         return found
 
-    def in_code(self, root: Path) -> list[str]:
+    def in_code(self, root: Path, shapes: LayerShapes, gpu: ServedGpu, batches: Sequence[int]) -> list[str]:  # noqa: ARG002
         """See :class:`ModelServer`."""
         return constants(root, [(_ATTENTION, function) for function in LAUNCHERS])
 

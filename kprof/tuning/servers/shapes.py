@@ -65,12 +65,20 @@ class AttentionShape:
         head: elements of a query's head; of a latent one those that are rotated too.
         latent: keys and values are compressed (MLA).
         layers: that have it; ``None`` when not known.
+        kv_heads: of keys and values.
+        value: elements of a value's head.
+        rank: elements of a compressed key or value; 0 where they are not.
+        rope: elements of a head that are rotated apart from the others; 0 where all are.
     """
 
     heads: int
     head: int
     latent: bool
     layers: int | None
+    kv_heads: int = 1
+    value: int = 0
+    rank: int = 0
+    rope: int = 0
 
 
 @dataclass
@@ -126,7 +134,16 @@ def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:
     if latent is not None:
         compressed = latent.kv_rank + latent.rope
         each = latent.nope + latent.rope
-        found.attention = AttentionShape(mine, each, latent=True, layers=model.layers)
+        found.attention = AttentionShape(
+            mine,
+            each,
+            True,
+            model.layers,
+            mine,
+            latent.value,
+            latent.kv_rank,
+            latent.rope,
+        )
         if latent.q_rank is not None:
             add(ProductShape("fused_qkv_a_proj", latent.q_rank + compressed, hidden, model.layers))
             add(ProductShape("q_b_proj", mine * each, latent.q_rank, model.layers))
@@ -136,9 +153,9 @@ def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:
         add(ProductShape("kv_b_proj", mine * (latent.nope + latent.value), latent.kv_rank, model.layers))
         add(ProductShape("o_proj", hidden, mine * latent.value, model.layers))
     elif model.head is not None and model.kv_heads is not None:
-        found.attention = AttentionShape(mine, model.head, latent=False, layers=model.layers)
         # With fewer heads than GPUs each GPU has a copy of one.
         theirs = max(1, model.kv_heads // tp)
+        found.attention = AttentionShape(mine, model.head, False, model.layers, theirs, model.head)
         add(ProductShape("qkv_proj", (mine + 2 * theirs) * model.head, hidden, model.layers))
         add(ProductShape("o_proj", hidden, mine * model.head, model.layers))
 

@@ -9,7 +9,7 @@ from kprof.errors import KprofError
 from kprof.kernel_spec import BACKEND_OPTIONS, Kernel, Launch, Tensor, split_config
 from kprof.targets.jobs import TargetJob
 from kprof.tuning.problems import Problem
-from kprof.tuning.servers.launches import TILE, LaunchedKernel
+from kprof.tuning.servers.launches import LaunchedKernel
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
@@ -108,8 +108,7 @@ class ServedSubject:
 
     def _legal(self, shape: "Shape", config: "Config", arch: str) -> str | None:
         del shape, arch
-        tile_m, tile_n = config[TILE[0]], config[TILE[1]]
-        if tile_m * tile_n > _MOST_ACCUMULATORS * self.arch.wavefront_size * config.get("num_warps", 4):
+        if self.launch.tile(config) > _MOST_ACCUMULATORS * self.arch.wavefront_size * config.get("num_warps", 4):
             return f"more than {_MOST_ACCUMULATORS} elements of the result a lane"
         return self.launch.refusal(config)
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from kprof.inputs.model_config import WeightFormat
 from kprof.tuning.servers.attention_constants import LAUNCHERS, constants
+from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
 from kprof.tuning.servers.nearest import block_fp8, fused_moe
@@ -47,7 +48,7 @@ class VllmServer(ModelServer):
             found += block_fp8(shapes.products, weights.block, files, f"{_LAYERS}/quantization/utils/configs")
         return found
 
-    def in_code(self, root: Path) -> list[str]:
+    def in_code(self, root: Path, shapes: LayerShapes, gpu: ServedGpu, batches: Sequence[int]) -> list[str]:  # noqa: ARG002
         """See :class:`ModelServer`."""
         return constants(root, [(_ATTENTION, function) for function in LAUNCHERS])
 

@@ -164,7 +164,7 @@ def test_what_is_measured_computes_the_product(aiter_checkout, parts):
     def function(place):
         return load_function(cut(aiter_checkout, aiter_checkout / place[0], place[1]), place[1])
 
-    main, others = AiterServer.kernels["GEMM-A16W16"][0], AiterServer.parts
+    main, others = AiterServer.kernels["GEMM-A16W16"][0], {part: AiterServer.parts[part] for part in AiterProduct.parts}
     subject = ServedSubject(
         "served", function(main), arch, product, AiterProduct("GEMM-A16W16", 64, 256, "bf16"), (5,),
         parts={label: function(places[0]) for label, places in others.items()},
