@@ -37,7 +37,7 @@ def predicted(one: Scored, votes: float | None) -> PredictedConfig:
 
 
 def for_all_rows(ranked: Sequence[RankedBatch], found: "SearchResult") -> list[RankedBatch]:
-    """The batches with the configuration that is the fastest over all of them: the least product of times, no spills.
+    """The batches with the configuration that is the fastest over all of them: the least product of times.
 
     Args:
         ranked: each for itself.
@@ -105,6 +105,6 @@ def _key(config: Mapping[str, Any]) -> str:
     return repr(sorted(config.items(), key=str))
 
 
-def _cost(programs: Sequence[Scored]) -> tuple[bool, float]:
-    spills = any(one.resources.get("vgpr_spills") for one in programs)
-    return spills, sum(math.log(max(one.time_us or 0.0, 1e-9)) for one in programs)
+def _cost(programs: Sequence[Scored]) -> float:
+    """Of a program over all batches; what it spills is in its times."""
+    return sum(math.log(max(one.time_us or 0.0, 1e-9)) for one in programs)

@@ -21,7 +21,11 @@ FOLDER = "servers"
 
 _HEAD = "import triton\nimport triton.language as tl\n"
 _TRITON = ("triton", "tl")
-_TORCH = "from types import SimpleNamespace\n\ntorch = SimpleNamespace(Tensor=None, dtype=None)\n"
+_TORCH = """from types import ModuleType
+
+torch = ModuleType("torch")
+torch.Tensor = torch.dtype = None
+"""
 """Of torch a kernel names types only, in annotations."""
 _MOST = 4 << 20
 

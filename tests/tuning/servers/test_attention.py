@@ -38,8 +38,7 @@ def select_3d_config(head_size, block_size):
 
 def scored(us, **config):
     """A program; the range is of no matter."""
-    spills = config.pop("spills", 0)
-    return Scored(config, us, us, us, "", {"vgpr_spills": spills}, (str(config),))
+    return Scored(config, us, us, us, "", {}, (str(config),))
 
 
 class FakeSearch:
@@ -89,19 +88,19 @@ def test_prompts_are_causal_and_extending_reads_what_is_there():
 
 
 def test_one_configuration_for_all_rows_is_the_fastest_over_all_of_them():
-    """Neither batch's own best where it is slow for the other; what spills comes last."""
+    """Neither batch's own best where it is slow for the other."""
     ranked = [RankedBatch(1), RankedBatch(8)]
     found = FakeSearch(
         [
-            [scored(10, M=1), scored(11, M=2), scored(30, M=3), scored(1, M=4, spills=9)],
-            [scored(40, M=1), scored(20, M=2), scored(19, M=3), scored(1, M=4, spills=9)],
+            [scored(10, M=1), scored(11, M=2), scored(30, M=3)],
+            [scored(40, M=1), scored(20, M=2), scored(19, M=3)],
         ],
         [scored(11, M=2), None],
     )
     both = for_all_rows(ranked, found)
     assert [batch.best.config for batch in both] == [{"M": 2}] * 2
     assert [batch.tie for batch in both] == [True, False]
-    assert [one.config["M"] for one in both[0].runners_up] == [1, 3, 4]
+    assert [one.config["M"] for one in both[0].runners_up] == [1, 3]
     apart = FakeSearch([[scored(1, M=1)], [scored(1, M=2)]], [None, None])
     assert for_all_rows(ranked, apart) == ranked
 
