@@ -108,7 +108,9 @@ class Product:
         first = Point(kind.kernel, shape if kind.dtype == "fp4" else whole, dict(config), self.gpu)
         if config["SPLIT_K"] == 1 or self.atomic:
             return (first,)
-        return first, Point("gemm_split::reduce", whole, dict(config), self.gpu)
+        # The parts were written just before: the second launch finds them in the Infinity Cache, where they fit.
+        parts = 4.0 * config["SPLIT_K"] * self.batch * self.m * self.n
+        return first, Point("gemm_split::reduce", whole, dict(config), self.gpu, repeated=parts)
 
     def problem(self, name: str, candidates: Sequence[Candidate]) -> Problem:
         """The problem with its least work."""

@@ -3,7 +3,7 @@
 A (M x K) row-major, weights read along K (or row-major, by strides), C row-major; with a batch in the grid's second
 axis. Each of ``SPLIT`` workgroups of a tile has a contiguous part of K; their float32 sums are added by ``reduce``, or
 with atomics. Scales: none, one for each row of A and column of B, or one for each 1 x 128 of A and 128 x 128 of B.
-Ours differs: ``GROUP_M``, ``SPLIT`` and the sizes are numbers of the launch that the compiler does not look at, so that
+Ours differs: ``GROUP_M``, ``SPLIT`` and the product's sizes are numbers of the launch that the compiler does not look at, so that
 one compile serves all problems; there is no bias and no activation.
 """
 
@@ -90,20 +90,22 @@ def gemm_split(
             tl.store(places, acc.to(C.dtype.element_ty), mask=inside)
 
 
-@triton.jit(do_not_specialize=["M", "N"])
+@triton.jit
 def reduce(
     parts, C, M, N, c_row, c_part, SPLIT: tl.constexpr, PARTS: tl.constexpr, BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
 ):  # fmt: skip
-    """C [M, N] = the sum of ``SPLIT`` parts; ``PARTS`` is the next power of two."""
-    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    """C [M, N] = the sum of ``SPLIT`` parts; ``PARTS`` is the next power of two. Rows and columns wrap round."""
+    rows = (tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)) % M
+    cols = (tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)) % N
     each = tl.arange(0, PARTS)
-    inside = (rows[:, None] < M) & (cols[None, :] < N)
     places = parts + each[:, None, None] * c_part + (rows[:, None] * c_row + cols[None, :])[None, :, :]
-    values = tl.load(places, mask=inside[None, :, :] & (each < SPLIT)[:, None, None], other=0.0)
+    if SPLIT == PARTS:
+        values = tl.load(places)
+    else:
+        values = tl.load(places, mask=(each < SPLIT)[:, None, None], other=0.0)
     total = tl.sum(values, axis=0)
-    tl.store(C + rows[:, None] * c_row + cols[None, :], total.to(C.dtype.element_ty), mask=inside)
+    tl.store(C + rows[:, None] * c_row + cols[None, :], total.to(C.dtype.element_ty))
 
 
 def _split(shape: Shape, config: Config) -> tuple[int, int]:
