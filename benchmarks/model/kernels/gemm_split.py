@@ -3,8 +3,8 @@
 A (M x K) row-major, weights read along K (or row-major, by strides), C row-major; with a batch in the grid's second
 axis. Each of ``SPLIT`` workgroups of a tile has a contiguous part of K; their float32 sums are added by ``reduce``, or
 with atomics. Scales: none, one for each row of A and column of B, or one for each 1 x 128 of A and 128 x 128 of B.
-Ours differs: ``GROUP_M``, ``SPLIT`` and the product's sizes are numbers of the launch that the compiler does not look at, so that
-one compile serves all problems; there is no bias and no activation.
+Ours differs: ``GROUP_M``, ``SPLIT`` and, of the product, the sizes are numbers of the launch that the compiler does not
+look at, so that one compile serves all problems; there is no bias and no activation.
 """
 
 from typing import Any
@@ -100,10 +100,8 @@ def reduce(
     cols = (tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)) % N
     each = tl.arange(0, PARTS)
     places = parts + each[:, None, None] * c_part + (rows[:, None] * c_row + cols[None, :])[None, :, :]
-    if SPLIT == PARTS:
-        values = tl.load(places)
-    else:
-        values = tl.load(places, mask=(each < SPLIT)[:, None, None], other=0.0)
+    used = (each < SPLIT)[:, None, None]
+    values = tl.load(places) if SPLIT == PARTS else tl.load(places, mask=used, other=0.0)
     total = tl.sum(values, axis=0)
     tl.store(C + rows[:, None] * c_row + cols[None, :], total.to(C.dtype.element_ty))
 
