@@ -74,7 +74,7 @@ def test_labels_name_the_division_of_tiles():
     labelled = row("ws_hierarchical_matmul", {"tag": "combo_12288"}, {"label": "wpe=2, split=75/25"})
     (problem,) = tritonblas.problems([labelled], False)
     assert point(problem).config == {"LOCAL_SHARE": 0.75, "waves_per_eu": 2, "MODIFIER": ""}
-    assert point(problem).shape == {"M": 12288, "N": 12288, "K": 12288}
+    assert point(problem).shape == {"M": 12288, "N": 12288, "K": 12288, "GRID": 304, "dtype": "bf16"}
 
 
 @pytest.mark.parametrize(("m", "block_m", "group", "kept"), [(16, 64, 1, False), (64, 64, 8, False), (64, 64, 1, True)])

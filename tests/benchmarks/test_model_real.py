@@ -1,17 +1,20 @@
 """Measured kernels come from packages on this machine: what is missing, renamed or of another version is said."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.model import compiling
-from benchmarks.model.compiling import Point, job_of
+from benchmarks.model.compiling import Point, job_of, kernel_of
 from benchmarks.model.evaluate import Judged, Scored
 from benchmarks.model.problem import Candidate, Family, Problem
-from benchmarks.model.real import error, launches
-from benchmarks.model.real.kernels import RealKernels, with_numbers
-from benchmarks.model.real.packages import packages
+from benchmarks.model.real import error, inductor, launches
+from benchmarks.model.real.kernels import REAL, RealKernels, with_numbers
+from benchmarks.model.real.packages import Package, packages
 from kprof.errors import KprofError
+from kprof.kernel_spec import Tensor
 
 PRODUCT = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
 KERNEL = '''
@@ -194,3 +197,71 @@ def test_the_page_names_package_version_and_what_has_none():
     page = "\n".join(error.section({"block_fp8": told}, {"block_fp8": "Block FP8", "flydsl": "FlyDSL"}))
     assert "| Block FP8 | vLLM 9.9 | 1 | 5 | 1.00 | 2.00/2.00/2.00 |" in page
     assert "whose error is not known: FlyDSL" in page
+
+
+def test_no_kernel_of_a_package_has_a_stand_ins_name():
+    assert not [real.name for real in REAL if real.name == real.stand_in or " " not in real.name]
+
+
+def inductor_rows():
+    mm = {"M": 197, "N": 3072, "K": 768, "batch": 1, "bias": False}
+    tile = {"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 2}
+    window = {"BATCH": 1, "IN_C": 64, "IN_H": 56, "IN_W": 56, "OUT_C": 128, "KERNEL": 3, "STRIDE": 2, "PADDING": 1}
+    shapes = [
+        ("inductor_mm", mm, tile),
+        ("inductor_mm", {**mm, "bias": True}, tile),
+        ("inductor_mm", {**mm, "batch": 12}, tile),
+        ("inductor_conv", window, {name: value for name, value in tile.items() if name != "GROUP_M"}),
+    ]
+    return [Point(kernel, shape, config, "MI210") for kernel, shape, config in shapes]
+
+
+def test_inductor_is_asked_for_the_stand_ins_sizes():
+    plain, bias, batch, window = map(inductor.asked, inductor_rows())
+    assert plain["inputs"] == [["A", [197, 768], [768, 1]], ["B", [768, 3072], [1, 768]]]
+    assert bias["inputs"][0] == ["bias", [197, 3072], [0, 1]]
+    assert bias["addends"] == 1
+    assert batch["inputs"][0] == ["A", [12, 197, 768], [768, 768 * 12, 1]]
+    assert window["inputs"][0] == ["X", [1, 64, 56, 56], [64 * 56 * 56, 56 * 56, 56, 1]]
+    assert window["out"] == [1, 128, 28, 28]
+    assert window["constants"]["UNROLL"] is False
+
+
+def test_inductors_own_kernels_are_launched_with_the_tensors_of_the_row():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch._inductor")
+    package = Package("torch", "PyTorch", torch.__version__, Path(torch.__file__).parents[1])
+    points = inductor_rows()
+    texts = inductor.written(package, [inductor.asked(one) for one in points])
+    for point_, text in zip(points, texts, strict=True):
+        assert not isinstance(text, KprofError), text
+        made = inductor.kernel(point_, text)
+        ours = kernel_of(point_.kernel).launch(point_.shape, point_.config)
+        launch = made.launch(point_.shape, point_.config)
+        assert launch.grid == ours.grid
+        tensors = [value for value in ours.args.values() if isinstance(value, Tensor)]
+        assert sorted(map(str, launch.args.values())) == sorted(map(str, tensors))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1\n", "no kernel"),
+        ("def k(a):\n    tl.store(a, libdevice.exp(1.0))\n", "libdevice"),
+        ("def k(arg_A, ks0):\n    tl.store(arg_A, ks0)\n", "ks0"),
+    ],
+)
+def test_what_inductor_writes_and_we_do_not_know_is_refused(text, said):
+    with pytest.raises(KprofError, match=said):
+        inductor.kernel(inductor_rows()[0], text)
+
+
+def test_a_torch_that_cannot_be_asked_keeps_the_stand_in(tmp_path):
+    """A folder with the name and nothing else: another version, or a broken installation."""
+    (tmp_path / "torch" / "_inductor" / "kernel").mkdir(parents=True)
+    (tmp_path / "torch" / "__init__.py").write_text("raise ImportError('no such library')\n")
+    reals = RealKernels(packages([str(tmp_path)]))
+    given = [Problem("one", (Candidate((inductor_rows()[0],), {}),), 1.0, 1.0, "bf16", "MI210")]
+    family = Family("mm", "mm", "order", "all", lambda *_: given, packages=("torch",))
+    assert reals.swapped(family, given) == given
+    assert "no such library" in reals.used["mm"].refused[0]

@@ -149,8 +149,14 @@ _NOTE = (
 )
 _FLOOR_US = 20.0
 FAMILIES = (
-    Family("mm", "Inductor mm and addmm", "order", "one kernel for both; bias of one row", matrices, _NOTE, _FLOOR_US),
-    Family("bmm", "Inductor bmm", "order", "strides of interleaved heads assumed", batched, _NOTE, _FLOOR_US),
+    Family(
+        "mm", "Inductor mm and addmm", "order", "one kernel for both; bias of one row", matrices, _NOTE, _FLOOR_US,
+        packages=("torch",),
+    ),
+    Family(
+        "bmm", "Inductor bmm", "order", "strides of interleaved heads assumed", batched, _NOTE, _FLOOR_US,
+        packages=("torch",),
+    ),
     Family(
         "conv",
         "Inductor convolution",
@@ -160,5 +166,6 @@ FAMILIES = (
         convolutions,
         _NOTE,
         _FLOOR_US,
+        packages=("torch",),
     ),
-)
+)  # fmt: skip

@@ -80,6 +80,10 @@ FAMILIES = (
         streamk,
         _NOTE,
         private=True,
+        packages=("perf-kernels",),
     ),
-    Family("tune_gemm", "ROCm tune_gemm winners", "time", "no numbering by XCD", tune_gemm, _NOTE, private=True),
-)
+    Family(
+        "tune_gemm", "ROCm tune_gemm winners", "time", "no numbering by XCD", tune_gemm, _NOTE, private=True,
+        packages=("perf-kernels",),
+    ),
+)  # fmt: skip

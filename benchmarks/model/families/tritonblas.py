@@ -63,7 +63,8 @@ def _launch(row: Row) -> tuple[Point, tuple[int, int, int], str]:
         changed |= {"GRID": units, "active": Tensor("i32", (units,))}
     grid = (units,) if units is not None and units != 304 else None
     config = _config(row)
-    point = Point("tritonblas", {"M": m, "N": n, "K": k}, config, product, (), tuple(changed.items()), grid)
+    shape = {"M": m, "N": n, "K": k, "GRID": units or 304, "dtype": rate}
+    point = Point("tritonblas", shape, config, product, (), tuple(changed.items()), grid)
     return point, (m, n, k), rate
 
 
@@ -105,6 +106,7 @@ FAMILY = Family(
     question="order",
     differs="tiles are dealt out in turn instead of drawn from atomic counters (inner loops compile alike)",
     problems=problems,
+    packages=("tritonblas",),
     note=(
         "The 12,288 sweep repeats configurations that compile to the same code, and seven of its 60 times are marked "
         "as disturbances by the collectors: one and the same machine code was timed at 6.9 and at 30.3 ms. `raw` has "

@@ -68,6 +68,10 @@ def figures(real: Sequence[Judged], stand_in: Sequence[Judged]) -> dict[str, Any
     both = list(zip(real, stand_in, strict=True))
     pairs = [_pairs(one.scored, other.scored) for one, other in both]
     orders = [metrics.spearman([a.us for a, _ in each], [b.us for _, b in each]) for each in pairs if len(each) >= FEW]
+    if not orders and len(pairs) >= FEW:
+        # Single configurations: the order is that of the problems.
+        every = [one for each in pairs for one in each]
+        orders = [metrics.spearman([a.us for a, _ in every], [b.us for _, b in every])]
     known = [one for one in orders if one is not None]
     ratios = [a.us / b.us for each in pairs for a, b in each]
     return {
@@ -144,7 +148,8 @@ TEXT = """\
 of the folders has it: the function is cut out with what it names, and launched as its package launches it. The
 packages' versions are today's, not those of the measurements. Where a constant only numbers the tiles it is made a
 number of the launch, as in our stand-ins, so that one compile serves all its values. *order*: rank correlation of the
-times that are predicted from both, within a problem, on average. *time*: predicted from the real kernel over
+times that are predicted from both, within a problem, on average (of the
+problems where each has one or two configurations). *time*: predicted from the real kernel over
 predicted from the stand-in."""
 
 

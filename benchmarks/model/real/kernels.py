@@ -1,14 +1,16 @@
 """Which kernel of which package each stand-in stands for, and what became of each that was asked for."""
 
 import ast
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.model.compiling import GIVEN, Point, kernel_of
+from benchmarks.model.evaluate import points_of
 from benchmarks.model.problem import Candidate, Family, Problem
-from benchmarks.model.real import launches
+from benchmarks.model.real import inductor, launches
 from benchmarks.model.real.packages import Package
 from kprof.errors import KprofError
 
@@ -27,7 +29,7 @@ class RealKernel:
     """A kernel of a package, and when it takes the place of a stand-in.
 
     Attributes:
-        name: ours.
+        name: ours, of more than one word: no stand-in has it.
         stand_in: the kernel whose place it takes, see :class:`~benchmarks.model.compiling.Point`.
         package: where it is.
         launch: as its package launches it: from the stand-in's shape and configuration, and its parameters' names;
@@ -77,6 +79,18 @@ REAL = (
         places=((f"{_BASIC}/gemm_afp4wfp4.py", "_gemm_afp4wfp4_kernel"),),
     ),
     RealKernel(
+        "perf-kernels tune_gemm", "tune_gemm", "perf-kernels", launches.tune_gemm,
+        places=(("python/perf-kernels/tools/tune_gemm/matmul_kernel.py", "matmul_kernel"),),
+    ),
+    RealKernel(
+        "perf-kernels stream-K", "streamk", "perf-kernels", launches.streamk,
+        places=(("python/perf-kernels/streamk/streamk_kernel.py", "streamk_gemm"),),
+    ),
+    RealKernel(
+        "tritonBLAS persistent", "tritonblas", "tritonblas", launches.tritonblas,
+        places=(("tritonblas/kernels/persistent_gemm_work_stealing.py", "ws_persistent_matmul"),),
+    ),
+    RealKernel(
         "aiter sum", "gemm_split::reduce", "aiter", launches.aiter_sum, places=_SUM, plain=True,
         when=lambda shape: shape["dtype"] != "fp4" and _split(shape["scales"])(shape),
     ),
@@ -87,6 +101,7 @@ REAL = (
 )  # fmt: skip
 """Every kernel that the benchmark takes from a package."""
 _BY_NAME = {real.name: real for real in REAL}
+_INDUCTOR = frozenset(inductor.STAND_INS)
 
 
 @dataclass
@@ -123,6 +138,7 @@ class RealKernels:
     loaded: "dict[str, Kernel]" = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     used: dict[str, Used] = field(default_factory=dict)
+    _written: dict[str, str | KprofError] = field(default_factory=dict)
 
     def family(self, family: Family) -> Family:
         """The family with problems that have the measured kernel wherever a package has it."""
@@ -143,6 +159,7 @@ class RealKernels:
         A problem of which one candidate has none keeps them, too: their order would be that of two kernels.
         """
         drawn = [_drawn(problem, family.drawn) for problem in problems]
+        self._write(family, drawn)
         found, kept, taken = [], [], set()
         kernels: dict[str, None] = {}
         for full, problem in zip(problems, drawn, strict=True):
@@ -157,10 +174,13 @@ class RealKernels:
             kept.append(problem)
             taken.add(problem.name)
         GIVEN.update(self.loaded)
-        words = dict.fromkeys(self.packages[_BY_NAME[name].package].words for name in kernels)
+        words = dict.fromkeys(self.packages[_BY_NAME[name].package if name in _BY_NAME else "torch"].words
+                              for name in kernels)  # fmt: skip
         asked = [each.name for each in REAL if each.package in family.packages]
+        asked += [inductor.STAND_INS[0]] if "torch" in family.packages else []
         refused = tuple(f"{name}: {self.refused[name]}" for name in asked if name in self.refused)
-        self.used[family.name] = Used(tuple(kernels), tuple(words), refused, kept, frozenset(taken))
+        names = dict.fromkeys(name.partition(" ")[0] if name not in _BY_NAME else name for name in kernels)
+        self.used[family.name] = Used(tuple(names), tuple(words), refused, kept, frozenset(taken))
         return found
 
     def of(self, family: Family, point: Point) -> RealKernel | None:
@@ -180,10 +200,42 @@ class RealKernels:
                 self.refused[real.name] = error.message
         return real.name in self.loaded
 
+    def _write(self, family: Family, problems: Sequence[Problem]) -> None:
+        """Have Inductor write the kernels of all launches at once: its import takes longer than that."""
+        if "torch" not in family.packages or "torch" not in self.packages:
+            return
+        every = dict.fromkeys(json.dumps(inductor.asked(p)) for p in points_of(problems) if p.kernel in _INDUCTOR)
+        new = [key for key in every if key not in self._written]
+        try:
+            answers = inductor.written(self.packages["torch"], [json.loads(key) for key in new]) if new else []
+        except KprofError as error:
+            answers = [error] * len(new)
+        self._written.update(zip(new, answers, strict=True))
+
+    def _inductor(self, point: Point) -> Point | None:
+        """A row's launch with the kernel that Inductor wrote for it."""
+        text = self._written.get(json.dumps(inductor.asked(point)))
+        try:
+            if isinstance(text, KprofError):
+                raise text
+            made = inductor.kernel(point, text) if text is not None else None
+        except KprofError as error:
+            self.refused.setdefault(inductor.STAND_INS[0], error.message)
+            return None
+        if made is None:
+            return None
+        self.loaded[made.name] = made
+        return replace(point, kernel=made.name)
+
     def _points(self, family: Family, candidate: Candidate) -> tuple[Point, ...]:
         """The launches of a candidate by real kernels; none where one of them has none."""
         found = []
         for point in candidate.points:
+            if point.kernel in _INDUCTOR:
+                if (written := self._inductor(point)) is None:
+                    return ()
+                found.append(written)
+                continue
             real = self.of(family, point)
             if real is None:
                 return ()
@@ -222,7 +274,7 @@ def _swapped(real: RealKernel, point: Point) -> Point:
 
     config = {k: v for k, v in point.config.items() if not (real.plain and k in BACKEND_OPTIONS)}
     shape = {**point.shape, "arch": products()[point.product]}
-    return replace(point, kernel=real.name, shape=shape, config=config, contents=())
+    return replace(point, kernel=real.name, shape=shape, config=config, contents=(), arguments=(), grid=None)
 
 
 def kernel(real: RealKernel, package: Package) -> "Kernel":

@@ -161,3 +161,58 @@ def state_update(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
     }  # fmt: skip
     grid = (-(-rows // config["BLOCK_M"]), tokens, heads)
     return Launch(arguments(names, known, served(config)), grid)
+
+
+def tune_gemm(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """The product of ROCm's ``tune_gemm.py``, which numbers tiles by XCD where there are some."""
+    m, n, k, along = shape["M"], shape["N"], shape["K"], shape["trans_b"]
+    parts = config["SPLIT_K"]
+    tiles = -(-m // config["BLOCK_M"]) * -(-n // config["BLOCK_N"])
+    known = {
+        "a_ptr": Tensor("fp16", (m, k)), "b_ptr": Tensor("fp16", (n, k)), "c_ptr": Tensor("fp16", (m, n)),
+        "bias_ptr": None, "M": m, "N": n, "K": k, "stride_am": k, "stride_ak": 1, "stride_bk": 1 if along else n,
+        "stride_bn": k if along else 1, "stride_cm": n, "stride_cn": 1, "stride_bias": 0, "BIAS": False,
+        "EVEN_K": k % (config["BLOCK_K"] * parts) == 0, "GRID_MN": tiles, "NUM_XCDS": _xcds(shape["arch"]),
+        "SPLIT_K": parts,
+    }  # fmt: skip
+    return Launch(arguments(names, known, served(config)), (tiles, parts))
+
+
+def streamk(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """The stream-K product of ROCm's perf-kernels: tiles that do not fill a round are shared."""
+    m, n, k, grid = shape["M"], shape["N"], shape["K"], config["GRID"]
+    tiles = -(-m // config["BLOCK_M"]) * -(-n // config["BLOCK_N"])
+    known = {
+        "A": Tensor("fp16", (m, k)), "B": Tensor("fp16", (n, k)), "C": Tensor("fp16", (m, n)), "bias_ptr": None,
+        "P": Tensor("fp32", (grid, config["BLOCK_M"] * config["BLOCK_N"])), "locks": Tensor("i32", (grid,)),
+        "M": m, "N": n, "K": k, "stride_am": k, "stride_ak": 1, "stride_bk": 1, "stride_bn": k, "stride_cm": n,
+        "stride_cn": 1, "stride_bias": 0, "NUM_SMS": grid, "STREAMK_TILES": tiles % grid,
+        "NUM_XCDS": _xcds(shape["arch"]), "BIAS": False, "EVEN_K": k % config["BLOCK_K"] == 0,
+    }  # fmt: skip
+    return Launch(arguments(names, known, served(config)), (grid,))
+
+
+def tritonblas(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """The persistent product of tritonBLAS that draws its tiles from counters, its own XCD's first."""
+    m, n, k, grid = shape["M"], shape["N"], shape["K"], shape["GRID"]
+    xcds = _xcds(shape["arch"])
+    tiles = -(-m // config["BLOCK_M"]) * -(-n // config["BLOCK_N"])
+    local = max(1, int(tiles * config["LOCAL_SHARE"]) // xcds)
+    modifier = config["MODIFIER"] or None
+    known = {
+        "A": Tensor(shape["dtype"], (m, k)), "B": Tensor(shape["dtype"], (k, n)), "C": Tensor(shape["dtype"], (m, n)),
+        **dict.fromkeys(("A_scale_ptr", "B_scale_ptr", "bias_ptr")), "M": m, "N": n, "K": k,
+        "tile_counter": Tensor("i32", (xcds * 64,)), "global_counter": Tensor("i32", (64,)),
+        "stride_am": k, "stride_ak": 1, "stride_bk": n, "stride_bn": 1, "stride_cm": n, "stride_cn": 1,
+        "stride_bias": 0, "NUM_SMS": grid, "NUM_XCDS": xcds, "COUNTERS_PER_XCD": 1, "COUNTER_STRIDE": 64,
+        "BIAS": False, "EVEN_K": k % config["BLOCK_K"] == 0, "CACHE_MODIFIER_A": modifier,
+        "CACHE_MODIFIER_B": modifier, "QUANTIZED": False, "ALLOW_TF32": True, "GLOBAL_ATOMIC": False,
+        "HIERARCHICAL": True, "LOCAL_TILES_PER_XCD": local, "GLOBAL_TILES": tiles - local * xcds, "USE_MASK": True,
+        "mask_ptr": Tensor("i32", (grid,)),
+    }  # fmt: skip
+    return Launch(arguments(names, known, served(config)), (grid,))
+
+
+def _xcds(arch: str) -> int:
+    """Dies of the GPU: 8 of gfx942 and gfx950 as perf-kernels and tritonBLAS have them, else none to number by."""
+    return 8 if arch in {"gfx942", "gfx950"} else 1

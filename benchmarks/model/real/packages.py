@@ -6,13 +6,21 @@ from pathlib import Path
 
 from kprof.errors import KprofError
 
+OTHERS = (
+    ("torch", "PyTorch", "", "torch/_inductor/kernel"),
+    ("tritonblas", "tritonBLAS", "include", "tritonblas/kernels"),
+    ("tritonblas", "tritonBLAS", "", "tritonblas/kernels"),
+    ("perf-kernels", "ROCm/triton perf-kernels", "", "python/perf-kernels"),
+)
+"""Packages besides servers: name, as people write it, folder that the package is in, and a folder that it has."""
+
 
 @dataclass(frozen=True)
 class Package:
-    """A package on this machine; nothing of it is imported.
+    """A package on this machine; nothing of it is imported here.
 
     Attributes:
-        name: as :data:`kprof.tuning.servers.registry.SERVERS` has it.
+        name: as :data:`kprof.tuning.servers.registry.SERVERS` has it, or :data:`OTHERS`.
         shown: as people write it.
         version: of the distribution or the commit; ``unknown`` where neither is written.
         root: the folder that the package is in.
@@ -44,7 +52,8 @@ def packages(folders: Sequence[str]) -> dict[str, Package]:
     for folder in folders:
         here = [one for place in _places(Path(folder)) if (one := _packages_of(place))]
         if not here:
-            names = ", ".join(f"{each.package}/{each.sign}" for each in SERVERS.values())
+            known = [*(f"{each.package}/{each.sign}" for each in SERVERS.values()), *(sign for *_, sign in OTHERS)]
+            names = ", ".join(dict.fromkeys(known))
             raise KprofError("no package with measured kernels in it", path=folder, hint=f"It has one of {names}.")
         for each in here:
             found = {**each, **found}
@@ -57,7 +66,7 @@ def _places(folder: Path) -> list[Path]:
 
 
 def _packages_of(place: Path) -> dict[str, Package]:
-    from kprof.tuning.servers.lookup import server_code
+    from kprof.tuning.servers.lookup import server_code, version_of
     from kprof.tuning.servers.registry import SERVERS
 
     found = {}
@@ -68,4 +77,8 @@ def _packages_of(place: Path) -> dict[str, Package]:
             continue
         if code is not None:
             found[name] = Package(name, server.shown, code.version, code.root)
+    for name, shown, below, sign in OTHERS:
+        root = place / below
+        if (root / sign).is_dir():
+            found[name] = Package(name, shown, version_of(root, sign.partition("/")[0]), root)
     return found

@@ -55,11 +55,13 @@ def server_code(server: ModelServer, path: str | None) -> ServerCode | None:
     if path is None:
         spec = PathFinder.find_spec(server.package)
         places = list(spec.submodule_search_locations or ()) if spec is not None else []
-        return ServerCode(Path(places[0]).parent, _version(Path(places[0]).parent, server)) if places else None
+        return (
+            ServerCode(Path(places[0]).parent, version_of(Path(places[0]).parent, server.package)) if places else None
+        )
     given = Path(path).absolute()
     for root in (given, given / "python", given.parent):
         if (root / server.package).is_dir() and (root / server.package / server.sign).exists():
-            return ServerCode(root, _version(root, server))
+            return ServerCode(root, version_of(root, server.package))
     raise KprofError(
         f"this is no checkout of {server.shown} and no folder that it is installed in",
         path=path,
@@ -139,15 +141,21 @@ def _file(code: ServerCode, call: LookupCall) -> str:
     )
 
 
-def _version(root: Path, server: ModelServer) -> str:
-    for folder in sorted(root.glob(f"{server.package}-*.dist-info")):
-        return folder.name.removeprefix(f"{server.package}-").removesuffix(".dist-info")
+def version_of(root: Path, package: str) -> str:
+    """Version of a distribution, or the commit of a checkout; ``unknown`` where neither is written.
+
+    Args:
+        root: the folder that the package is in.
+        package: its name.
+    """
+    for folder in sorted(root.glob(f"{package}-*.dist-info")):
+        return folder.name.removeprefix(f"{package}-").removesuffix(".dist-info")
     for place in (root, *root.parents[:1]):
         commit = _commit(place / ".git")
         if commit is not None:
             return commit[:10]
     unpacked = (boundary.content_of(root / "PKG-INFO", _MOST) or b"").decode("utf-8", "replace")
-    written = re.search(rf"^Name: {server.package}$.*?^Version: (\S+)$", unpacked, re.MULTILINE | re.DOTALL)
+    written = re.search(rf"^Name: {package}$.*?^Version: (\S+)$", unpacked, re.MULTILINE | re.DOTALL)
     return written[1] if written is not None else "unknown"
 
 
