@@ -1,9 +1,10 @@
 """The performance model against published measurements: ``python -m benchmarks.model --data FOLDER``.
 
-``FOLDER`` has the measurements (``configs.csv.gz``), which are not part of the project. Each row is compiled with the
-Triton that it names, in an environment that kprof makes as for ``kprof diff``; rows that name none with the usual one,
-whatever Triton this Python has. A first run gets these Tritons and compiles for an hour; kprof's cache then makes the
-next ones quick.
+``--packages FOLDER...`` takes the measured kernels from installations or checkouts of vLLM, SGLang, AITER, PyTorch,
+tritonBLAS and ROCm/triton; without it every kernel is a stand-in. ``FOLDER`` has the measurements
+(``configs.csv.gz``), which are not part of the project. Each row is compiled with the Triton that it names, in an
+environment that kprof makes as for ``kprof diff``; rows that name none with the usual one, whatever Triton this Python
+has. A first run gets these Tritons and compiles for an hour; kprof's cache then makes the next ones quick.
 """
 
 import argparse
