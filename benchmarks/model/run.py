@@ -128,9 +128,10 @@ def _judged(
             continue
         versions[family.name] = releases.matches(problems)
         results[family.name] = judge(model, family, problems)
+        if family.name in real.used:
+            results[family.name], compared[family.name] = error.settle(real, model, family, results[family.name])
         report.print_family(family, results[family.name])
-        if (used := real.used.get(family.name)) is not None:
-            compared[family.name] = error.told(used, model, family, results[family.name])
+        if family.name in compared:
             error.show(family.name, compared[family.name])
     return results, versions, compared
 

@@ -265,3 +265,33 @@ def test_a_torch_that_cannot_be_asked_keeps_the_stand_in(tmp_path):
     family = Family("mm", "mm", "order", "all", lambda *_: given, packages=("torch",))
     assert reals.swapped(family, given) == given
     assert "no such library" in reals.used["mm"].refused[0]
+
+
+def test_where_the_real_kernel_does_not_compile_the_stand_in_is_judged_and_its_error_stated(tmp_path, monkeypatch):
+    """As with a package of today and a Triton of two years ago: both are compared as this Python compiles them."""
+    dated = problem()
+    points = [Point(**{**vars(one.points[0]), "triton": "3.0.0"}) for one in dated.candidates]
+    dated = Problem(**{**vars(dated), "candidates": (Candidate((points[0],), CONFIG, winner=True),)})
+    reals = RealKernels(packages([vllm(tmp_path)]))
+    (swapped,) = reals.swapped(FAMILY, [dated])
+
+    def judge(_model, _family, problems):
+        """A compiler that has only its own release's code of the real kernel, half as slow as the stand-in."""
+        found = []
+        for one in problems:
+            point = one.candidates[0].points[0]
+            real = point.kernel != "block_fp8"
+            done = judged([4, 8, 12, 16, 20] if real else [2, 4, 6, 8, 10])
+            old = real and point.triton == "3.0.0"
+            found.append(Judged(one, {}, [], 1) if old else Judged(one, done.figures, done.scored))
+        return found
+
+    monkeypatch.setattr(error, "judge", judge)
+    results, told = error.settle(reals, None, FAMILY, judge(None, None, [swapped]))
+    assert [one.failed for one in results] == [0]
+    assert [one.us for one in results[0].scored] == [2, 4, 6, 8, 10]
+    assert told["problems"] == [0, 1]
+    assert told["error"]["ratio"] == pytest.approx([2.0, 2.0, 2.0])
+    assert "3.0.0" in error.words(told)
+    # Whoever asks for the problems again gets what the results are of.
+    assert reals.swapped(FAMILY, [dated]) == [dated]

@@ -1,17 +1,19 @@
 """How far a stand-in is from the kernel that it stands for: the same configurations predicted from the code of both."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.model import metrics
 from benchmarks.model.evaluate import Judged, Model, Scored, judge
 from benchmarks.model.layout import cell, markdown
-from benchmarks.model.problem import Family
+from benchmarks.model.problem import Family, Problem
 from benchmarks.model.summary import summary
+from benchmarks.model.tritons import version
 
 if TYPE_CHECKING:
-    from benchmarks.model.real.kernels import Used
+    from benchmarks.model.real.kernels import RealKernels
 
 FEW = 5
 """Configurations from which a problem has an order to be compared."""
@@ -30,22 +32,48 @@ _SHOWN = (
 """Figures against what was published: heading, key of a family's summary, form."""
 
 
-def told(used: "Used", model: Model, family: Family, real: Sequence[Judged]) -> dict[str, Any]:
-    """What a family was predicted from, and how far its stand-in is from that.
+def settle(
+    real: "RealKernels", model: Model, family: Family, results: Sequence[Judged]
+) -> tuple[list[Judged], dict[str, Any]]:
+    """A family's results, with the stand-in where the real kernel does not compile, and the stand-in's error.
+
+    A package's kernel may be newer than the Triton that measured a row: then both are compared as this Python's
+    Triton compiles them.
 
     Args:
-        used: what was taken for it.
+        real: what was taken for the family; problems that are lost are told to it.
         model: predicts the stand-ins.
         family: with its question.
-        real: its results.
+        results: from the real kernels.
     """
+    used = real.used[family.name]
     found: dict[str, Any] = {name: list(getattr(used, name)) for name in ("kernels", "packages", "refused")}
-    if used.kernels:
-        stand_in = judge(model, family, used.stand_ins)
-        chosen = [n for n, one in enumerate(used.stand_ins) if one.name in used.problems]
-        found["error"] = figures([real[n] for n in chosen], [stand_in[n] for n in chosen])
-        found["problems"] = [len(chosen), len(real)]
-    return found
+    if not used.kernels:
+        return list(results), found
+    ours = judge(model, family, used.stand_ins)
+    both = [(a, b) for a, b in zip(results, ours, strict=True) if a.problem.name in used.problems]
+    lost = {a.problem.name for a, b in both if a.failed > b.failed}
+    real.lost[family.name] = frozenset(lost)
+    found["problems"] = [len(both) - len(lost), len(results)]
+    if lost:
+        found["uncompiled"] = _why([a for a, _ in both if a.problem.name in lost])
+        sides = [judge(model, family, [_here(one[n].problem) for one in both if one[0].problem.name in lost])
+                 for n in (0, 1)]  # fmt: skip
+        both = [*zip(*sides, strict=True), *(one for one in both if one[0].problem.name not in lost)]
+    found["error"] = figures([a for a, _ in both], [b for _, b in both])
+    return [b if a.problem.name in lost else a for a, b in zip(results, ours, strict=True)], found
+
+
+def _here(problem: Problem) -> Problem:
+    """A problem as this Python's Triton compiles it."""
+    candidates = (replace(one, points=tuple(replace(p, triton="") for p in one.points)) for one in problem.candidates)
+    return replace(problem, candidates=tuple(candidates))
+
+
+def _why(lost: Sequence[Judged]) -> str:
+    """Which releases do not compile the real kernel."""
+    named = dict.fromkeys(p.triton or version() for one in lost for c in one.problem.candidates for p in c.points)
+    return f"not with Triton {', '.join(named)}, which compiles these rows; compared with {version()}"
 
 
 def show(name: str, one: Mapping[str, Any]) -> None:
@@ -97,7 +125,7 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
     """The part of the page about real kernels and stand-ins.
 
     Args:
-        found: family to what :func:`told` says of it.
+        found: family to what :func:`settle` says of it.
         titles: families' headings, of all that are on the page.
     """
     taken = {name: one for name, one in found.items() if one["packages"]}
@@ -115,8 +143,9 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
         text += ["Against what was published, from the code of the real kernel (first) and of the stand-in:", ""]
         text += [*markdown(["family", "figure", "real kernel", "stand-in"], _against(taken, titles)), ""]
     refused = [f"{titles[name]}: {why}." for name, one in found.items() for why in one["refused"]]
+    refused += [f"{titles[name]}: compiles {one['uncompiled']}." for name, one in taken.items() if "uncompiled" in one]
     if refused:
-        text += ["Asked for and not taken:", "", *(f"- {one}" for one in refused), ""]
+        text += ["Asked for and not taken, or not for all:", "", *(f"- {one}" for one in refused), ""]
     without = [title for name, title in titles.items() if name not in taken]
     if without:
         text += ["Predicted from a stand-in, whose error is not known: " + "; ".join(without) + ".", ""]
@@ -157,5 +186,8 @@ def words(one: Mapping[str, Any]) -> str:
     """What a family was predicted from, a line for the terminal and for its section; empty for a stand-in."""
     said = [f"not taken from a package: {why}" for why in one["refused"]]
     if one["packages"]:
-        said.insert(0, f"The kernel is that of {', '.join(one['packages'])} ({', '.join(one['kernels'])})")
+        taken, whole = one["problems"]
+        share = "" if taken == whole else f", for {taken} of {whole} problems, else a stand-in"
+        why = f": it compiles {one['uncompiled']}" if "uncompiled" in one else ""
+        said.insert(0, f"The kernel is that of {', '.join(one['packages'])} ({', '.join(one['kernels'])}){share}{why}")
     return "; ".join(said)

@@ -132,12 +132,14 @@ class RealKernels:
         loaded: kernels by our name, as far as they were read.
         refused: our name to why a kernel could not be used, in words.
         used: family to what was taken for it.
+        lost: family to its problems whose real kernel does not compile with their Triton: they keep the stand-in.
     """
 
     packages: Mapping[str, Package]
     loaded: "dict[str, Kernel]" = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     used: dict[str, Used] = field(default_factory=dict)
+    lost: dict[str, frozenset[str]] = field(default_factory=dict)
     _written: dict[str, str | KprofError] = field(default_factory=dict)
 
     def family(self, family: Family) -> Family:
@@ -164,7 +166,7 @@ class RealKernels:
         kernels: dict[str, None] = {}
         for full, problem in zip(problems, drawn, strict=True):
             points = [self._points(family, candidate) for candidate in problem.candidates]
-            if not all(points):
+            if not all(points) or problem.name in self.lost.get(family.name, ()):
                 found.append(full)
                 kept.append(full)
                 continue
