@@ -78,11 +78,13 @@ class WeightFormat:
         name: ``bf16`` for not at all, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4``; else the file's own word.
         block: rows and columns that share a scale, where the name is ``fp8-block``.
         group: elements that share a scale, where the name is ``w4a16``.
+        everywhere: where the name is ``mxfp4``: all products are quantised, both sides; else the experts' weights only.
     """
 
     name: str = "bf16"
     block: tuple[int, int] | None = None
     group: int | None = None
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ class ModelConfig:
         latent: where its attention is latent.
         weights: how they are quantised.
         problems: what is missing, wrong or unknown, a sentence each.
+        vocabulary: tokens; ``None`` where the file does not say.
     """
 
     path: str
@@ -118,6 +121,7 @@ class ModelConfig:
     latent: LatentSizes | None
     weights: WeightFormat
     problems: tuple[str, ...] = ()
+    vocabulary: int | None = None
 
 
 def read(path: str | Path) -> ModelConfig:
@@ -176,6 +180,7 @@ class _Reader:
             experts=experts,
             latent=latent,
             weights=self.weights(),
+            vocabulary=self.size("vocab_size", needed=False),
             problems=tuple(self.problems),
         )
 
@@ -261,6 +266,8 @@ class _Reader:
         block = found.get("weight_block_size")
         if method == "fp8":
             return self.fp8(block)
+        if method == "quark":
+            return self.quark(found)
         if method in {"gptq", "awq"} and found.get("bits") == _FOUR:
             return self.four_bits(found.get("group_size"))
         if method != "mxfp4":
@@ -281,6 +288,23 @@ class _Reader:
         if bits == _EIGHT and kind == "float":
             return self.fp8(block)
         return WeightFormat("int8" if bits == _EIGHT and kind == "int" and acts is not None else "compressed-tensors")
+
+    def quark(self, found: dict[str, Any]) -> WeightFormat:
+        """As AMD's Quark writes it: what holds for all layers; layers of their own are named in a problem."""
+        group = found.get("global_quant_config")
+        weight = group.get("weight") if isinstance(group, dict) else None
+        weight = weight[0] if isinstance(weight, list) and weight else weight
+        kind = weight.get("dtype") if isinstance(weight, dict) else None
+        if found.get("layer_quant_config"):
+            self.problems.append(
+                "layer_quant_config has layers that are quantised in another way: they are not told apart"
+            )
+        if kind == "fp4":
+            return WeightFormat("mxfp4", everywhere=True)
+        if kind in {"fp8_e4m3", "int8"}:
+            return WeightFormat("fp8" if kind == "fp8_e4m3" else "int8")
+        self.problems.append(f"Quark's {repr(kind)[:40]} is not known, nor which files are looked up for it")
+        return WeightFormat("quark")
 
     def fp8(self, block: Any) -> WeightFormat:
         """With a scale for each block where the file names a block."""

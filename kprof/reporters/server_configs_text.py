@@ -65,6 +65,8 @@ class ServerConfigsTextReporter:
         table = file.name.endswith(".csv")
         sizes = assigned(file.shape, ", ")
         lines.append(f"{_INDENT}{one_line(file.name)}{f', lines of {sizes}' if table else ''}")
+        if file.alternative:
+            lines.append(f"{_INDENT}another family for the same weights: the caller chooses, and it is in no sum")
         if file.status == "exact":
             lines.append(f"{_INDENT}in {one_line(file.opened if table else file.folder)}")
         elif file.status == "fallback" and table:

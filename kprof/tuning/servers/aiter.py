@@ -7,6 +7,7 @@ from typing import ClassVar
 from kprof.inputs.model_config import WeightFormat
 from kprof.tuning.servers.aiter_attention import PARTS, TABLES, chosen, tables
 from kprof.tuning.servers.aiter_experts import experts_table
+from kprof.tuning.servers.aiter_further import KERNELS, further
 from kprof.tuning.servers.aiter_launches import REDUCED, product
 from kprof.tuning.servers.aiter_tables import table_files
 from kprof.tuning.servers.devices import ServedGpu
@@ -14,8 +15,9 @@ from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
 from kprof.tuning.servers.lookup import ServerCode
 from kprof.tuning.servers.nearest import launched_experts
-from kprof.tuning.servers.shapes import LayerShapes
+from kprof.tuning.servers.shapes import LayerShapes, ProductShape
 
+_PLAIN = WeightFormat("bf16")
 _UTILS = "aiter/ops/triton/utils"
 _FAMILIES = {
     "bf16": "GEMM-A16W16",
@@ -49,6 +51,7 @@ class AiterServer(ModelServer):
         "GEMM-A8W8_BLOCKSCALE": ((f"{_KERNELS}/gemm/basic/gemm_a8w8_blockscale.py", "_gemm_a8w8_blockscale_kernel"),),
         "MoE": ((f"{_KERNELS}/moe/moe_op.py", "_fused_moe_kernel"),),
         "MoE, w4a16": ((f"{_KERNELS}/moe/moe_op.py", "_fused_moe_kernel_gptq_awq"),),
+        **KERNELS,
         **TABLES,
     }
     parts: ClassVar[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -58,35 +61,9 @@ class AiterServer(ModelServer):
 
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
         """See :class:`ModelServer`."""
-        family = _FAMILIES.get(weights.name)
-        found = []
-        places: dict[tuple[int, int], list[str]] = {}
-        counts: dict[tuple[int, int], int | None] = {}
-        for each in shapes.products:
-            key = (each.n, each.k)
-            places.setdefault(key, []).append(each.layer)
-            before = counts.get(key, 0)
-            counts[key] = None if before is None or each.layers is None else before + each.layers
-        for n, k in places if family is not None else ():
-            found.append(
-                NeededLookup(
-                    kernel=family or "",
-                    layer=", ".join(dict.fromkeys(places[n, k])),
-                    layers=counts[n, k],
-                    shape={"N": n, "K": k},
-                    name=f"{{arch}}-{family}-N={n}-K={k}.json",
-                    folder="aiter/ops/triton/configs/gemm",
-                    calls={
-                        rows: LookupCall(
-                            (f"{_UTILS}/gemm_config_utils.py",),
-                            "get_gemm_config",
-                            {"config_name": family, "M": rows, "N": n, "K": k},
-                        )
-                        for rows in batches
-                    },
-                    launch=product(family or "", n, k, weights.name, weights.block),
-                )
-            )
+        family = None if weights.everywhere else _FAMILIES.get(weights.name)
+        found = [] if family is None else _products(family, shapes.products, weights, batches)
+        found += _products("GEMM-A16W16", shapes.plain, _PLAIN, batches)
         if shapes.experts is not None and weights.name in _EXPERTS:
             dtype = _EXPERTS[weights.name]
             found.append(
@@ -108,15 +85,17 @@ class AiterServer(ModelServer):
                     launch=launched_experts(shapes.experts, weights),
                 )
             )
-        return found + tables(shapes.attention)
+        return [*found, *further(shapes, weights, batches), *tables(shapes.attention)]
 
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:  # noqa: ARG002 - the same on all of them
         """See :class:`ModelServer`."""
         found = [
             "AITER's callers choose between Triton's JSON files and the CSV tables of CK, assembly and FlyDSL kernels",
         ]
-        if weights.name not in {"bf16", "fp8-block"}:
-            found.append(f"its CSV tables of {weights.name} products are not looked at")
+        if weights.name == "w4a16":
+            found.append("AITER has no CSV table of w4a16 products")
+        if weights.name in {"fp8-block", "mxfp4", "fp8", "bf16"}:
+            found.append("of several families for the same weights AITER's caller takes one: only the first is in sums")
         if weights.name not in _FAMILIES:
             found.append(f"for {weights.name} products AITER's Triton kernels have no family that kprof knows of")
         return found
@@ -126,6 +105,7 @@ class AiterServer(ModelServer):
     ) -> list[NeededFile]:
         """See :class:`ModelServer`."""
         found = table_files(shapes.products, weights, gpu, root, batches)
+        found += table_files(shapes.plain, _PLAIN, gpu, root, batches)
         if shapes.experts is None:
             return found
         shared = any(each.layer.startswith("shared_experts.") for each in shapes.products)
@@ -133,9 +113,9 @@ class AiterServer(ModelServer):
 
     def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:
         """See :class:`ModelServer`."""
-        if arch == _GLUON and need.kernel.startswith("GEMM"):
+        if arch == _GLUON and "GEMM" in need.kernel:
             return f"on {arch} AITER launches Gluon's kernels, which kprof does not rank"
-        if file.status == "none" and need.kernel in _FAMILIES.values():
+        if file.status == "none" and "GEMM" in need.kernel:
             return f"AITER launches {need.kernel} only where it has a file for all shapes, and {arch} has none"
         return ""
 
@@ -153,3 +133,32 @@ class AiterServer(ModelServer):
             # For products a file must be there.
             return "none" if answer.error else "default"
         return "exact" if PurePosixPath(answer.opened).name == PurePosixPath(self.wanted(answer)).name else "fallback"
+
+
+def _products(
+    family: str, products: Sequence[ProductShape], weights: WeightFormat, batches: Sequence[int]
+) -> list[NeededLookup]:
+    """A family's file for each shape, once."""
+    shapes: dict[tuple[int, int], list[ProductShape]] = {}
+    for each in products:
+        shapes.setdefault((each.n, each.k), []).append(each)
+    return [
+        NeededLookup(
+            kernel=family,
+            layer=", ".join(dict.fromkeys(each.layer for each in same)),
+            layers=None if any(each.layers is None for each in same) else sum(each.layers or 0 for each in same),
+            shape={"N": n, "K": k},
+            name=f"{{arch}}-{family}-N={n}-K={k}.json",
+            folder="aiter/ops/triton/configs/gemm",
+            calls={
+                rows: LookupCall(
+                    (f"{_UTILS}/gemm_config_utils.py",),
+                    "get_gemm_config",
+                    {"config_name": family, "M": rows, "N": n, "K": k},
+                )
+                for rows in batches
+            },
+            launch=product(family, n, k, weights.name, weights.block),
+        )
+        for (n, k), same in shapes.items()
+    ]

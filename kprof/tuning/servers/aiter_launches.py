@@ -38,6 +38,7 @@ class AiterProduct(Tiled):
     knobs: ClassVar[tuple[str, ...]] = (*TILE, "NUM_KSPLIT", "cache_modifier")
     alone: ClassVar[bool] = True
     parts: ClassVar[tuple[str, ...]] = (REDUCED,)
+    reduced: ClassVar[tuple[int, int]] = (_REDUCED_TILE, _REDUCED_TILE)
     space: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         **SPACE, "NUM_KSPLIT": (1, 2, 4, 8, 16), "cache_modifier": (None, ".cg"),
     }  # fmt: skip
@@ -55,10 +56,10 @@ class AiterProduct(Tiled):
         Raises:
             KprofError: the kernel has a parameter that no known version has, or the configuration lacks one.
         """
-        full = with_split(config, self.k)
+        full = self.full(config)
         parts = full["NUM_KSPLIT"]
         tiles = -(-rows // knob(full, "BLOCK_SIZE_M")) * -(-self.n // knob(full, "BLOCK_SIZE_N"))
-        made = {"": Launch(arguments(names, self._known(rows, parts, arch), full), (parts * tiles,))}
+        made = {"": Launch(arguments(names, self.known(rows, parts, arch), full), (parts * tiles,))}
         if parts > 1:
             made[REDUCED] = self._sum(rows, full)
         return made
@@ -81,7 +82,12 @@ class AiterProduct(Tiled):
             return f"AITER takes a tile of {self.block_k} elements of K only, as a scale has"
         return None
 
-    def _known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
+    def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration as AITER launches it."""
+        return with_split(config, self.k)
+
+    def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
+        """Parameters of the product's kernel that the configuration does not say."""
         kind = resolve_fp8({"dtype": self.kind}, arch)["dtype"]
         n, k = self.n, self.k
         result = Tensor("bf16", (rows, n)) if parts == 1 else Tensor("fp32", (parts, rows, n))
@@ -115,11 +121,11 @@ class AiterProduct(Tiled):
             "c_in_ptr": Tensor("fp32", (parts, rows, n)), "c_out_ptr": Tensor("bf16", (rows, n)), "bias_ptr": None,
             "M": rows, "N": n,
             "stride_c_in_k": rows * n, "stride_c_in_m": n, "stride_c_in_n": 1, "stride_c_out_m": n,
-            "stride_c_out_n": 1, "BLOCK_SIZE_M": _REDUCED_TILE, "BLOCK_SIZE_N": _REDUCED_TILE,
+            "stride_c_out_n": 1, "BLOCK_SIZE_M": self.reduced[0], "BLOCK_SIZE_N": self.reduced[1],
             "ACTUAL_KSPLIT": -(-self.k // full["SPLITK_BLOCK_SIZE"]), "MAX_KSPLIT": _power_of_two(parts),
             "ADD_BIAS": False, "activation": "", "use_activation": False,
         }  # fmt: skip
-        return Launch(known, (-(-rows // _REDUCED_TILE), -(-n // _REDUCED_TILE)))
+        return Launch(known, (-(-rows // self.reduced[0]), -(-n // self.reduced[1])))
 
 
 def with_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from kprof.errors import KprofError
 from kprof.inputs import boundary
 from kprof.inputs.csv_records import records
 from kprof.inputs.model_config import WeightFormat
+from kprof.kernel_spec import ELEMENT_TYPES, resolve_fp8
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile, ServedBatch
 from kprof.tuning.servers.shapes import ProductShape
@@ -25,6 +26,11 @@ _TABLES: dict[str, dict[str, dict[str, str]]] = {
             "bpreshuffle": "False",
         }
     },
+    "fp8": {"a8w8_tuned_gemm": {"q_dtype_w": "fp8"}, "a8w8_bpreshuffle_tuned_gemm": {"q_dtype_w": "fp8"}},
+    "int8": {
+        "a8w8_tuned_gemm": {"q_dtype_w": "torch.int8"}, "a8w8_bpreshuffle_tuned_gemm": {"q_dtype_w": "torch.int8"},
+    },
+    "mxfp4": {"a4w4_blockscale_tuned_gemm": {}},
     "fp8-block": {"a8w8_blockscale_tuned_gemm": {}, "a8w8_blockscale_bpreshuffle_tuned_gemm": {}},
 }  # fmt: skip
 """By the weights: tables, with what else their rows are looked up by."""
@@ -65,13 +71,24 @@ def table_files(
         KprofError: a table cannot be read.
     """
     found = []
-    for name, other in _TABLES.get(weights.name, {}).items():
+    for name, other in _tables(weights, gpu).items():
         keys = dict(_rows(root, name, gpu, other))
         shapes: dict[tuple[int, int], list[ProductShape]] = {}
         for product in products:
             shapes.setdefault((product.n, product.k), []).append(product)
         found += [_file(name, same, keys, batches) for same in shapes.values()]
     return found
+
+
+def _tables(weights: WeightFormat, gpu: ServedGpu) -> dict[str, dict[str, str]]:
+    """Tables that are asked for, with what else their lines are looked up by."""
+    # Of MXFP4 experts' weights alone the products are bfloat16.
+    name = "bf16" if weights.name == "mxfp4" and not weights.everywhere else weights.name
+    kind = "torch." + ELEMENT_TYPES[resolve_fp8({"dtype": "fp8_e4m3"}, gpu.arch)["dtype"]].torch
+    return {
+        table: {key: kind if value == "fp8" else value for key, value in other.items()}
+        for table, other in _TABLES.get(name, {}).items()
+    }
 
 
 def _file(name: str, same: Sequence[ProductShape], keys: dict[TableKey, str], batches: Sequence[int]) -> NeededFile:

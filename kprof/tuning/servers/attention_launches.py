@@ -46,6 +46,7 @@ class _Attention:
     value: int
     alone: ClassVar[bool] = False
     single: ClassVar[bool] = True
+    measured: ClassVar[bool] = False
     space: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     unsaid: ClassVar[Mapping[str, Any]] = {}
 

@@ -129,6 +129,8 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
         entry: keys that lead to the configuration, where the file is a table for all shapes.
         rest: what such a table has besides, taken from that of another architecture.
         rest_of: that table.
+        alternative: another family for the same weights is asked for, too, and the server's caller chooses: it is in no
+            sum.
     """
 
     kernel: str
@@ -149,6 +151,7 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
     entry: list[str] = []
     rest: dict[str, Any] = {}
     rest_of: str = ""
+    alternative: bool = False
 
 
 class ServerVerdict(msgspec.Struct, frozen=True):

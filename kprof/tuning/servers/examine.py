@@ -26,6 +26,7 @@ QUANTISATIONS = {
     "int8": WeightFormat("int8"),
     "w4a16": WeightFormat("w4a16", group=128),
     "mxfp4": WeightFormat("mxfp4"),
+    "mxfp4-all": WeightFormat("mxfp4", everywhere=True),
 }
 """What ``--quant`` takes. Blocks and groups are those of most public models."""
 
@@ -68,7 +69,11 @@ def quantisation(name: str | None, model: ModelConfig) -> WeightFormat:
     if name not in QUANTISATIONS:
         raise KprofError(f"--quant: no quantisation {name!r}", hint=f"They are {', '.join(QUANTISATIONS)}.")
     chosen = QUANTISATIONS[name]
-    return model.weights if model.weights.name == chosen.name else chosen
+    return model.weights if _same(model.weights, chosen) else chosen
+
+
+def _same(one: WeightFormat, other: WeightFormat) -> bool:
+    return (one.name, one.everywhere) == (other.name, other.everywhere)
 
 
 def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None" = None) -> ServerConfigs:
@@ -205,6 +210,8 @@ def _triton() -> str:
 def _words(weights: WeightFormat) -> str:
     if weights.block is not None:
         return f"{weights.name} {weights.block[0]}x{weights.block[1]}"
+    if weights.everywhere:
+        return f"{weights.name}, all products"
     return f"{weights.name} group {weights.group}" if weights.group is not None else weights.name
 
 

@@ -60,6 +60,7 @@ class NeededLookup:
         folder: where it belongs by kprof's table.
         calls: by rows of a batch; under 0 where one call answers for all of them.
         launch: how its kernel is launched; ``None`` where kprof does not know that.
+        alternative: another family for the same weights, which the caller chooses.
         optional: a version without the function has no such file; else it is another version than kprof knows.
     """
 
@@ -72,6 +73,7 @@ class NeededLookup:
     calls: Mapping[int, LookupCall] = field(default_factory=dict)
     launch: LaunchedKernel | None = None
     optional: bool = False
+    alternative: bool = False
 
 
 class ModelServer(ABC):

@@ -29,6 +29,7 @@ def from_table(need: NeededLookup, device: str, arch: str) -> NeededFile:
         name=need.name.format(device=device, arch=arch),
         folder=need.folder,
         status="unknown",
+        alternative=need.alternative,
     )
 
 
@@ -77,6 +78,7 @@ def judged(
         batches=[_batch(rows, answers, config if server.nearest else None, _table(need)) for rows in batches],
         notes=notes,
         lint=_lint(config, gpu),
+        alternative=need.alternative,
     )
 
 

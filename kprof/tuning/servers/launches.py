@@ -61,6 +61,11 @@ class LaunchedKernel(Protocol):
         ...
 
     @property
+    def measured(self) -> bool:
+        """``--verify`` can launch it on a GPU and knows its result."""
+        ...
+
+    @property
     def single(self) -> bool:
         """One configuration serves all numbers of rows: its file does not tell them apart."""
         ...
@@ -124,6 +129,7 @@ class Tiled:
 
     parts: ClassVar[tuple[str, ...]] = ()
     single: ClassVar[bool] = False
+    measured: ClassVar[bool] = True
     table: ClassVar[tuple[str, ...]] = ()
     assumed: ClassVar[str] = ""
     space: ClassVar[Mapping[str, tuple[Any, ...]]] = SPACE

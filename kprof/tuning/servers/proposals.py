@@ -61,10 +61,14 @@ def _by_bounds(file: NeededFile) -> dict[str, Any]:
     if file.entry:
         return _in_table(file.rest, file.entry, bests[-1][1]) if bests else {}
     found = {}
+    bounds = sorted({*_BOUNDS, *_MORE_BOUNDS.get(file.kernel, ())})
     for rows, config in bests:
-        bound = next((bound for bound in _BOUNDS if rows <= bound), None)
+        bound = next((bound for bound in bounds if rows <= bound), None)
         if bound is not None:
             found[f"M_LEQ_{bound}"] = config
+    for last in _MORE_BOUNDS.get(file.kernel, ()):
+        # Those above it have tiles that this one must not have.
+        found |= {f"M_LEQ_{last}": config for rows, config in bests if rows <= last}
     return {**found, "any": bests[-1][1]} if bests else {}
 
 
@@ -85,6 +89,8 @@ def _size(rows: int) -> str:
 _AITER_EXPERTS = "MoE"
 _BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """``STANDARD_M_BOUNDS`` of AITER's ``gemm_config_utils.py`` at e4048607a5: other bounds are never asked for."""
+_MORE_BOUNDS: Mapping[str, tuple[int, ...]] = {"GEMM-AFP4WFP4_PRESHUFFLED": (31,)}
+"""Further bounds of a family; AITER asserts that tiles are lower up to them, and higher above."""
 _SIZES = ((256, "small_M"), (1024, "medium_M"))
 """As ``moe_config_utils.py`` there has them."""
 _BUCKETS: Mapping[str, Callable[[NeededFile], dict[str, Any]]] = {"aiter": _by_bounds}
@@ -101,6 +107,8 @@ def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
 def _has_all(file: NeededFile) -> bool:
     """A file with some of its batches only would send the others to far buckets."""
     complete = bool(file.ranked) and all(batch.best is not None for batch in file.ranked)
+    if not all(any(b.rows <= last for b in file.ranked) for last in _MORE_BOUNDS.get(file.kernel, ())):
+        return False
     # AITER reads all three sizes of a file of experts.
     return complete and (
         file.kernel != _AITER_EXPERTS or len({_size(batch.rows) for batch in file.ranked}) > len(_SIZES)

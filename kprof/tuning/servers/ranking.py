@@ -99,8 +99,9 @@ class Ranker:
             done = in_table(done, subject.launch.table, for_all_rows(ranked, found), Path(self.code.root))
         if self.verifier is None:
             return done
-        if subject.launch.single:
-            return msgspec.structs.replace(done, notes=[*done.notes, "--verify does not measure attention: predicted"])
+        if not subject.launch.measured:
+            said = "not measured: kprof does not know this kernel's result, and times are predicted"
+            return msgspec.structs.replace(done, notes=[*done.notes, said])
         return self.verifier.measured(subject, done)
 
     def _subject(self, need: NeededLookup, file: NeededFile) -> ServedSubject:

@@ -1,8 +1,11 @@
 """A model's layers as the products that one GPU of a group runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kprof.inputs.model_config import ModelConfig, WeightFormat
+
+_VOCABULARY = 64
+"""What vLLM and SGLang pad the vocabulary to (``DEFAULT_VOCAB_PADDING_SIZE``)."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +93,18 @@ class LayerShapes:
         experts: where the model has them.
         problems: what cannot be split like this, or is not known, a sentence each.
         attention: where its sizes are known.
+        plain: products that no quantisation touches: the router, the output.
     """
 
     products: list[ProductShape]
     experts: ExpertShape | None
     problems: list[str]
     attention: AttentionShape | None = None
+    plain: list[ProductShape] = field(default_factory=list)
 
 
 def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerShapes:
-    """The products of a model's layers. The router, the embedding and the output are not quantised and left out.
+    """The products of a model's layers; the embedding is a look-up and none.
 
     Args:
         model: its sizes.
@@ -119,7 +124,20 @@ def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerS
                 found, "shared_experts.", shared, model.hidden, tp=split.tp, layers=model.experts.layers, block=block
             )
         _experts(model, split, found, block)
+    _plain(model, split.tp, found)
     return found
+
+
+def _plain(model: ModelConfig, tp: int, found: LayerShapes) -> None:
+    """Each GPU has the whole router, and a part of the vocabulary, which servers pad to multiples of 64."""
+    if model.hidden is None:
+        return
+    if model.experts is not None:
+        found.plain.append(ProductShape("router", model.experts.count, model.hidden, model.experts.layers))
+    if model.vocabulary is not None:
+        padded = -(-model.vocabulary // _VOCABULARY) * _VOCABULARY
+        if padded % tp == 0:
+            found.plain.append(ProductShape("lm_head", padded // tp, model.hidden, 1))
 
 
 def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:

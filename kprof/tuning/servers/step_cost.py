@@ -12,7 +12,13 @@ def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost
     """
     found = []
     for rows in batches:
-        pairs = [(file.layers or 0, batch) for file in needed for batch in file.ranked if batch.rows == rows]
+        pairs = [
+            (file.layers or 0, batch)
+            for file in needed
+            if not file.alternative
+            for batch in file.ranked
+            if batch.rows == rows
+        ]
         known = [(layers, batch) for layers, batch in pairs if layers and batch.runs is not None]
         if known:
             runs = sum(layers * (batch.time_us(batch.runs) if batch.runs else 0.0) for layers, batch in known)

@@ -17,7 +17,7 @@ from kprof.tuning.configs.reading import read
 from kprof.tuning.servers.devices import ServedGpu
 
 _NAME = re.compile(r"([A-Z])=(\d+),([A-Z])=(\d+),device_name=([^,]+?)(,.*)?\.json")
-_AITER = re.compile(r"(?:(gfx[0-9a-f]+)-)?(GEMM-[A-Z0-9_]+)-N=(\d+)-K=(\d+)\.json")
+_AITER = re.compile(r"(?:(gfx[0-9a-f]+)-)?((?:BATCHED_)?GEMM-[A-Z0-9_-]+?)(?:-B=\d+)?-N=(\d+)-K=(\d+)\.json")
 _BOUND = re.compile(r"M_[LG]EQ_(\d+)")
 _ARCH = re.compile(r"gfx[0-9a-f]+")
 _PLAIN = (bool, int, float, str, type(None))
