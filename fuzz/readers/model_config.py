@@ -59,5 +59,6 @@ TARGET = Target(
     words=('"architectures": ["', '"hidden_size": ', '"num_hidden_layers": ', '"num_attention_heads": ', '"head_dim": ',
            '"num_experts": ', '"moe_intermediate_size": ', '"first_k_dense_replace": ', '"decoder_sparse_step": ',
            '"mlp_only_layers": [', '"moe_layers": [', '"quantization_config": {', '"quant_method": "fp8"',
-           '"weight_block_size": [', '"kv_lora_rank": ', '"text_config": {'),
+           '"weight_block_size": [', '"kv_lora_rank": ', '"text_config": {', '"quant_method": "quark"', '"exclude": [',
+           '"global_quant_config": {"weight": {"dtype": "fp4"}}', '"ignore": [', '"config_groups": {'),
 )  # fmt: skip

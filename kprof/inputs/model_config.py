@@ -9,15 +9,13 @@ from typing import Any, TypeGuard
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
+from kprof.inputs.weight_format import WeightFormat, is_size, quantised
 
 MOST_BYTES = 4 << 20
 """Of a ``config.json``; the largest public ones have some hundred kilobytes, most of it lists of layers."""
 
-LARGEST = 1 << 24
-"""That any size may be: what is larger is damaged, and products of sizes stay exact."""
-
 _DENSE = (
-    "LlamaForCausalLM", "MistralForCausalLM", "Mistral3ForConditionalGeneration", "Qwen2ForCausalLM",
+    "LlamaForCausalLM", "Phi3ForCausalLM", "MistralForCausalLM", "Mistral3ForConditionalGeneration", "Qwen2ForCausalLM",
     "Qwen3ForCausalLM", "Gemma3ForCausalLM", "Gemma3ForConditionalGeneration",
 )  # fmt: skip
 _EXPERTS = (
@@ -68,23 +66,6 @@ class ExpertSizes:
     inner: int
     shared: int
     layers: int | None
-
-
-@dataclass(frozen=True)
-class WeightFormat:
-    """How weights are quantised.
-
-    Attributes:
-        name: ``bf16`` for not at all, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4``; else the file's own word.
-        block: rows and columns that share a scale, where the name is ``fp8-block``.
-        group: elements that share a scale, where the name is ``w4a16``.
-        everywhere: where the name is ``mxfp4``: all products are quantised, both sides; else the experts' weights only.
-    """
-
-    name: str = "bf16"
-    block: tuple[int, int] | None = None
-    group: int | None = None
-    everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -190,7 +171,7 @@ class _Reader:
             value = self.text.get(name)
             if value is None:
                 continue
-            if not _is_size(value):
+            if not is_size(value):
                 self.problems.append(f"{name} is no size: {repr(value)[:40]}")
                 return None
             return value
@@ -235,7 +216,7 @@ class _Reader:
             wrong = "moe_layers names what is no layer, or one twice"
         elif not _is_number(first):
             wrong = "first_k_dense_replace is no number of layers"
-        elif not _is_size(step):
+        elif not is_size(step):
             wrong = "the step from one layer with experts to the next is no size"
         elif not isinstance(named, list):
             wrong = "mlp_only_layers is no list"
@@ -256,80 +237,18 @@ class _Reader:
         return self.size("intermediate_size_mlp" if "Llama4" in name else "intermediate_size"), known
 
     def weights(self) -> WeightFormat:
-        """How weights are quantised, by ``quantization_config``; its forms differ from tool to tool."""
+        """How weights are quantised, by ``quantization_config``."""
         found = self.whole.get("quantization_config") or self.text.get("quantization_config")
         if not isinstance(found, dict):
             return WeightFormat()
-        method = str(found.get("quant_method", "?"))
-        if method == "compressed-tensors":
-            return self.compressed(found)
-        block = found.get("weight_block_size")
-        if method == "fp8":
-            return self.fp8(block)
-        if method == "quark":
-            return self.quark(found)
-        if method in {"gptq", "awq"} and found.get("bits") == _FOUR:
-            return self.four_bits(found.get("group_size"))
-        if method != "mxfp4":
-            self.problems.append(f"the quantisation {method!r} is not known, nor which files are looked up for it")
-        return WeightFormat(method)
-
-    def compressed(self, found: dict[str, Any]) -> WeightFormat:
-        """As ``compressed-tensors`` writes it: the first group is taken for all."""
-        groups = found.get("config_groups")
-        first = next(iter(groups.values()), None) if isinstance(groups, dict) else None
-        weights = first.get("weights") if isinstance(first, dict) else None
-        if not isinstance(weights, dict):
-            return WeightFormat("compressed-tensors")
-        acts = first.get("input_activations") if isinstance(first, dict) else None
-        bits, kind, block, group = (weights.get(key) for key in ("num_bits", "type", "block_structure", "group_size"))
-        if bits == _FOUR and kind == "int" and acts is None:
-            return self.four_bits(group)
-        if bits == _EIGHT and kind == "float":
-            return self.fp8(block)
-        return WeightFormat("int8" if bits == _EIGHT and kind == "int" and acts is not None else "compressed-tensors")
-
-    def quark(self, found: dict[str, Any]) -> WeightFormat:
-        """As AMD's Quark writes it: what holds for all layers; layers of their own are named in a problem."""
-        group = found.get("global_quant_config")
-        weight = group.get("weight") if isinstance(group, dict) else None
-        weight = weight[0] if isinstance(weight, list) and weight else weight
-        kind = weight.get("dtype") if isinstance(weight, dict) else None
-        if found.get("layer_quant_config"):
-            self.problems.append(
-                "layer_quant_config has layers that are quantised in another way: they are not told apart"
-            )
-        if kind == "fp4":
-            return WeightFormat("mxfp4", everywhere=True)
-        if kind in {"fp8_e4m3", "int8"}:
-            return WeightFormat("fp8" if kind == "fp8_e4m3" else "int8")
-        self.problems.append(f"Quark's {repr(kind)[:40]} is not known, nor which files are looked up for it")
-        return WeightFormat("quark")
-
-    def fp8(self, block: Any) -> WeightFormat:
-        """With a scale for each block where the file names a block."""
-        if block is None:
-            return WeightFormat("fp8")
-        if isinstance(block, list) and len(block) == 2 and all(map(_is_size, block)):
-            return WeightFormat("fp8-block", (block[0], block[1]))
-        self.problems.append("the block of weights that share a scale is not two sizes: fp8 without blocks is assumed")
-        return WeightFormat("fp8")
-
-    def four_bits(self, group: Any) -> WeightFormat:
-        """Of integers; a group of -1 is a whole row."""
-        if group is not None and group != -1 and not _is_size(group):
-            self.problems.append(f"group_size is no size: {repr(group)[:40]}")
-        return WeightFormat("w4a16", group=group if _is_size(group) else None)
+        chosen, problems = quantised(found)
+        self.problems += problems
+        return chosen
 
 
-_FOUR, _EIGHT = 4, 8
 _HEADS = "num_attention_heads"
 _COUNTS = ("num_local_experts", "n_routed_experts", "num_experts")
 
 
 def _is_number(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_size(value: Any) -> TypeGuard[int]:
-    return _is_number(value) and 0 < value <= LARGEST

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import InputError
-from kprof.inputs.model_config import KNOWN, ExpertSizes, LatentSizes, WeightFormat, read
+from kprof.inputs.model_config import KNOWN, ExpertSizes, LatentSizes, read
+from kprof.inputs.weight_format import WeightFormat, quantised
 
 PUBLIC = Path(__file__).resolve().parents[1] / "artifacts" / "model_configs"
 
@@ -184,3 +185,49 @@ def test_what_cannot_be_a_size_is_told(changes, problem, tmp_path):
     data = json.loads((PUBLIC / "qwen3-30b-a3b" / "config.json").read_text()) | changes
     (tmp_path / "config.json").write_text(json.dumps(data))
     assert read(tmp_path).problems == (problem,)
+
+
+COMPRESSED = {"quant_method": "compressed-tensors"}
+QUARK_FP4 = {"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp4"}}}
+TWO_STEPS = {"weight": [{"dtype": "fp8_e4m3"}, {"dtype": "int4"}]}
+FOUR = {"num_bits": 4, "type": "float", "group_size": 16}
+GROUP = {"weights": {"num_bits": 8, "type": "float"}, "input_activations": {}}
+
+
+@pytest.mark.parametrize(
+    ("found", "name", "problem"),
+    [
+        ({**COMPRESSED, "config_groups": {"group_0": {"weights": FOUR}}}, "compressed-tensors",
+         "compressed-tensors, 4 bits of 'float', weights alone, is not known"),
+        ({**COMPRESSED, "config_groups": {}}, "compressed-tensors", "without a group of weights"),
+        ({**COMPRESSED, "config_groups": {"a": GROUP, "b": {"weights": FOUR}}}, "fp8",
+         "quantised in 2 ways"),
+        ({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.o_proj", "lm_head"]}, "fp8",
+         "1 entry names some that are not, as 'model.layers.0.self_attn.o_proj'"),
+        ({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.mlp.gate", "lm_head",
+          "model.layers.1.mlp.shared_expert_gate", "model.layers.0.input_layernorm"]}, "fp8", ""),
+        ({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]}, "mxfp4", ""),
+        ({**QUARK_FP4, "exclude": ["lm_head"]}, "mxfp4", ""),
+        ({"quant_method": "quark", "global_quant_config": {}, "layer_quant_config": {
+            "*.experts": {"weight": {"dtype": "fp4"}}}}, "mxfp4", ""),
+        ({**QUARK_FP4, "exclude": ["*self_attn*"]}, "mxfp4",
+         "1 entry names some that are not, as '*self_attn*'"),
+        ({"quant_method": "quark", "global_quant_config": TWO_STEPS}, "quark",
+         "quark, None is not known"),
+        ({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp8_e4m3"}}, "layer_quant_config": {
+            "*.mlp.*": {"weight": {"dtype": "fp4"}}}}, "fp8", "layer_quant_config has layers"),
+    ],
+)  # fmt: skip
+def test_what_is_quantised_in_another_way_is_said(found, name, problem):
+    """Four bits of a float are no integers, two steps no single type, and what is left out is no product of the kind."""
+    chosen, problems = quantised(found)
+    assert chosen.name == name
+    assert [problem in said for said in problems] == ([True] if problem else [])
+
+
+def test_quark_tells_experts_from_all_products():
+    """Where only layers with experts have a quantisation, the others are as they were."""
+    every, _ = quantised(QUARK_FP4)
+    experts = {"*.experts.*": {"weight": {"dtype": "fp4"}}}
+    some, _ = quantised({"quant_method": "quark", "global_quant_config": None, "layer_quant_config": experts})
+    assert (every.everywhere, some.everywhere) == (True, False)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.aiter_attention import PARTS, TABLES, chosen, tables
 from kprof.tuning.servers.aiter_experts import experts_table
 from kprof.tuning.servers.aiter_further import KERNELS, further

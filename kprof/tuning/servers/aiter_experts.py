@@ -13,7 +13,7 @@ from pathlib import Path
 from kprof.errors import KprofError
 from kprof.inputs import boundary
 from kprof.inputs.csv_records import records
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.kernel_spec import ELEMENT_TYPES, resolve_fp8
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile, ServedBatch

@@ -7,7 +7,7 @@ no such family.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.aiter_families import (
     BATCHED,
     BATCHED_QUANTISED,

@@ -6,7 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
-from kprof.inputs.model_config import ModelConfig, WeightFormat
+from kprof.inputs.model_config import ModelConfig
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import NeededFile, ServerConfigs, ServerVerdict
 from kprof.tuning.servers.interface import LookupAnswer, ModelServer, NeededLookup

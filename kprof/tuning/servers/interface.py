@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.launches import LaunchedKernel

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.interface import LookupCall, NeededLookup
 from kprof.tuning.servers.launches import ServedExperts, ServedProduct
 from kprof.tuning.servers.shapes import ExpertShape, ProductShape

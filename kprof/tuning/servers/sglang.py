@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.attention_constants import LAUNCHERS, constants
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.interface import ModelServer, NeededLookup

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from kprof.inputs.model_config import ModelConfig, WeightFormat
+from kprof.inputs.model_config import ModelConfig
+from kprof.inputs.weight_format import WeightFormat
 
 _VOCABULARY = 64
 """What vLLM and SGLang pad the vocabulary to (``DEFAULT_VOCAB_PADDING_SIZE``)."""

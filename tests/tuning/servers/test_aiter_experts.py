@@ -4,7 +4,7 @@ import pytest
 
 import kprof
 from kprof.errors import KprofError
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.aiter_experts import experts_table, tier
 from kprof.tuning.servers.attention_constants import LAUNCHERS, constants
 from kprof.tuning.servers.devices import served_gpu

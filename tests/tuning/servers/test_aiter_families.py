@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.aiter import AiterServer
 from kprof.tuning.servers.aiter_families import BatchedProduct, Fp4Product, ShuffledProduct, fp4_split
 from kprof.tuning.servers.document import NeededFile, PredictedConfig, RankedBatch

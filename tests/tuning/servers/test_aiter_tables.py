@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.inputs.model_config import WeightFormat
+from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.aiter_tables import padded, table_files
 from kprof.tuning.servers.devices import served_gpu
 from kprof.tuning.servers.shapes import ProductShape

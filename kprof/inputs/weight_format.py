@@ -1,0 +1,154 @@
+"""How a model's weights are quantised, by its file's ``quantization_config``. Its forms differ from tool to tool."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+LARGEST = 1 << 24
+"""That any size may be: what is larger is damaged, and products of sizes stay exact."""
+
+_FOUR, _EIGHT = 4, 8
+_KEPT = ("ignore", "modules_to_not_convert", "exclude", "exclude_layers", "ignored_layers")
+"""Keys of the modules that are not quantised."""
+_PRODUCT = re.compile(
+    r"attn|attention|mlp|feed_forward|expert|[qkvo]_proj|kv_|qkv|down_proj|up_proj|gate_proj", re.IGNORECASE
+)
+_NO_PRODUCT = re.compile(
+    r"lm_head|embed|norm|router|vision|visual|multi_modal|mtp|(?:^|[._])gate$|(?:^|[._])gate[.*]|shared_expert_gate|bias"
+)
+_FP4 = ("fp4", "fp4_e2m1")
+
+
+@dataclass(frozen=True)
+class WeightFormat:
+    """How weights are quantised.
+
+    Attributes:
+        name: ``bf16`` for not at all, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4``; else the file's own word.
+        block: rows and columns that share a scale, where the name is ``fp8-block``.
+        group: elements that share a scale, where the name is ``w4a16``.
+        everywhere: where the name is ``mxfp4``: all products are quantised, both sides; else the experts' weights only.
+    """
+
+    name: str = "bf16"
+    block: tuple[int, int] | None = None
+    group: int | None = None
+    everywhere: bool = False
+
+
+def quantised(found: Mapping[str, Any]) -> tuple[WeightFormat, list[str]]:
+    """The format of most weights, and what is not known of it, a sentence each.
+
+    Args:
+        found: the file's ``quantization_config``.
+    """
+    reader = _Reader()
+    chosen = reader.chosen(found)
+    if chosen.name not in {"bf16", "w4a16"} and (chosen.name != "mxfp4" or chosen.everywhere):
+        reader.kept(found)
+    return chosen, reader.problems
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+
+    def chosen(self, found: Mapping[str, Any]) -> WeightFormat:
+        method = str(found.get("quant_method", "?"))
+        if method == "compressed-tensors":
+            return self.compressed(found)
+        if method == "quark":
+            return self.quark(found)
+        if method == "fp8":
+            return self.fp8(found.get("weight_block_size"))
+        if method in {"gptq", "awq"} and found.get("bits") == _FOUR:
+            return self.four_bits(found.get("group_size"))
+        if method != "mxfp4":
+            self.problems.append(f"the quantisation {method!r} is not known, nor which files are looked up for it")
+        return WeightFormat(method)
+
+    def kept(self, found: Mapping[str, Any]) -> None:
+        """A problem where products are left as they are: which, depends on each module's name."""
+        names = [name for key in _KEPT if isinstance(found.get(key), list) for name in found[key]]
+        products = [str(n) for n in names if _PRODUCT.search(str(n)) and not _NO_PRODUCT.search(str(n))]
+        if products:
+            count = "1 entry names" if len(products) == 1 else f"{len(products):,} entries name"
+            self.problems.append(
+                f"not all products are quantised: {count} some that are not, as {products[0][:60]!r}; they stand here "
+                "as if they were"
+            )
+
+    def compressed(self, found: Mapping[str, Any]) -> WeightFormat:
+        """As ``compressed-tensors`` writes it: the first group is taken for all."""
+        groups = found.get("config_groups")
+        listed = list(groups.values()) if isinstance(groups, dict) else []
+        first = listed[0] if listed else None
+        weights = first.get("weights") if isinstance(first, dict) else None
+        if not isinstance(first, dict) or not isinstance(weights, dict):
+            return self.unknown("compressed-tensors", "without a group of weights")
+        if any(isinstance(other, dict) and other.get("weights") != weights for other in listed[1:]):
+            self.problems.append(f"the weights are quantised in {len(listed)} ways: the first is taken for all of them")
+        acts = first.get("input_activations")
+        bits, kind, block, group = (weights.get(key) for key in ("num_bits", "type", "block_structure", "group_size"))
+        if bits == _FOUR and kind == "int" and acts is None:
+            return self.four_bits(group)
+        if bits == _EIGHT and kind == "float":
+            return self.fp8(block)
+        if bits == _EIGHT and kind == "int" and acts is not None:
+            return WeightFormat("int8")
+        sides = "weights alone" if acts is None else "both sides"
+        return self.unknown("compressed-tensors", f"{repr(bits)[:10]} bits of {repr(kind)[:20]}, {sides},")
+
+    def quark(self, found: Mapping[str, Any]) -> WeightFormat:
+        """As AMD's Quark writes it: what holds for all layers, or for the experts alone where nothing does."""
+        layers = found.get("layer_quant_config")
+        every = found.get("global_quant_config")
+        kind = _quark_kind(every)
+        if kind is None and isinstance(layers, dict) and layers and all("expert" in str(name) for name in layers):
+            kinds = {_quark_kind(each) for each in layers.values()}
+            if kinds <= set(_FP4):
+                return WeightFormat("mxfp4")
+        if layers:
+            self.problems.append(
+                "layer_quant_config has layers with a quantisation of their own: they are not told apart"
+            )
+        if kind in _FP4:
+            return WeightFormat("mxfp4", everywhere=True)
+        if kind in {"fp8_e4m3", "int8"}:
+            return WeightFormat("fp8" if kind == "fp8_e4m3" else "int8")
+        return self.unknown("quark", f"{repr(kind)[:40]}")
+
+    def unknown(self, method: str, said: str) -> WeightFormat:
+        """With the problem that it is."""
+        self.problems.append(f"{method}, {said} is not known, nor which files are looked up for it")
+        return WeightFormat(method)
+
+    def fp8(self, block: Any) -> WeightFormat:
+        """With a scale for each block where the file names a block."""
+        if block is None:
+            return WeightFormat("fp8")
+        if isinstance(block, list) and len(block) == 2 and all(map(is_size, block)):
+            return WeightFormat("fp8-block", (block[0], block[1]))
+        self.problems.append("the block of weights that share a scale is not two sizes: fp8 without blocks is assumed")
+        return WeightFormat("fp8")
+
+    def four_bits(self, group: Any) -> WeightFormat:
+        """Of integers; a group of -1 is a whole row."""
+        if group is not None and group != -1 and not is_size(group):
+            self.problems.append(f"group_size is no size: {repr(group)[:40]}")
+        return WeightFormat("w4a16", group=group if is_size(group) else None)
+
+
+def _quark_kind(config: Any) -> str | None:
+    """The type of the weights; two steps after one another are no type that kprof knows."""
+    weight = config.get("weight") if isinstance(config, dict) else None
+    if isinstance(weight, list):
+        weight = weight[0] if len(weight) == 1 else None
+    kind = weight.get("dtype") if isinstance(weight, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def is_size(value: Any) -> TypeGuard[int]:
+    """A whole number from 1 to :data:`LARGEST`."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LARGEST
