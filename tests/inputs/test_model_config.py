@@ -219,7 +219,7 @@ GROUP = {"weights": {"num_bits": 8, "type": "float"}, "input_activations": {}}
     ],
 )  # fmt: skip
 def test_what_is_quantised_in_another_way_is_said(found, name, problem):
-    """Four bits of a float are no integers, two steps no single type, and what is left out is no product of the kind."""
+    """Four bits of a float are no integers, two steps no single type, and what is left out is no product."""
     chosen, problems = quantised(found)
     assert chosen.name == name
     assert [problem in said for said in problems] == ([True] if problem else [])
