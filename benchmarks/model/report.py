@@ -245,7 +245,9 @@ def write(
     parts += att.section()
     figures = {name: summary(judged) for name, judged in results.items()}
     titles = {f.name: heading(f, results[f.name]) for f in chosen}
-    parts += error.section(real, titles)
+    kept = folder / error.NAME
+    sample = {} if real or not kept.is_file() else json.loads(kept.read_text(encoding="utf-8"))
+    parts += error.section(real or sample, titles)
     parts += tritons.section(extra.get("tritons", {}), titles, extra.get("refused", ()))
     if other := tritons.table(folder, figures, titles):
         parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]

@@ -10,11 +10,13 @@ from benchmarks.model import compiling
 from benchmarks.model.compiling import Point, job_of, kernel_of
 from benchmarks.model.evaluate import Judged, Scored
 from benchmarks.model.problem import Candidate, Family, Problem
+from benchmarks.model.real import __main__ as sample
 from benchmarks.model.real import error, inductor, launches
 from benchmarks.model.real.kernels import REAL, RealKernels, with_numbers
 from benchmarks.model.real.packages import Package, packages
 from kprof.errors import KprofError
 from kprof.kernel_spec import Tensor
+from kprof.tuning.servers.kernel_source import cut_text
 
 PRODUCT = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
 KERNEL = '''
@@ -295,3 +297,40 @@ def test_where_the_real_kernel_does_not_compile_the_stand_in_is_judged_and_its_e
     assert "3.0.0" in error.words(told)
     # Whoever asks for the problems again gets what the results are of.
     assert reals.swapped(FAMILY, [dated]) == [dated]
+
+
+def test_a_sample_is_the_same_at_every_call_and_keeps_its_bounds():
+    problems = [Problem(**{**vars(problem()), "name": f"p{n}"}) for n in range(40)]
+    family, few = sample.sampled(FAMILY, problems, 8, 12)
+    assert [one.name for one in sample.sampled(FAMILY, problems, 8, 12)[1]] == [one.name for one in few]
+    assert len({one.name for one in few}) == 8
+    assert family.drawn == 12
+    assert sample.sampled(Family(**{**vars(FAMILY), "drawn": 4}), problems, 8, 12)[0].drawn == 4
+
+
+def test_the_page_of_a_run_without_packages_says_that_the_error_is_of_a_sample():
+    told = {
+        "kernels": ["vllm block FP8"],
+        "packages": ["vLLM 9.9"],
+        "refused": [],
+        "problems": [1, 1],
+        "sample": [1, 9],
+    }
+    told["error"] = error.figures([judged([2, 4, 6, 8, 10])], [judged([1, 2, 3, 4, 5])])
+    page = "\n".join(error.section({"block_fp8": told, "gone": told}, {"block_fp8": "Block FP8"}))
+    assert "taken on a sample" in page
+    assert "| Block FP8 | vLLM 9.9 |" in page
+
+
+def test_of_two_definitions_under_a_condition_the_newer_form_is_cut_out(tmp_path):
+    """As vLLM's ``softplus``: ``if TRITON3`` has the form of today, ``else`` one that Triton has no more."""
+    text = KERNEL.format(name="k", more="").replace(
+        "@triton.jit\ndef twice(x):\n    return x * WIDTH\n",
+        "if NEW:\n    @triton.jit\n    def twice(x):\n        return x * WIDTH\n"
+        "else:\n    @triton.jit\n    def twice(x):\n        return tl.math.gone(x)\n",
+    )
+    file = tmp_path / "kernels.py"
+    file.write_text(text)
+    cut = cut_text(tmp_path, file, "k")
+    assert "return x * WIDTH" in cut
+    assert "gone" not in cut

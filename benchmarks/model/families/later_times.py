@@ -86,6 +86,7 @@ FAMILIES = (
         _times("aiter_bf16", bf16, ("gfx950",)),
         f"Up to {DRAWN} drawn with a fixed seed.",
         private=True,
+        packages=("aiter",),
     ),
     Family(
         "gfx1250",

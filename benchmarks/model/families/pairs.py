@@ -78,4 +78,5 @@ FAMILY = Family(
     "shorter than 128 bytes, and not 256, cost more on gfx950 was chosen by these rows; nothing else was fitted on "
     "them.",
     private=True,
+    packages=("aiter",),
 )

@@ -15,6 +15,8 @@ from benchmarks.model.tritons import version
 if TYPE_CHECKING:
     from benchmarks.model.real.kernels import RealKernels
 
+NAME = "model_real.json"
+"""Beside the page: figures of a sample, see :mod:`benchmarks.model.real.__main__`."""
 FEW = 5
 """Configurations from which a problem has an order to be compared."""
 _SHOWN = (
@@ -128,6 +130,7 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
         found: family to what :func:`settle` says of it.
         titles: families' headings, of all that are on the page.
     """
+    found = {name: one for name, one in found.items() if name in titles}
     taken = {name: one for name, one in found.items() if one["packages"]}
     lines = [
         [titles[name], ", ".join(one["packages"]), _share(one["problems"]), str(one["error"]["configurations"]),
@@ -135,6 +138,8 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
         for name, one in taken.items()
     ]  # fmt: skip
     text = ["## Real kernels and stand-ins", "", TEXT, ""]
+    if any("sample" in one for one in taken.values()):
+        text += [SAMPLED, ""]
     if lines:
         text += [
             *markdown(["family", "kernel of", "problems", "configurations", "order", "time p10/med/p90"], lines),
@@ -180,6 +185,12 @@ number of the launch, as in our stand-ins, so that one compile serves all its va
 times that are predicted from both, within a problem, on average (of the
 problems where each has one or two configurations). *time*: predicted from the real kernel over
 predicted from the stand-in."""
+
+
+SAMPLED = """\
+On this page the families are predicted from stand-ins. Their error was taken on a sample (`python -m
+benchmarks.model.real --packages FOLDER...`): problems drawn of each family with a fixed seed, and twelve configurations
+of each besides the winner."""
 
 
 def words(one: Mapping[str, Any]) -> str:

@@ -127,15 +127,20 @@ class _Pieces:
         if owner != file:
             self.add(owner, name)
             return
-        for node in statements(tree_of(file)):
-            if name not in names_defined(node):
-                continue
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                self._import(file, node, name)
-                continue
-            for inner in _names(node):
-                self.add(file, inner)
-            self.texts[name] = _text(file, node)
+        # Of definitions under an `if` or `try` the first counts, which is for what is newer; else the last.
+        for outer in reversed(tree_of(file).body):
+            for node in statements(ast.Module([outer], [])):
+                if name in names_defined(node) and name not in self.texts:
+                    self._define(file, node, name)
+
+    def _define(self, file: Path, node: ast.stmt, name: str) -> None:
+        """Take a statement with what it names."""
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            self._import(file, node, name)
+            return
+        for inner in _names(node):
+            self.add(file, inner)
+        self.texts[name] = _text(file, node)
 
     def _import(self, file: Path, node: ast.Import | ast.ImportFrom, name: str) -> None:
         alias = next(a for a in node.names if (a.asname or a.name.partition(".")[0]) == name)
