@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.model import Effects
 
 
-COMMON = (1, 5)
+COMMON = (1, 3, 5)
 """So many of the most common configurations are compared with the model's first choices."""
 
 
@@ -204,12 +204,16 @@ def order_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[st
             "n": len(rows),
             "spearman": metrics.spearman(predicted, measured),
             "top1": metrics.top_efficiency(predicted, measured),
+            "top3": metrics.top_efficiency(predicted, measured, 3),
             "top5": metrics.top_efficiency(predicted, measured, 5),
             "pairs": metrics.pair_accuracy(predicted, measured),
             "ratio": [low, middle, high],
             "random_top1": metrics.random_efficiency(measured),
+            "random_top3": metrics.random_efficiency(measured, 3),
             "resource_spearman": metrics.spearman(simple, measured),
             "resource_top1": metrics.top_efficiency(simple, measured),
+            "resource_top3": metrics.top_efficiency(simple, measured, 3),
+            "resource_pairs": metrics.pair_accuracy(simple, measured),
             "oracle_spearman": metrics.spearman([oracle[one.code] for one in rows], measured),
             "common_top1": _common(rows, common),
         }
@@ -233,9 +237,10 @@ def winner_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[s
     others = [one for one in scored if one is not winner and one.code != winner.code]
     predicted = [one.us for one in others]
     best = min([winner.us, *predicted])
+    resources = [one.resource_us for one in others]
     shares = {
         "percentile": metrics.percentile(winner.us, predicted),
-        "resource_percentile": metrics.percentile(winner.resource_us, [one.resource_us for one in others]),
+        "resource_percentile": metrics.percentile(winner.resource_us, resources),
     }
     before = sum(time < winner.us for time in predicted)
     tied = [one for one in scored if common is not None and _like(one.candidate.config, common)]
@@ -246,8 +251,10 @@ def winner_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[s
         "within": winner.us / best,
         "near_tie": sum(time < winner.us * (1 - metrics.NEAR) for time in predicted) / max(1, len(predicted)),
         "top1": before < 1,
+        "top3": before < 3,
         "top5": before < 5,
         "top20": before < 20,
+        **{f"resource_top{n}": metrics.chance(winner.resource_us, resources, n) for n in COMMON},
         "common_percentile": metrics.percentile(tied[0].us, [one.us for one in scored]) if tied else None,
         "roofline_us": roofline_us(problem),
         "predicted_us": winner.us,

@@ -112,6 +112,13 @@ def ratio_spread(predicted: Sequence[float], measured: Sequence[float]) -> tuple
     return quantile(ratios, 0.1), quantile(ratios, 0.5), quantile(ratios, 0.9)
 
 
+def chance(winner: float, others: Sequence[float], first: int) -> float:
+    """How likely a configuration is among the first ``first`` of all; ties stand in any order."""
+    before = sum(other < winner for other in others)
+    tied = 1 + sum(other == winner for other in others)
+    return min(1.0, max(0, first - before) / tied)
+
+
 def percentile(winner: float, others: Sequence[float]) -> float:
     """Share of a search space that the model puts before the winner; ties count half. 0 is the model's first choice."""
     before = sum(1.0 for other in others if other < winner) + 0.5 * sum(1.0 for other in others if other == winner)

@@ -1,4 +1,4 @@
-"""AMD's analytical model of matrix products, Origami, on the same rows: ``python -m benchmarks.model.origami``.
+"""AMD's analytical model of matrix products on the same rows: ``python -m benchmarks.model --origami FOLDER``.
 
 Origami (``rocm-origami`` on PyPI, MIT) predicts cycles of a product from its sizes, tile, matrix instruction and GPU.
 It sees no program: neither wavefronts nor stages, spills, layouts or the compiler. Its wheel is built from source and
@@ -11,26 +11,17 @@ first unless the row says otherwise, weights of 8 bits columns first; the cache 
 units, LDS, L2 of an XCD and the clock of kprof's hardware files.
 """
 
-import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+from benchmarks.model import metrics
+from benchmarks.model.evaluate import Judged, sign_right
+from benchmarks.model.problem import Candidate, Family, Problem
 
-from benchmarks.model import metrics  # noqa: E402  # the path comes first
-from benchmarks.model.data import load  # noqa: E402
-from benchmarks.model.evaluate import sign_right  # noqa: E402
-from benchmarks.model.problem import Candidate, Family, Problem  # noqa: E402
-from benchmarks.model.run import DATA, families  # noqa: E402
-
-PAGE = ROOT / "docs" / "validation" / "origami.md"
-MODEL = PAGE.with_name("model.json")
+PAGE = "origami.md"
 TYPES = {"bf16": "bf16", "fp16": "f16", "fp8": "f8", "fp32": "f32", "int8": "i8"}
 VERSION = "0.0.3"
 HINTS = ((0, 0), (0, 4), (4, 0))
@@ -113,7 +104,8 @@ def figures(family: Family, problems: Sequence[Problem], model: Origami) -> dict
     if not found:
         return {}
     summary = {"problems": len(found), "of": len(problems)}
-    return summary | {"order": _order, "time": _time, "pair": _pair, "winner": _winner}[family.question](found)
+    asked = "time" if family.question == "tile" else family.question
+    return summary | {"order": _order, "time": _time, "pair": _pair, "winner": _winner}[asked](found)
 
 
 Known = Sequence[tuple[Problem, list[tuple[Candidate, float]]]]
@@ -126,6 +118,7 @@ def _order(found: Known) -> dict[str, Any]:
     return {
         "raw_spearman": mean(one or 0.0 for one in orders),
         "raw_top1": mean(metrics.top_efficiency(metrics.tied(predicted), measured) for predicted, measured in rows),
+        "raw_top3": mean(metrics.top_efficiency(metrics.tied(predicted), measured, 3) for predicted, measured in rows),
         "raw_pairs": mean(one for one in pairs if one is not None),
         "raw_ratio": median(p / m for predicted, measured in rows for p, m in zip(predicted, measured, strict=True)),
     }
@@ -164,21 +157,54 @@ def _winner(found: Known) -> dict[str, Any]:
 
 
 NAMES = {
-    "raw_spearman": "Spearman in a problem, mean", "raw_top1": "speed of the first choice", "raw_pairs": "pairs right",
-    "raw_ratio": "predicted over measured", "spearman": "Spearman over the rows",
-    "ratio_median": "predicted over measured",
+    "raw_spearman": "Spearman in a problem, mean", "raw_top1": "speed of the first choice",
+    "raw_top3": "speed of the best of three", "raw_pairs": "pairs right", "raw_ratio": "predicted over measured",
+    "spearman": "Spearman over the rows", "ratio_median": "predicted over measured",
     "sign_right": "sign of the gain right", "gain_spearman": "Spearman of the gains",
     "median_percentile": "share of the space before the winner, median", "top5_percent": "winner in the first 5 %",
 }  # fmt: skip
 
 
+def beside(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], folder: str) -> dict[str, dict[str, Any]]:
+    """Origami's figures of the families that it takes problems of.
+
+    Args:
+        chosen: families.
+        results: theirs.
+        folder: that the library is installed in.
+
+    Raises:
+        SystemExit: there is none.
+    """
+    sys.path.append(folder)
+    try:
+        model = Origami()
+    except ImportError as error:
+        raise SystemExit(f"--origami {folder}: no Origami in it: {error}") from None
+    finally:
+        sys.path.remove(folder)
+    found = {
+        family.name: figures(family, [judged.problem for judged in results[family.name]], model)
+        for family in chosen
+        if family.question != "validity"
+    }
+    return {name: values for name, values in found.items() if values}
+
+
 def page(
-    found: Mapping[str, tuple[Family, Mapping[str, Any]]], left_out: Sequence[str], ours: Mapping[str, Any]
+    chosen: Sequence[Family], found: Mapping[str, Mapping[str, Any]], ours: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """The page: a row a family and figure."""
+    """The page: a row a family and figure.
+
+    Args:
+        chosen: families.
+        found: Origami's figures of some.
+        ours: summaries of all.
+    """
     lines = []
-    for name, (family, values) in found.items():
-        summary = ours.get(name, {}).get("summary", {})
+    left_out = [family.title for family in chosen if family.name not in found]
+    for family in (one for one in chosen if one.name in found):
+        values, summary = found[family.name], ours.get(family.name, {})
         count = f"{values['problems']} of {values['of']}"
         for key, title in NAMES.items():
             if key in values:
@@ -191,10 +217,10 @@ def page(
     settings = (__doc__ or "").partition("Settings, ")[2].strip()
     return f"""# Beside Origami
 
-Written by `python -m benchmarks.model.origami --write`. Origami is AMD's analytical model of matrix products, which
-hipBLASLt and tritonBLAS choose tiles with (`rocm-origami` {VERSION} of PyPI, MIT, built from source). It sees sizes,
-tile and GPU, and no program. The figures of kprof are those of [the model's page](model.md), over all problems of a
-family; Origami's are over those that it takes. Measured are the same published times.
+Written by `python -m benchmarks.model --origami FOLDER --write`. Origami is AMD's analytical model of matrix
+products, which hipBLASLt and tritonBLAS choose tiles with (`rocm-origami` {VERSION} of PyPI, MIT, built from source).
+It sees sizes, tile and GPU, and no program. The figures of kprof are those of [the model's page](model.md), over all
+problems of a family; Origami's are over those that it takes. Measured are the same published times.
 
 | family | problems that it takes | figure | kprof | Origami |
 |---|--:|---|--:|--:|
@@ -208,28 +234,3 @@ Settings, {settings}
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
-
-
-def main() -> None:
-    """Ask, print, and write the page where that is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=str(DATA))
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
-    rows, model = load(options.data), Origami()
-    found: dict[str, tuple[Family, Mapping[str, Any]]] = {}
-    left_out = []
-    for family in families():
-        known = family.question in {"order", "time", "pair", "winner"}
-        values = figures(family, family.problems(rows, False), model) if known else {}
-        if values:
-            found[family.name] = (family, values)
-            print(family.name, values, flush=True)
-        else:
-            left_out.append(family.title)
-    if options.write:
-        PAGE.write_text(page(found, left_out, json.loads(MODEL.read_text(encoding="utf-8"))), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.model import ablations, att, floor, goals, metrics, plot, sureness, tritons
+from benchmarks.model import ablations, att, floor, goals, metrics, origami, overview, plot, sureness, tritons
 from benchmarks.model.compiling import Facts
 from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
@@ -19,6 +19,7 @@ ORDER = (
     ("n", "n", "{:d}"),
     ("Spearman", "spearman", "{:.2f}"),
     ("top-1", "top1", "{:.3f}"),
+    ("top-3", "top3", "{:.3f}"),
     ("top-5", "top5", "{:.3f}"),
     ("pairs", "pairs", "{:.2f}"),
     ("ratio p10/med/p90", "ratio", ""),
@@ -238,12 +239,14 @@ def write(
     goals_table = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in extra["goals"]]
     parts += ["## Goals", "", *markdown(["goal", "found", "reached"], goals_table), ""]
     real = extra.get("real", {})
+    figures = {name: summary(judged) for name, judged in results.items()}
+    beside = extra.get("origami", {})
+    parts += overview.section(chosen, figures, sureness.covered(extra.get("sureness", {})), beside)
     for family in chosen:
         parts += _section(folder, family, results[family.name], real.get(family.name))
     parts += sureness.section(extra.get("sureness", {}))
     parts += floor.section(extra.get("floor", {}))
     parts += att.section()
-    figures = {name: summary(judged) for name, judged in results.items()}
     titles = {f.name: heading(f, results[f.name]) for f in chosen}
     kept = folder / error.NAME
     sample = {} if real or not kept.is_file() else json.loads(kept.read_text(encoding="utf-8"))
@@ -263,6 +266,8 @@ def write(
     parts += ["## Cost", "", f"{_words(extra['cost'])}.", ""]
     parts += [(here / "failures.md").read_text(encoding="utf-8").rstrip(), ""]
     (folder / "model.md").write_text("\n".join(parts), encoding="utf-8")
+    if beside:
+        (folder / origami.PAGE).write_text(origami.page(chosen, beside, figures), encoding="utf-8")
     data = _data(chosen, results)
     (folder / "model.json").write_text(json.dumps({**data, **extra}, indent=1) + "\n", encoding="utf-8")
 

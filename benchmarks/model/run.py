@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
-from benchmarks.model import ablations, certainty, floor, ranges, report, sureness, tritons  # noqa: E402  # the path comes first
+from benchmarks.model import ablations, certainty, floor, origami, overview, ranges, report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Rows, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
@@ -73,13 +73,16 @@ def main() -> None:
     extra["goals"] = report.print_goals(results)
     extra["sureness"] = sureness.figures([known[name] for name in names], results)
     sureness.show(extra["sureness"])
+    chosen = [known[name] for name in names]
+    extra["origami"] = origami.beside(chosen, results, options.origami) if options.origami else {}
+    figures = {name: summary(results[name]) for name in names}
+    overview.show(chosen, figures, sureness.covered(extra["sureness"]), extra["origami"])
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
     floor.show(extra["floor"])
     extra["cost"] = report.print_cost(model, facts, time.monotonic() - began)
     # The page has them always: from a file, or made now.
     wanted = options.ablations or (options.write and not options.ablations_file)
     if wanted:
-        chosen = [known[name] for name in names]
         extra["ablations"] = ablations.figures(facts, chosen, rows, quick=options.quick, jobs=options.jobs)
         ablations.show(extra["ablations"])
     if options.details:
@@ -89,7 +92,7 @@ def main() -> None:
     elif options.ablations_file:
         Path(options.ablations_file).write_text(json.dumps(extra["ablations"], indent=1), encoding="utf-8")
     if options.keep:
-        tritons.keep(PAGES, {name: summary(results[name]) for name in names}, options.triton)
+        tritons.keep(PAGES, figures, options.triton)
     if options.ranges:
         ranges.write([known[name] for name in names], results, options.ranges)
         if not options.only:
@@ -142,6 +145,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--packages", nargs="+", default=(), metavar="FOLDER", help="that have the measured kernels: see the page"
     )
+    parser.add_argument("--origami", metavar="FOLDER", help="that has rocm-origami installed: its figures beside ours")
     parser.add_argument("--only", help="families, with commas between them")
     parser.add_argument("--quick", action="store_true", help="a part of each family")
     parser.add_argument("--jobs", type=int, default=1, help="processes that compile, and predict for --ablations")

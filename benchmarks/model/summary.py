@@ -5,8 +5,12 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks.model import goals, metrics, tiles, validity
-from benchmarks.model.evaluate import WITHIN, Judged
+from benchmarks.model.evaluate import COMMON, WITHIN, Judged
 from benchmarks.model.ranges import CREDIBLE_US
+
+_ORDER = ("spearman", "top1", "top3", "top5", "pairs", "random_top1", "random_top3", "common_top1", "resource_spearman")
+_ORDER += ("resource_top1", "resource_top3", "resource_pairs", "oracle_spearman")
+"""What is averaged over the tables of a family."""
 
 
 def summary(results: Sequence[Judged]) -> dict[str, Any]:
@@ -20,7 +24,7 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
         # Tables within noise have no order; they are left out, unless there is nothing else.
         shown = [one for one in shown if one["spread"] > goals.SPREAD] or shown
         for view in ("raw", "clean"):
-            for key in ("spearman", "top1", "top5", "pairs", "random_top1", "resource_spearman", "resource_top1"):
+            for key in _ORDER:
                 values = [one[view][key] for one in shown if one[view][key] is not None]
                 found[f"{view}_{key}"] = fmean(values) if values else None
             found[f"{view}_ratio"] = median([one[view]["ratio"][1] for one in shown])
@@ -34,11 +38,12 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
             "top5_percent": fmean([one["percentile"] <= goals.TOP for one in shown]),
             "top5_percent_beyond_noise": fmean([one["near_tie"] <= goals.TOP for one in shown]),
             "recall_top1": fmean([one["top1"] for one in shown]),
+            "recall_top3": fmean([one["top3"] for one in shown]),
             "recall_top5": fmean([one["top5"] for one in shown]),
             "recall_top20": fmean([one["top20"] for one in shown]),
-            "random_top5": fmean([min(1.0, 5 / one["n"]) for one in shown]),
-            "common_top1": fmean([one["common_top1"] for one in shown]),
-            "common_top5": fmean([one["common_top5"] for one in shown]),
+            **{f"random_top{k}": fmean([min(1.0, k / one["n"]) for one in shown]) for k in COMMON},
+            **{f"common_top{k}": fmean([one[f"common_top{k}"] for one in shown]) for k in COMMON},
+            **{f"resource_top{k}": fmean([one[f"resource_top{k}"] for one in shown]) for k in COMMON},
             "median_resource_percentile": median([one["resource_percentile"] for one in shown]),
             "median_time_over_best": median([one["within"] for one in shown]),
         }

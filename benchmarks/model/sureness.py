@@ -20,6 +20,11 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
     }
 
 
+def covered(found: Mapping[str, Any]) -> dict[str, float]:
+    """A family's title to the share of its times that lie in their ranges."""
+    return {one["family"]: one["covered"] for one in found.get("coverage", ()) if one["covered"] is not None}
+
+
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.0%}"
 
