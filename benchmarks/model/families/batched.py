@@ -1,0 +1,77 @@
+"""Batched products of AITER before and after a table of configurations came, joined with the table itself."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.model.data import Row, UnusableError, each
+from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
+from benchmarks.model.problem import Candidate, Family, Problem
+
+_KERNEL = "batched_gemm_bf16 (a16w16)"
+_DEFAULT = "BATCHED_GEMM-A16W16"
+_TILE = re.compile(r"default (\d+)x(\d+)x(\d+)")
+_TUNED = re.compile(r"tuned (gfx\w+) (BATCHED_GEMM-A16W16-N=\d+-K=\d+)\.json")
+
+Tables = Mapping[tuple[str, str], Mapping[float, Row]]
+"""Table's name and architecture to its rows, by the upper end of their bucket of M."""
+
+
+def _tables(rows: Sequence[Row]) -> Tables:
+    found: dict[tuple[str, str], dict[float, Row]] = {}
+    for row in rows:
+        if row.kind == "tuned_best" and row.kernel.startswith(_DEFAULT):
+            bucket = re.fullmatch(r"M_LEQ_(\d+)|any", str(row.shape.get("bucket", "")))
+            if bucket:
+                most = float(bucket.group(1) or "inf")
+                found.setdefault((row.kernel, row.arch), {})[most] = row
+    return found
+
+
+def _read(row: Row, tables: Tables) -> tuple[Product, dict[str, Any]]:
+    """A side's problem, and its configuration from the table that it names."""
+    text = str(row.config.get("_cfg", ""))
+    default, tuned = _TILE.fullmatch(text), _TUNED.fullmatch(text)
+    if default is None and tuned is None:
+        raise UnusableError("a configuration that is only named")
+    m, n, k, batch = (row.number(side) for side in "MNKB")
+    buckets = tables.get((tuned.group(2), tuned.group(1)) if tuned else (_DEFAULT, row.arch), {})
+    most = min((end for end in buckets if end >= m), default=None)
+    if most is None:
+        raise UnusableError("a configuration that is only named")
+    config = config_of(buckets[most])
+    if default and tuple(map(int, default.groups())) != tuple(config[f"BLOCK_{side}"] for side in "MNK"):
+        raise UnusableError("the default is another than the table's")
+    return Product(m, n, k, KINDS["A16W16"], row.product, batch), config
+
+
+def pairs(rows: Sequence[Row], quick: bool) -> list[Problem]:
+    """Pairs of which both configurations are in tables."""
+    tables = _tables(rows)
+    chosen = (row for row in rows if row.kind == "ab_pair" and row.kernel == _KERNEL and row.time_us is not None)
+    known: dict[str, list[tuple[Row, Product, dict[str, Any]]]] = {}
+    for row, (what, config) in each(rows, chosen, lambda row: _read(row, tables)):
+        known.setdefault(row.problem, []).append((row, what, config))
+    found = []
+    for sides in known.values():
+        if len(sides) == 2:
+            sides.sort(key=lambda side: not str(side[0].config["_cfg"]).startswith("default"))
+            candidates = [
+                Candidate(what.points(c), row.config, row.time_us, triton=row.triton) for row, what, c in sides
+            ]
+            what = sides[0][1]
+            found.append(what.problem(f"{what.batch}x{what.m}x{what.n}x{what.k}", candidates))
+    return found[:2] if quick else found
+
+
+FAMILIES = (
+    Family(
+        "batched",
+        "AITER batched bf16 GEMM before and after its table",
+        "pair",
+        "GROUP_M and the sizes are launch arguments; no bias",
+        pairs,
+        "The pull request names its configurations: the default tile, and the table of the size. Both are joined with "
+        "the tables of the repository, which may have changed since. The compiler is not told.",
+    ),
+)
