@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kprof.inputs.weight_format import WeightFormat
+from kprof.tuning.servers.shapes import ExpertShape, LayerShapes, ProductShape
 from kprof.tuning.servers.tuned_neighbours import TunedFile, read_all, votes
 
 PLACES = {
@@ -24,6 +26,9 @@ PLACES = {
     ("sglang", "block FP8"): "sglang/kernels/ops/gemm/configs",
     ("sglang", "fused MoE"): "sglang/srt/layers/moe/moe_runner/triton_utils/configs",
 }
+SPACES = {"block FP8": 1280, "fused MoE": 10_000}
+"""Configurations of vLLM's tuners: ``benchmark_w8a8_block_fp8.py`` and ``benchmark_moe.py`` of 0.33.0, for AMD GPUs."""
+_WIDTH, _CHOSEN = 4096, 8
 _TILE = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K")
 _NAMES = re.compile(r"[EN]=\d+,[NK]=\d+,device_name=AMD.*\.json")
 _OLDER = re.compile(r"MI3(00X|25X|08X)$")
@@ -36,11 +41,14 @@ class Score:
 
     Attributes:
         asked: questions.
-        hits: of them, by what was right: ``first``, ``five``, ``tile``, ``tiles``.
+        hits: of them, by what was right: ``first``, ``five``, ``tile``, ``tiles``, ``top``: in the first 5 % of the
+            tuner's space.
+        space: configurations that a tuner has to choose from; 0 where the list is shorter than 5 % of it by design.
     """
 
     asked: int = 0
     hits: Counter[str] = field(default_factory=Counter)
+    space: int = 0
 
     def add(self, winner: Any, ranked: Sequence[Any]) -> None:
         """Count one answer: configurations, the one to take first."""
@@ -51,10 +59,14 @@ class Score:
         self.hits["five"] += _key(winner) in five
         self.hits["tile"] += tiles[:1] == [_tile(winner)]
         self.hits["tiles"] += _tile(winner) in tiles
+        self.hits["top"] += _key(winner) in [_key(config) for config in ranked[: self.space // 20]]
 
     def cells(self) -> str:
         """Shares in percent, in the order of the table."""
-        return " | ".join(f"{100 * self.hits[name] / self.asked:.0f} %" for name in ("first", "five", "tile", "tiles"))
+        names = ("first", "five", "tile", "tiles", "top")
+        known = [name for name in names if name != "top" or self.space]
+        shares = [f"{100 * self.hits[name] / self.asked:.0f} %" for name in known]
+        return " | ".join([*shares, *["-"] * (len(names) - len(known))])
 
 
 def questions(folder: Path) -> list[Question]:
@@ -97,9 +109,53 @@ def _tile(config: Any) -> tuple[Any, ...]:
     return tuple(config.get(name) for name in _TILE)
 
 
-def scored(asked: Sequence[Question]) -> Iterator[tuple[str, Score]]:
+def defaults(server: str, kernel: str, root: Path, asked: Sequence[Question]) -> Iterator[tuple[str, Score]]:
+    """What the server's code takes where it has no file: its own function asked, for a GPU that no file has."""
+    from kprof.tuning.servers.default_config import default_config
+    from kprof.tuning.servers.lookup import ServerCode, ask
+    from kprof.tuning.servers.registry import server_of
+
+    needs = [_need(server_of(server), kernel, file, rows) for file, rows, _ in asked]
+    score = Score()
+    if kernel == "block FP8":
+        call = next(iter(needs[0].calls.values()))
+        found = [
+            default_config(root / name, call.function, (128, 128)) for name in call.files if (root / name).is_file()
+        ]
+        answers = [next((each for each in found if each is not None), {})] * len(asked)
+    else:
+        calls = [need.calls[rows] for need, (_, rows, _) in zip(needs, asked, strict=True)]
+        given = ask(ServerCode(root, ""), calls, device="none", arch="gfx942", triton="3.6.0")
+        answers = [each.result[0] if isinstance(each.result, list) else each.result for each in given]
+        answers = [answer if isinstance(answer, dict) else {} for answer in answers]
+    for (file, rows, _), answer in zip(asked, answers, strict=True):
+        score.add(file.buckets[rows], [answer] if answer else [])
+    yield "the server's default", score
+
+
+def _need(server: Any, kernel: str, file: TunedFile, rows: int) -> Any:
+    """The lookup of a file's shape; a model's width does not matter to the defaults."""
+    first, second = file.sizes
+    weights = _weights(file.kind)
+    if kernel == "block FP8":
+        shapes = LayerShapes([ProductShape("dense", first, second, 1)], None, [])
+    else:
+        shapes = LayerShapes([], ExpertShape(first, second, _WIDTH, _CHOSEN, 1, everywhere=first), [])
+    return server.needed(shapes, weights, (rows,))[0]
+
+
+def _weights(kind: str) -> WeightFormat:
+    block = re.search(r"block_shape=\[(\d+),(\d+)\]", kind)
+    if block is not None:
+        return WeightFormat("fp8-block", block=(int(block[1]), int(block[2])))
+    names = {"fp8_w8a8": "fp8", "int4_w4a16": "w4a16", "int8_w8a8": "int8"}
+    name = next((names[each] for each in names if each in kind), "bf16")
+    return WeightFormat(name, group=128 if name == "w4a16" else None)
+
+
+def scored(asked: Sequence[Question], space: int) -> Iterator[tuple[str, Score]]:
     """Votes of the nearest, and the most common."""
-    near, common = Score(), Score()
+    near, common = Score(space=space), Score(space=space)
     for file, rows, others in asked:
         winner = file.buckets[rows]
         near.add(winner, [config for config, _ in votes(others, file.sizes, rows)])
@@ -162,7 +218,7 @@ def main() -> None:
         if root is None:
             continue
         asked = questions(root / place)
-        rows = list(scored(asked))
+        rows = [*scored(asked, SPACES[kernel]), *defaults(server, kernel, root, asked)]
         if given.sample and kernel == "block FP8":
             mine = [each for each in asked if _OLDER.search(each[0].device) and "fp8" in each[0].kind]
             rows += compiled(server, root, random.Random(3).sample(mine, min(given.sample, len(mine))))
@@ -178,9 +234,11 @@ def main() -> None:
     )
 
 
-_HEAD = """| server | kernel | chosen by | buckets | first is it | among five | first has its tile | among five |
-|---|---|---|---|---|---|---|---|
-"""
+_COLUMNS = (
+    "server", "kernel", "chosen by", "buckets", "first is it", "among five", "first has its tile", "among five",
+    "in the first 5 % of the space",
+)  # fmt: skip
+_HEAD = f"| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|\n"
 
 if __name__ == "__main__":
     main()

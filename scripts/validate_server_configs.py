@@ -100,6 +100,8 @@ def prepare(root: Path, device: str, arch: str, triton: str) -> None:
     """What the servers ask of others: the GPU's name, switches that are off, Triton's version."""
     stand: Any = importlib.import_module
     stand("triton").__version__ = triton
+    stand("triton").cdiv = lambda a, b: -(-a // b)
+    stand("triton").next_power_of_2 = lambda n: 1 << max(n - 1, 0).bit_length()
     stand("torch")._dynamo.is_compiling.return_value = False  # noqa: SLF001 - torch's own name
     if (root / "vllm").is_dir():
         envs, platform = stand("vllm.envs"), stand("vllm.platforms").current_platform
@@ -115,7 +117,8 @@ def prepare(root: Path, device: str, arch: str, triton: str) -> None:
         switches.enable_deterministic_inference = False
     if (root / "aiter").is_dir():
         stand("aiter.ops.triton.utils._triton").arch_info.get_arch.return_value = arch
-        whole(root / "aiter/ops/triton/utils/core.py", "aiter.ops.triton.utils.core")
+        for name in ("core", "gemm_config_utils"):
+            whole(root / f"aiter/ops/triton/utils/{name}.py", f"aiter.ops.triton.utils.{name}")
 
 
 def observed(function: Any, options: dict[str, Any]) -> dict[str, Any]:

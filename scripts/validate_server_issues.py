@@ -12,12 +12,16 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import tomllib
 
 import kprof
 from kprof.tuning.servers.document import NeededFile, PredictedConfig, ServerConfigs
+from kprof.tuning.servers.interface import NeededLookup
+from kprof.tuning.servers.ranking import Ranker
 
+RANKED = Ranker.ranked
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/validation/server_issues.md"
 BATCHES = (1, 64, 4096)
@@ -30,10 +34,16 @@ def asked(issue: Mapping[str, Any], server: Path, trials: int) -> ServerConfigs:
     data = json.loads((ROOT / "tests/artifacts/model_configs" / issue["model"] / "config.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "config.json").write_text(json.dumps(data | issue.get("sizes", {})))
-        return kprof.server_configs(
-            folder, server=issue["server"], server_path=server, batches=BATCHES, rank=issue["server"] != "aiter",
-            trials=trials, **issue["asks"],
-        ).document  # fmt: skip
+        with patch.object(Ranker, "ranked", lambda ranker, need, file, device: _one(ranker, need, file, device, issue)):
+            return kprof.server_configs(
+                folder, server=issue["server"], server_path=server, batches=BATCHES, rank=True, trials=trials,
+                **issue["asks"],
+            ).document  # fmt: skip
+
+
+def _one(ranker: Ranker, need: NeededLookup, file: NeededFile, device: str, issue: Mapping[str, Any]) -> NeededFile:
+    """Of all files of the model that of the request alone is ranked."""
+    return RANKED(ranker, need, file, device) if file.name == issue["file"] else file
 
 
 def section(issue: Mapping[str, Any], found: ServerConfigs, server: Path) -> Iterator[str]:

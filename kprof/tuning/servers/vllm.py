@@ -7,13 +7,14 @@ from typing import ClassVar
 from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.attention_constants import LAUNCHERS, constants
 from kprof.tuning.servers.devices import ServedGpu
-from kprof.tuning.servers.document import Found
+from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
 from kprof.tuning.servers.nearest import block_fp8, fused_moe
-from kprof.tuning.servers.shapes import LayerShapes
+from kprof.tuning.servers.shapes import ExpertShape, LayerShapes
 
 _LAYERS = "vllm/model_executor/layers"
 _ATTENTION = "vllm/v1/attention/ops/triton_decode_attention.py"
+_FLYDSL = "fused MoE, FlyDSL"
 _DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": None}
 """Weights to what ``_get_config_dtype_str`` makes of them."""
 
@@ -43,6 +44,8 @@ class VllmServer(ModelServer):
             files = (f"{_LAYERS}/fused_moe/fused_moe.py",)
             folder = f"{_LAYERS}/fused_moe/configs"
             found.append(fused_moe(shapes.experts, weights, _DTYPES[weights.name], files, folder, batches=batches))
+            if weights.name == "w4a16":
+                found.append(_flydsl(shapes.experts))
         if weights.block is not None:
             files = (f"{_LAYERS}/quantization/utils/fp8_utils.py",)
             found += block_fp8(shapes.products, weights.block, files, f"{_LAYERS}/quantization/utils/configs")
@@ -63,6 +66,10 @@ class VllmServer(ModelServer):
             found.append("products outside of the experts look up no file: only those with FP8 blocks do")
         return found
 
+    def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:  # noqa: ARG002
+        """See :class:`ModelServer`."""
+        return "FlyDSL's kernel is none of Triton's" if need.kernel == _FLYDSL else ""
+
     def device_call(self) -> LookupCall | None:
         """See :class:`ModelServer`."""
         return LookupCall(("vllm/platforms/rocm.py",), "_ROCM_DEVICE_ID_NAME_MAP", {})
@@ -74,3 +81,25 @@ class VllmServer(ModelServer):
     def status(self, answer: LookupAnswer) -> Found:
         """See :class:`ModelServer`."""
         return "default" if answer.opened is None else "exact"
+
+
+def _flydsl(experts: ExpertShape) -> NeededLookup:
+    """Experts in four bits by FlyDSL's kernel, which vLLM takes on some AMD GPUs where AITER is on."""
+    name = f"E={experts.count},N={experts.inner},device_name={{device}},dtype=int4_w4a16,backend=flydsl.json"
+    return NeededLookup(
+        kernel=_FLYDSL,
+        layer="experts",
+        layers=experts.layers,
+        shape={"E": experts.count, "N": experts.inner},
+        name=name,
+        folder=f"{_LAYERS}/fused_moe/configs",
+        calls={
+            0: LookupCall(
+                (f"{_LAYERS}/fused_moe/fused_flydsl_moe.py",),
+                "try_get_optimal_config",
+                {"num_experts": experts.count, "inter_dim": experts.inner},
+            )
+        },
+        optional=True,
+        alternative=True,
+    )

@@ -194,5 +194,16 @@ def test_a_file_of_an_apu(tmp_path):
     data = json.loads((PUBLIC / "qwen3-30b-a3b" / "config.json").read_text()) | sizes
     (tmp_path / "config.json").write_text(json.dumps(data))
     asks = {"server": "vllm", "arch": "8060S", "quant": "w4a16"}
-    (named,) = kprof.server_configs(tmp_path, device_name="Radeon 8060S Graphics", **asks).document.needed
+    named = kprof.server_configs(tmp_path, device_name="Radeon 8060S Graphics", **asks).document.needed[0]
     assert named.name == "E=256,N=512,device_name=Radeon_8060S_Graphics,dtype=int4_w4a16.json"
+
+
+def test_experts_in_four_bits_have_a_file_of_another_maker_s_kernel():
+    """VLLM's FlyDSL kernel looks up a file of its own, by columns that are not packed."""
+    asks = {"server": "vllm", "arch": "MI355X", "tp": 8, "quant": "w4a16", "device_name": "AMD Instinct MI355X"}
+    found = kprof.server_configs(PUBLIC / "kimi-k2-instruct", **asks).document
+    names = {file.name: file.alternative for file in found.needed}
+    assert names == {
+        "E=384,N=256,device_name=AMD_Instinct_MI355X,dtype=int4_w4a16.json": False,
+        "E=384,N=256,device_name=AMD_Instinct_MI355X,dtype=int4_w4a16,backend=flydsl.json": True,
+    }
