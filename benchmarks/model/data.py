@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any, TypeVar
 
 NAME = "configs.csv.gz"
@@ -153,6 +154,19 @@ def skip(rows: Sequence[Row], row: Row, reason: str) -> None:
     if isinstance(rows, Rows):
         rows.used.add(id(row))
         rows.skipped[row.kernel, reason] += 1
+
+
+NOT_DRAWN = "not drawn: a sample of these is judged"
+
+
+def drawn(rows: Sequence[Row], chosen: Sequence[Row], count: int, seed: str) -> list[Row]:
+    """A sample of the chosen rows; the others are counted as not drawn."""
+    found = Random(seed).sample(chosen, min(count, len(chosen)))
+    taken = {id(row) for row in found}
+    for row in chosen:
+        if id(row) not in taken:
+            skip(rows, row, NOT_DRAWN)
+    return found
 
 
 def grouped(read: Iterable[tuple[Row, _Read]]) -> dict[str, list[tuple[Row, _Read]]]:

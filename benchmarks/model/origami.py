@@ -11,9 +11,11 @@ first unless the row says otherwise, weights of 8 bits columns first; the cache 
 units, LDS, L2 of an XCD and the clock of kprof's hardware files.
 """
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
@@ -22,6 +24,8 @@ from benchmarks.model.evaluate import Judged, sign_right
 from benchmarks.model.problem import Candidate, Family, Problem
 
 PAGE = "origami.md"
+KEPT = "model_origami.json"
+"""Figures of the last run that had Origami: they depend on the rows alone, and on no compiler."""
 TYPES = {"bf16": "bf16", "fp16": "f16", "fp8": "f8", "fp32": "f32", "int8": "i8"}
 VERSION = "0.0.3"
 HINTS = ((0, 0), (0, 4), (4, 0))
@@ -189,6 +193,28 @@ def beside(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], fo
         if family.question != "validity"
     }
     return {name: values for name, values in found.items() if values}
+
+
+def shown(
+    chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], library: str, folder: Path, *, write: bool
+) -> dict[str, dict[str, Any]]:
+    """Origami's figures: asked now, else those of the last run that had it; none where there was no such run.
+
+    Args:
+        chosen: families.
+        results: theirs.
+        library: the folder that it is installed in; empty to take what was kept.
+        folder: of the pages, where they are kept.
+        write: keep them.
+    """
+    path = folder / KEPT
+    if library:
+        found = beside(chosen, results, library)
+        if write:
+            path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        return found
+    kept: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return kept
 
 
 def page(

@@ -68,11 +68,11 @@ predicted over measured, median. *in range*: published times in the predicted ra
 cannot tell."""
 BESIDE = """\
 The same figures of others, over all rows (`raw`). *random*: lots. *common*: the configuration that wins most of the
-other problems; of pairs who always says faster; of launches who always says the more common. *resources*: whole tiles
-at the matrix peak, bytes at the bandwidths. *roofline*: the least time of a problem, which cannot order its
-configurations. *Origami*: AMD's analytical model, over the problems that it takes, see [its page](origami.md).
-*closed form*: AMD's, of loops that spread their loads evenly. *oracle*: knows the shortest time of each machine
-code."""
+other problems; of pairs who always says faster; of launches who always says the more common. *resources*: whole
+tiles at the matrix peak, bytes at the bandwidths. *roofline*: the least time of a problem, which cannot order its
+configurations. *Origami*: AMD's analytical model, over the problems that it takes (of the last run with
+`--origami`), see [its page](origami.md). *closed form*: AMD's, of loops that spread their loads evenly. *oracle*:
+knows the shortest time of each machine code."""
 
 
 def lines(

@@ -74,7 +74,7 @@ def main() -> None:
     extra["sureness"] = sureness.figures([known[name] for name in names], results)
     sureness.show(extra["sureness"])
     chosen = [known[name] for name in names]
-    extra["origami"] = origami.beside(chosen, results, options.origami) if options.origami else {}
+    extra["origami"] = origami.shown(chosen, results, options.origami, PAGES, write=options.write)
     figures = {name: summary(results[name]) for name in names}
     overview.show(chosen, figures, sureness.covered(extra["sureness"]), extra["origami"])
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)

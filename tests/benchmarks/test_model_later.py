@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from benchmarks.model import validity
+from benchmarks.model import data, validity
 from benchmarks.model.compiling import Built, Facts
 from benchmarks.model.data import Row, Rows, UnusableError, later
 from benchmarks.model.families import later_times, launchable
@@ -115,3 +115,13 @@ def test_what_does_not_compile_is_wrong_where_it_ran():
     assert found["lds_exact"] == pytest.approx(1 / 3)
     assert found["compiled_lds_exact"] == pytest.approx(1 / 2)
     assert found["compiled_launch_right"] == 1
+
+
+def test_rows_that_are_not_drawn_are_told():
+    """The same draw each time; what is left out is counted under its own reason."""
+    rows = Rows(Row(str(n), "validity", "k", {}, {}, "", "", None, "", "") for n in range(20))
+    found = data.drawn(rows, list(rows), 5, "seed")
+    assert [row.problem for row in found] == [row.problem for row in data.drawn(Rows(rows), list(rows), 5, "seed")]
+    assert len(found) == 5
+    assert rows.skipped == {("k", data.NOT_DRAWN): 15}
+    assert data.drawn(Rows(), list(rows), 50, "seed") != []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.model import metrics, overview
+from benchmarks.model import metrics, origami, overview
 from benchmarks.model.problem import Family
 
 
@@ -51,3 +51,12 @@ def test_each_figure_stands_beside_what_knows_less():
 )
 def test_ties_stand_in_any_order(winner, others, first, chance):
     assert metrics.chance(winner, others, first) == pytest.approx(chance)
+
+
+def test_origamis_figures_are_those_of_the_last_run_that_had_it(tmp_path):
+    """A folder without it is an error; none named takes what was kept, which may be nothing."""
+    assert origami.shown([], {}, "", tmp_path, write=True) == {}
+    (tmp_path / origami.KEPT).write_text('{"mm": {"raw_spearman": 0.1}}')
+    assert origami.shown([], {}, "", tmp_path, write=True) == {"mm": {"raw_spearman": 0.1}}
+    with pytest.raises(SystemExit, match="no Origami in it"):
+        origami.shown([], {}, str(tmp_path), tmp_path, write=True)

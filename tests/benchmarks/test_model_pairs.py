@@ -31,7 +31,7 @@ def test_a_pair_has_both_sides_whole():
             row("b", "baseline_clean"),
             row("c", "baseline_clean", num_warps="none"),
             row("c", "validate_final4"),
-            row("d", "baseline_clean", kernel="other"),
+            row("d", "baseline_clean", kernel="_gemm_other_kernel"),
         ]
     )
     (problem,) = pairs.retunes(rows, False)

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
-from random import Random
 from typing import Any
 
-from benchmarks.model.data import Row, UnusableError, each
+from benchmarks.model.data import Row, UnusableError, drawn, each
 from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
 from benchmarks.model.problem import Candidate, Family, Problem
 
@@ -56,9 +55,8 @@ def bf16(row: Row) -> tuple[Product, dict[str, Any]]:
 def _times(kind: str, read: _Read, archs: tuple[str, ...]) -> Callable[[Sequence[Row], bool], list[Problem]]:
     def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
         chosen = [row for row in rows if row.kind == kind and row.arch in archs and row.time_us is not None]
-        drawn = Random(kind).sample(chosen, min(8 if quick else DRAWN, len(chosen)))
         found = []
-        for row, (what, config) in each(rows, drawn, read):
+        for row, (what, config) in each(rows, drawn(rows, chosen, 8 if quick else DRAWN, kind), read):
             candidate = Candidate(what.points(config), row.config, row.time_us, triton=row.triton)
             found.append(what.problem(f"{row.problem} {len(found)}", [candidate]))
         return found

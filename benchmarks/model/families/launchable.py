@@ -1,11 +1,10 @@
 """Configurations that were tried on the hardware: some ran, some needed more LDS than there is."""
 
 from collections.abc import Sequence
-from random import Random
 from typing import Any
 
 from benchmarks.model.compiling import Point
-from benchmarks.model.data import Row, UnusableError, each
+from benchmarks.model.data import Row, UnusableError, drawn, each
 from benchmarks.model.problem import Candidate, Family, Problem
 
 KERNEL = "attn_qk_int8_per_block"
@@ -28,9 +27,8 @@ def _launch(row: Row) -> Point:
 def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
     """A problem for each row drawn, with its one configuration."""
     chosen = [row for row in rows if row.kind == "validity"]
-    drawn = Random("validity").sample(chosen, min(12 if quick else DRAWN, len(chosen)))
     found = []
-    for row, point in each(rows, drawn, _launch):
+    for row, point in each(rows, drawn(rows, chosen, 12 if quick else DRAWN, "validity"), _launch):
         candidate = Candidate((point,), row.config, valid=row.valid, lds=row.lds, triton=row.triton)
         name = " ".join(f"{knob}={value}" for knob, value in point.config.items())
         batch, heads, length, size = (point.shape[side] for side in "BHSD")

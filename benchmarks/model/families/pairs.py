@@ -46,7 +46,9 @@ def retunes(rows: Sequence[Row], quick: bool) -> list[Problem]:
     """Pairs drawn from those of which both sides are known."""
     known: dict[str, dict[str, tuple[Row, Product, dict[str, Any]]]] = {}
     again = {row.problem: row.time_us for row in rows if row.kind == "ab_pair" and row.config.get("_pass") == AGAIN}
-    chosen = (row for row in rows if row.kind == "ab_pair" and row.time_us is not None)
+    # Pairs of other kernels have families of their own.
+    products = (row for row in rows if row.kind == "ab_pair" and row.kernel.startswith("_gemm"))
+    chosen = (row for row in products if row.time_us is not None)
     for row, (what, config) in each(rows, chosen, _side):
         known.setdefault(row.problem, {})[row.config["_pass"]] = row, what, config
     whole = sorted(((name, sides) for name, sides in known.items() if len(sides) == 2), key=lambda entry: entry[0])
