@@ -305,10 +305,10 @@ def update(
         if heading(family, found) in names:
             rest[names.index(heading(family, found))] = text
         else:
-            rest.insert(names.index(_AFTER), text)
+            rest.insert(names.index(AFTER), text)
     if sure and {one["family"] for one in data["sureness"]["coverage"]} <= {one["family"] for one in sure["coverage"]}:
         data["sureness"] = dict(sure)
-        place = next(n for n, one in enumerate(rest) if one.partition("\n")[0] == _AFTER)
+        place = next(n for n, one in enumerate(rest) if one.partition("\n")[0] == AFTER)
         rest[place] = _noted(sureness.section(sure), note=f"These figures are of commit {made}.")
     path.write_text("\n## ".join([first, *rest]), encoding="utf-8")
     data |= {name: found | {"commit": made} for name, found in _data(chosen, results).items()}
@@ -320,7 +320,7 @@ def _noted(lines: Sequence[str], note: str) -> str:
     return "\n".join([*lines[:2], note, "", *lines[2:]]).removeprefix("## ")
 
 
-_AFTER = "How sure it is"
+AFTER = "How sure it is"
 """The first section that is no family's."""
 
 

@@ -1,9 +1,9 @@
 """The stand-ins' error on a sample: ``python -m benchmarks.model.real --packages FOLDER...``.
 
 A few problems of each family whose kernel a package has, a few configurations of each, predicted from the real kernel
-and from the stand-in. The figures are kept in ``docs/validation/model_real.json``, which the page of a run without
-packages shows; of a family that is asked again the older ones are replaced. With a whole page's ``--packages`` every
-configuration is predicted from both, which compiles for hours.
+and from the stand-in. The figures are kept in ``docs/validation/model_real.json``, which the page shows, also
+that of a run without packages; of a family that is asked again the older ones are replaced. With a whole page's
+``--packages`` every configuration is predicted from both, which compiles for hours.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
-from benchmarks.model import run, tritons  # noqa: E402  # the path comes first
+from benchmarks.model import report, run, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import load  # noqa: E402
 from benchmarks.model.evaluate import Model, judge  # noqa: E402
@@ -60,6 +60,16 @@ def main() -> None:
         raise SystemExit(f"no package with the kernel of {', '.join(unknown)}")
     for name in names:
         print(f"{name}: {_compare(known[name], rows, real, options)}", flush=True)
+    _write_page(list(known.values()))
+
+
+def _write_page(families: list[Family]) -> None:
+    page, kept = run.PAGES / "model.md", run.PAGES / error.NAME
+    if page.is_file() and kept.is_file():
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        titles = [(one.name, one.title) for one in families]
+        text = error.placed(page.read_text(encoding="utf-8"), found, titles, report.AFTER)
+        page.write_text(text, encoding="utf-8")
 
 
 def _compare(family: Family, rows: Any, real: RealKernels, options: argparse.Namespace) -> str:

@@ -15,6 +15,7 @@ from benchmarks.model.tritons import version
 if TYPE_CHECKING:
     from benchmarks.model.real.kernels import RealKernels
 
+HEADING = "Real kernels and stand-ins"
 NAME = "model_real.json"
 """Beside the page: figures of a sample, see :mod:`benchmarks.model.real.__main__`."""
 FEW = 5
@@ -133,11 +134,11 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
     found = {name: one for name, one in found.items() if name in titles}
     taken = {name: one for name, one in found.items() if one["packages"]}
     lines = [
-        [titles[name], ", ".join(one["packages"]), _share(one["problems"]), str(one["error"]["configurations"]),
+        [titles[name], ", ".join(one["packages"]), _share(one), str(one["error"]["configurations"]),
          *_between(one["error"])]
         for name, one in taken.items()
     ]  # fmt: skip
-    text = ["## Real kernels and stand-ins", "", TEXT, ""]
+    text = [f"## {HEADING}", "", TEXT, ""]
     if any("sample" in one for one in taken.values()):
         text += [SAMPLED, ""]
     if lines:
@@ -157,10 +158,30 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
     return text
 
 
-def _share(problems: Sequence[int]) -> str:
-    """``48``, or ``40 of 48`` where the others keep the stand-in."""
-    taken, whole = problems
+def _share(one: Mapping[str, Any]) -> str:
+    """``48``, or ``40 of 48``: the others keep the stand-in, or a sample was drawn."""
+    taken, whole = one.get("sample", one["problems"])
     return str(whole) if taken == whole else f"{taken} of {whole}"
+
+
+def placed(page: str, found: Mapping[str, Mapping[str, Any]], titles: Sequence[tuple[str, str]], before: str) -> str:
+    """The page with this section in place of its own, or in front of another.
+
+    Args:
+        page: its text.
+        found: as for :func:`section`.
+        titles: families and how their headings begin.
+        before: heading of the section that it stands in front of.
+    """
+    first, *rest = page.split("\n## ")
+    names = [one.partition("\n")[0] for one in rest]
+    known = {family: next((n for n in names if n.startswith(title)), "") for family, title in titles}
+    text = "\n".join(section(found, {family: name for family, name in known.items() if name})).removeprefix("## ")
+    if HEADING in names:
+        rest[names.index(HEADING)] = text
+    else:
+        rest.insert(names.index(before), text)
+    return "\n## ".join([first, *rest])
 
 
 def _between(error: Mapping[str, Any]) -> list[str]:
@@ -188,9 +209,9 @@ predicted from the stand-in."""
 
 
 SAMPLED = """\
-On this page the families are predicted from stand-ins. Their error was taken on a sample (`python -m
-benchmarks.model.real --packages FOLDER...`): problems drawn of each family with a fixed seed, and twelve configurations
-of each besides the winner."""
+The error was taken on a sample (`python -m benchmarks.model.real --packages FOLDER...`): problems drawn of each family
+with a fixed seed, and a few configurations of each besides the winner, so that percentiles are coarse. The families'
+own sections are of the stand-ins where they do not say otherwise."""
 
 
 def words(one: Mapping[str, Any]) -> str:
