@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmarks.model import compiling
 from benchmarks.model.compiling import Point, job_of, kernel_of
-from benchmarks.model.evaluate import Judged, Scored
+from benchmarks.model.evaluate import COMMON, Judged, Scored
 from benchmarks.model.problem import Candidate, Family, Problem
 from benchmarks.model.real import __main__ as sample
 from benchmarks.model.real import error, inductor, launches
@@ -180,8 +180,9 @@ def judged(times):
         Scored(Candidate((), {"BLOCK_M": n}, winner=n == 0), (n, us), us, us, us, "memory", 1.0)
         for n, us in enumerate(times)
     ]
-    figures = {"percentile": 0.0, "near_tie": 0.0, "top1": 1, "top5": 1, "top20": 1, "n": len(times), "within": 1.0}
-    figures |= {"common_top1": 0.0, "common_top5": 0.0, "resource_percentile": 0.5}
+    figures = {"percentile": 0.0, "near_tie": 0.0, "n": len(times), "within": 1.0, "resource_percentile": 0.5}
+    figures |= {f"top{n}": 1 for n in (1, 3, 5, 20)}
+    figures |= {f"{who}_top{n}": 0.0 for who in ("common", "resource") for n in COMMON}
     return Judged(problem(), figures, scored)
 
 
@@ -334,3 +335,13 @@ def test_of_two_definitions_under_a_condition_the_newer_form_is_cut_out(tmp_path
     cut = cut_text(tmp_path, file, "k")
     assert "return x * WIDTH" in cut
     assert "gone" not in cut
+
+
+def test_the_section_is_put_in_front_of_another_and_replaces_itself():
+    told = {"kernels": ["vllm block FP8"], "packages": ["vLLM 9.9"], "refused": [], "problems": [1, 1]}
+    told["error"] = error.figures([judged([2, 4, 6, 8, 10])], [judged([1, 2, 3, 4, 5])])
+    page = "# Page\n\n## Block FP8, MI300X\n\ntext\n\n## How sure it is\n\nmore\n"
+    titles = [("block_fp8", "Block FP8"), ("gone", "Gone")]
+    once = error.placed(page, {"block_fp8": told}, titles, "How sure it is")
+    assert once.index("| Block FP8, MI300X | vLLM 9.9 |") < once.index("## How sure it is")
+    assert error.placed(once, {"block_fp8": told}, titles, "How sure it is") == once

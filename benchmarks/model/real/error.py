@@ -76,7 +76,7 @@ def _here(problem: Problem) -> Problem:
 def _why(lost: Sequence[Judged]) -> str:
     """Which releases do not compile the real kernel."""
     named = dict.fromkeys(p.triton or version() for one in lost for c in one.problem.candidates for p in c.points)
-    return f"not with Triton {', '.join(named)}, which compiles these rows; compared with {version()}"
+    return f"with Triton {', '.join(named)}, which compiles these rows; both were compared with {version()}"
 
 
 def show(name: str, one: Mapping[str, Any]) -> None:
@@ -149,7 +149,11 @@ def section(found: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) -
         text += ["Against what was published, from the code of the real kernel (first) and of the stand-in:", ""]
         text += [*markdown(["family", "figure", "real kernel", "stand-in"], _against(taken, titles)), ""]
     refused = [f"{titles[name]}: {why}." for name, one in found.items() for why in one["refused"]]
-    refused += [f"{titles[name]}: compiles {one['uncompiled']}." for name, one in taken.items() if "uncompiled" in one]
+    refused += [
+        f"{titles[name]}: the real kernel does not compile {one['uncompiled']}."
+        for name, one in taken.items()
+        if "uncompiled" in one
+    ]
     if refused:
         text += ["Asked for and not taken, or not for all:", "", *(f"- {one}" for one in refused), ""]
     without = [title for name, title in titles.items() if name not in taken]
@@ -203,9 +207,8 @@ TEXT = """\
 of the folders has it: the function is cut out with what it names, and launched as its package launches it. The
 packages' versions are today's, not those of the measurements. Where a constant only numbers the tiles it is made a
 number of the launch, as in our stand-ins, so that one compile serves all its values. *order*: rank correlation of the
-times that are predicted from both, within a problem, on average (of the
-problems where each has one or two configurations). *time*: predicted from the real kernel over
-predicted from the stand-in."""
+times that are predicted from both, within a problem, on average (of the problems where each has one or two
+configurations). *time*: predicted from the real kernel over predicted from the stand-in."""
 
 
 SAMPLED = """\
@@ -220,6 +223,6 @@ def words(one: Mapping[str, Any]) -> str:
     if one["packages"]:
         taken, whole = one["problems"]
         share = "" if taken == whole else f", for {taken} of {whole} problems, else a stand-in"
-        why = f": it compiles {one['uncompiled']}" if "uncompiled" in one else ""
+        why = f": it does not compile {one['uncompiled']}" if "uncompiled" in one else ""
         said.insert(0, f"The kernel is that of {', '.join(one['packages'])} ({', '.join(one['kernels'])}){share}{why}")
     return "; ".join(said)
