@@ -120,7 +120,7 @@ depth; "?" is what the server's default leaves to its launcher.
 
 _TAIL = """## What it says
 
-The file that each of the first four asks for is found missing or replaced, under the name that the server asks for.
+The file that each of the five asks for is found missing or replaced, under the name that the server asks for.
 
 One shape has a file by now, vLLM's for the R9700. The launcher cuts its depth of 256 to the block of 128: the proposals
 have its tile at all three sizes, and its wavefronts at two. The model calls them slower than the default, which is one
@@ -130,6 +130,10 @@ For SGLang's request the default is the one that it names. The model has it as f
 128 rows to 2.5 ms with 2,048, but at a quarter of the measured time: of weights that are unpacked inside the kernel it
 knows too little. On gfx1151 nothing but the name is repeated: no time was published, and the model prefers the default
 to what the only other file suggests.
+
+For AITER on gfx1201 the votes are those of its other files for gfx1201; the request was not merged, so that nothing stands
+beside them. On gfx1250 the router's product falls back to the file for all shapes, as the request says, and what was merged
+is not in the checkout yet. No proposal is made there: AITER takes Gluon's kernels, which kprof does not launch.
 
 sgl-project/sglang#22208 is not among them: what it says was not to be had.
 """

@@ -103,6 +103,7 @@ def server_configs(
     trials: int = TRIALS,
     jobs: int = 0,
     scheduler: str | None = None,
+    alternatives: bool = False,
     verify: bool = False,
     progress: "Callable[[str, Progress], None] | None" = None,
     report: "Callable[[str], None] | None" = None,
@@ -118,7 +119,8 @@ def server_configs(
         arch: the GPU, a product or an architecture.
         tp: GPUs that share a layer.
         ep: groups that experts are distributed over; it divides ``tp``.
-        quant: ``bf16``, ``fp8``, ``fp8-block``, ``int8``, ``w4a16`` or ``mxfp4``; the file's own when ``None``.
+        quant: ``bf16``, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4`` or ``mxfp4-all``; the file's
+            own when ``None``.
         batches: rows of a step.
         server_path: a checkout, or the folder that the server is installed in; what this Python has when ``None``.
             Where it has none, the names are a table's, and what is there is not known.
@@ -130,6 +132,7 @@ def server_configs(
         trials: configurations to look at for each batch, where the server has no tuned files for other shapes.
         jobs: worker processes, 0 for one a core.
         scheduler: a Dask scheduler whose workers compile: ``tcp://host:8786``. Files and proposals are the same.
+        alternatives: also rank other families for the same weights, of which the server's caller takes one.
         verify: also measure the short lists on this machine's GPU; the fastest becomes the proposal. Ranks.
         progress: called with a file's name and the state of its search.
         report: called with each measurement.
@@ -169,7 +172,9 @@ def server_configs(
     # Without a server or a GPU for it nothing is compiled.
     ranker = _ranker(asked, trials, jobs, scheduler, progress)
     with _verifier(gpu.arch, report) if verify else nullcontext() as verifier:
-        return NeededConfigs(examine(asked, strict=strict, ranker=replace(ranker, verifier=verifier)))
+        return NeededConfigs(
+            examine(asked, strict=strict, ranker=replace(ranker, verifier=verifier, alternatives=alternatives))
+        )
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def command(
         str | None,
         typer.Option(
             "--quant",
-            help="bf16, fp8, fp8-block, int8, w4a16 or mxfp4, when it is not as the model's file says.",
+            help="bf16, fp8, fp8-block, int8, w4a16, mxfp4 (experts) or mxfp4-all; the file's own when not given.",
             metavar="NAME",
         ),
     ] = None,
@@ -84,6 +84,12 @@ def command(
         bool,
         typer.Option("--verify", help="Also measure the short lists on this machine's GPU; the fastest is proposed."),
     ] = False,
+    alternatives: Annotated[
+        bool,
+        typer.Option(
+            "--alternatives", help="Also rank other families for the same weights, of which AITER's caller takes one."
+        ),
+    ] = False,
     trials: Annotated[
         int | None,
         typer.Option(
@@ -121,8 +127,8 @@ def command(
     from kprof.reporters.tune_progress import Reporter
 
     ranks = rank or verify or output is not None
-    if not ranks and (trials is not None or jobs or scheduler is not None):
-        options = "--trials, --jobs and --scheduler"
+    if not ranks and (trials is not None or jobs or scheduler is not None or alternatives):
+        options = "--trials, --jobs, --scheduler and --alternatives"
         raise KprofError(f"{options} are for --rank, --verify and --output: without them nothing is compiled")
     with Reporter(quiet=quiet) as progress:
         found = server_configs(
@@ -141,6 +147,7 @@ def command(
             trials=trials or TRIALS,
             jobs=jobs,
             scheduler=scheduler,
+            alternatives=alternatives,
             verify=verify,
             report=None if quiet else log,
             progress=lambda _name, state: progress.show(state),

@@ -61,6 +61,7 @@ class Ranker:
         tell: called with the file's name and the state of its search.
         verifier: measures the short lists, where there is a GPU for it.
         scheduler: address of a Dask scheduler, whose workers compile; the files are the same.
+        alternatives: also rank other families for the same weights, of which the server's caller takes one.
     """
 
     server: ModelServer
@@ -74,6 +75,7 @@ class Ranker:
     tell: "Callable[[str, Progress], None]" = lambda _name, _progress: None
     verifier: "Verifier | None" = None
     scheduler: str | None = None
+    alternatives: bool = False
 
     def ranked(self, need: NeededLookup, file: NeededFile, device: str) -> NeededFile:
         """The file with predicted times and proposals, or with the reason why there are none.
@@ -83,6 +85,10 @@ class Ranker:
             file: what came of it.
             device: what the server calls the GPU.
         """
+        if need.alternative and not self.alternatives:
+            return msgspec.structs.replace(
+                file, unranked="--alternatives ranks other families for the same weights, too"
+            )
         try:
             subject = self._subject(need, file)
             asked, basis = self._votes(file, device)

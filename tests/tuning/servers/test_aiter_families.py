@@ -1,6 +1,7 @@
 """AITER's further families: what is asked for, how it is launched, and what is written."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,8 +11,11 @@ from kprof.errors import KprofError
 from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.aiter import AiterServer
 from kprof.tuning.servers.aiter_families import BatchedProduct, Fp4Product, ShuffledProduct, fp4_split
+from kprof.tuning.servers.devices import served_gpu
 from kprof.tuning.servers.document import NeededFile, PredictedConfig, RankedBatch
+from kprof.tuning.servers.lookup import ServerCode
 from kprof.tuning.servers.proposals import contents, proposed
+from kprof.tuning.servers.ranking import Ranker
 from kprof.tuning.servers.shapes import AttentionShape, ExpertShape, LayerShapes, ProductShape
 from kprof.tuning.servers.step_cost import steps
 
@@ -132,3 +136,11 @@ def test_what_the_caller_chooses_is_in_no_sum():
     """Else a step would count a product twice."""
     both = [file("GEMM-A8W8_BLOCKSCALE", 8), file("GEMM-A8W8_BLOCKSCALE_PRESHUFFLED", 8, alternative=True)]
     assert [(step.runs_us, step.files) for step in steps(both, [8])] == [(2.0, 1)]
+
+
+def test_other_families_are_ranked_on_request_alone():
+    """Else a model would take twice as long, for products that may not run."""
+    need = next(need for need in AiterServer().needed(SHAPES, BLOCKS, (1,)) if need.alternative)
+    ranker = Ranker(AiterServer(), ServerCode(Path(), ""), served_gpu("MI300X"), None, None, (1,), 1)
+    unranked = ranker.ranked(need, file(need.kernel, alternative=True), "gfx942").unranked
+    assert unranked == "--alternatives ranks other families for the same weights, too"
