@@ -131,9 +131,10 @@ For SGLang's request the default is the one that it names. The model has it as f
 knows too little. On gfx1151 nothing but the name is repeated: no time was published, and the model prefers the default
 to what the only other file suggests.
 
-For AITER on gfx1201 the votes are those of its other files for gfx1201; the request was not merged, so that nothing stands
-beside them. On gfx1250 the router's product falls back to the file for all shapes, as the request says; what was merged
-is not in the checkout. No proposal is made there: AITER takes Gluon's kernels, which kprof does not launch.
+For AITER on gfx1201 the votes are those of its other files for gfx1201; the request was not merged, so that nothing
+stands beside them. On gfx1250 the router's product falls back to the file for all shapes, as the request says; what
+was merged is not in the checkout. No proposal is made there: AITER takes Gluon's kernels, which kprof does not
+launch.
 
 sgl-project/sglang#22208 is not among them: what it says was not to be had.
 """
