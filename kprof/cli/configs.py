@@ -15,6 +15,10 @@ from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "List the tuned files that a server looks for when it serves a model."
 
+_FOR_RANKING = (
+    "--trials, --jobs, --scheduler and --alternatives are for --rank, --verify and --output: without them nothing is "
+    "compiled"
+)
 _EXIT = {"ok": 0, "missing": 1, "cannot_tell": 2}
 
 
@@ -128,8 +132,7 @@ def command(
 
     ranks = rank or verify or output is not None
     if not ranks and (trials is not None or jobs or scheduler is not None or alternatives):
-        options = "--trials, --jobs, --scheduler and --alternatives"
-        raise KprofError(f"{options} are for --rank, --verify and --output: without them nothing is compiled")
+        raise KprofError(_FOR_RANKING)
     with Reporter(quiet=quiet) as progress:
         found = server_configs(
             model,
