@@ -53,6 +53,7 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
             f"Of the pairs that the other families' shares call different, as measured: {judged}.",
             f"On average over kinds of kernels {inside} of the published times lie there;",
             f"of a kind that the ranges are not fitted on {others}, in the worst case {worst}.",
+            f"Half of these times have a range of {data['sureness']['width']:.1f} or less from its lower to its upper end.",
             _retunes(data["retunes"]["summary"]),
         ],
         "benchmarks/model/failures.md": [_narrow(apart)],
@@ -70,8 +71,8 @@ def factors(sorts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     low_high = {sort: f"{one['low']:g} to {one['high']:g}" for sort, one in sorts.items()}
     return {
         "docs/model.md": [
-            f"or more is the launch itself) {low_high['short']}; from 0.3 of the speed of light on {low_high['near']};",
-            f"others {low_high['far']};",
+            f"{low_high['usual']} of the prediction; where a fifth or more of it is waiting for memory's answers and at "
+            f"barriers {low_high['latency']};",
             f"is waiting for spilled registers {low_high['scratch']};",
             f"(gfx1250, RDNA) {low_high['foreign']}, a note saying so;",
             f"iterations of a loop are not known {low_high['unknown']}.",

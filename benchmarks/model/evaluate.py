@@ -45,7 +45,7 @@ class Scored:
     bound: str
     resource_us: float
     light: float = 0.0
-    sort: str = "far"
+    sort: str = "usual"
 
 
 @dataclass
@@ -138,8 +138,7 @@ def sort_of(prediction: Any, arch: str) -> str:
     from kprof_analyzers.model import ranges
 
     known = all(loop.trips_known for loop in prediction.loops)
-    light = prediction.speed_of_light_us or 0.0
-    return ranges.sort_of(prediction.time_us, light, prediction.shares, trips_known=known, arch=arch)
+    return ranges.sort_of(prediction.shares, trips_known=known, arch=arch)
 
 
 def points_of(problems: Sequence[Problem]) -> list[Point]:

@@ -80,6 +80,8 @@ class Family:
         drawn: configurations of a problem besides the winner, drawn where the measured kernel takes its place: of
             kernels that have the sizes compiled in each configuration is a compile of its own. ``None``: all.
         triton: the release that compiles rows that name none, where that is not the usual one.
+        stand_in: what was timed is another kernel than the one that is predicted, or more than it: ranges are judged on
+            it, and not fitted.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Family:
     packages: tuple[str, ...] = ()
     drawn: int | None = None
     triton: str = ""
+    stand_in: bool = False
 
 
 def renamed(config: Mapping[str, Any], names: Mapping[str, str], **fixed: Any) -> dict[str, Any]:

@@ -30,6 +30,8 @@ LEAST = 0.5
 """Families' weight from which a sort has a range."""
 EDGES = (0.0, 0.01, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, float("inf"))
 """Bins of the share by which two predictions differ."""
+LITTLE = 0.2
+"""Of a time that is fitted on the way of timing may have added so much at most: nearly any range holds the others."""
 CREDIBLE_US = 5.0
 """Times of published winners below this are left out: some are shorter than the data sheet allows."""
 
@@ -79,6 +81,16 @@ def points(family: Family, results: Sequence[Judged]) -> list[Point]:
     return found
 
 
+def telling(every: Mapping[str, Sequence[Point]], chosen: Sequence[Family]) -> dict[str, list[Point]]:
+    """The times that are fitted on: of the kernels that are predicted, and of little else."""
+    found = {}
+    for family in chosen:
+        listed = [one for one in every.get(family.name, ()) if family.timing_us <= LITTLE * one.measured]
+        if listed and not family.stand_in:
+            found[family.name] = listed
+    return found
+
+
 def fitted(by_family: Mapping[str, Sequence[Point]], outside: float = OUTSIDE) -> Fitted:
     """The range of each sort, every family weighing alike.
 
@@ -113,10 +125,10 @@ def _weighted(factors: Sequence[tuple[float, float]], share: float) -> float:
 
 
 def covered(listed: Sequence[Point], ranges: Fitted) -> float:
-    """Share of the times that lie in the ranges; of a sort that has none, in that of ``far``."""
+    """Share of the times that lie in the ranges; of a sort that has none, in that of ``usual``."""
     from kprof_analyzers.model.ranges import bounds
 
-    usual = ranges.get("far", (1.0, 1.0))
+    usual = ranges.get("usual", (1.0, 1.0))
     right = 0
     for point in listed:
         low, high = bounds(point.one.us, point.one.light, *ranges.get(point.one.sort, usual))
@@ -124,10 +136,18 @@ def covered(listed: Sequence[Point], ranges: Fitted) -> float:
     return right / len(listed)
 
 
-def apart(by_family: Mapping[str, Sequence[Point]], outside: float) -> dict[str, float]:
-    """For each family the share of its times in ranges that are fitted on the others."""
+def apart(
+    by_family: Mapping[str, Sequence[Point]], outside: float, judged: Mapping[str, Sequence[Point]] | None = None
+) -> dict[str, float]:
+    """For each family the share of its times in ranges that are fitted on the others.
+
+    Args:
+        by_family: the times that are fitted on.
+        outside: share of them that a range leaves out on each side.
+        judged: the times that are looked for, where there are more.
+    """
     found = {}
-    for name, listed in by_family.items():
+    for name, listed in (judged or by_family).items():
         if others := fitted({other: there for other, there in by_family.items() if other != name}, outside):
             found[name] = covered(listed, others)
     return found
@@ -148,11 +168,13 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
     """Renew ``ranges.toml`` with the sorts that this run has times of; the others stay.
 
     A sort that one family alone has (an architecture without times to fit on) leaves :data:`AIM`'s rest out; where
-    iterations are not known the range is that of ``far``, wider by :data:`GUESS`.
+    iterations are not known the range is that of ``usual``, wider by :data:`GUESS`.
     """
     from kprof_analyzers.model.ranges import calibration
 
-    every = {f.title: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
+    titles = {family.name: family.title for family in chosen}
+    whole = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
+    every = telling(whole, chosen)
     outside = calibrated(every) if len(every) > 1 else round((1 - AIM) / 2, 3)
     sorts, left = dict(calibration()["sorts"]), dict(calibration()["left_out"])
     for sort, (low, high) in fitted(every, outside).items():
@@ -161,12 +183,13 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
             "low": round(low, 2), "high": round(high, 2), "times": sum(there), "families": sum(map(bool, there)),
             "outside": outside, "commit": commit,
         }  # fmt: skip
-    low, high = (sorts["far"][end] for end in ("low", "high"))
+    low, high = (sorts["usual"][end] for end in ("low", "high"))
     sorts["unknown"] = {
         "low": round(low / GUESS, 2), "high": round(high * GUESS, 2), "times": 0, "families": 0, "outside": None,
         "commit": commit,
     }  # fmt: skip
-    left |= {name: round(share, 3) for name, share in apart(every, outside).items()} if len(every) > 1 else {}
+    if len(every) > 1:
+        left = {titles[name]: round(share, 3) for name, share in apart(every, outside, whole).items()}
     lines = [_HEAD, f"architectures = {json.dumps(list(calibration()['architectures']))}", "", "[sorts]"]
     for sort, fields in sorts.items():
         inner = ", ".join(f"{key} = {json.dumps(value)}" for key, value in fields.items() if value is not None)
@@ -181,10 +204,11 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
     from kprof_analyzers.model.ranges import calibration, ranges
 
     shipped: Fitted = {sort: (found.low, found.high) for sort, found in ranges().items()}
-    outside = calibration()["sorts"]["near"]["outside"]
+    outside = calibration()["sorts"]["usual"]["outside"]
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
     titles = {family.name: family.title for family in chosen}
-    alone = apart(every, outside)
+    used = telling(every, chosen)
+    alone = apart(used, outside, every)
     lines = []
     for name, listed in every.items():
         plain = [Point(point.one, point.measured, point.measured) for point in listed]
@@ -192,6 +216,7 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
             {
                 "family": titles[name],
                 "times": len(listed),
+                "fitted": len(used.get(name, ())),
                 "covered": covered(listed, shipped),
                 "as_published": covered(plain, shipped),
                 "left_out": alone.get(name),
@@ -201,12 +226,19 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
     return lines
 
 
+def width(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> float | None:
+    """The median of the ranges' upper over lower ends, over the times of kernels that are predicted themselves."""
+    own = [f for f in chosen if f.name in results and not f.stand_in]
+    listed = [point.one.high / point.one.low for f in own for point in points(f, results[f.name])]
+    return median(listed) if listed else None
+
+
 def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
     """Each sort's range: as it is set, and as all families together ask for it."""
     from kprof_analyzers.model.ranges import calibration, ranges
 
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
-    asked = fitted(every, calibration()["sorts"]["near"]["outside"])
+    asked = fitted(telling(every, chosen), calibration()["sorts"]["usual"]["outside"])
     counts = [point.one.sort for listed in every.values() for point in listed]
     return [
         {"sort": sort, "times": counts.count(sort), "low": found.low, "high": found.high,

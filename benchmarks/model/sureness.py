@@ -14,6 +14,7 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
     """How sure the model is, as :mod:`benchmarks.model.ranges` finds it."""
     return {
         "coverage": ranges.coverage(chosen, results),
+        "width": ranges.width(chosen, results),
         "sorts": ranges.sorts(chosen, results),
         "pairs": ranges.pairs(chosen, results),
         "orders": orders.by_family(chosen, results),
@@ -31,9 +32,9 @@ def _share(value: float | None) -> str:
 
 def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Title, header and lines of the tables."""
-    header = ["family", "times", "in range", "as published", "left out", "high / low"]
+    header = ["family", "times", "fitted on", "in range", "as published", "left out", "high / low"]
     lines = [
-        [one["family"], str(one["times"]), *(_share(one[key]) for key in ("covered", "as_published", "left_out")),
+        [one["family"], str(one["times"]), str(one["fitted"]), *(_share(one[key]) for key in ("covered", "as_published", "left_out")),
          f"{one['width']:.1f}"]
         for one in found["coverage"]
     ]  # fmt: skip
@@ -109,8 +110,9 @@ _SURENESS = """\
 *in range*: the published time, or what is left of it without what the way of timing may have added (20 us of
 `do_bench`, 110 us where Python's launch and a synchronisation are in the time), lies between `low_us` and `high_us`.
 *as published*: the same without that allowance. *left out*: in ranges that were fitted on the other families only.
-Times of published winners under 5 us are left out. A family that is the only one with times of a sort (short launches:
-the RMS-norm and SwiGLU tables) is judged by the range of `far` when it is left out.
+*fitted on*: times of which the way of timing may have added a fifth at most (nearly any range holds the others), and
+none of families in which another kernel stands in for the timed one, or the host's work is in the time. Times of
+published winners under 5 us are left out.
 
 Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
 those whose times differ by more than 3 %), and by how much the median. *certainty* is the same share with every family

@@ -11,7 +11,7 @@ from benchmarks.model.problem import Candidate, Family, Problem
 PROBLEM = Problem("p", (), 0.0, 0.0, "", "MI300X")
 
 
-def scored(us, measured, *, sort="near", light=0.0, suspect=False):
+def scored(us, measured, *, sort="usual", light=0.0, suspect=False):
     return Scored(Candidate((), {}, measured, suspect), (us, measured), us, us / 2, us * 2, "matrix", us, light, sort)
 
 
@@ -48,7 +48,7 @@ def test_families_weigh_alike():
     many = [ranges.Point(scored(1.0, 1.0), 1.0, 1.0)] * 1000
     few = [ranges.Point(scored(1.0, 2.0), 2.0, 2.0)] * 20
 
-    assert ranges.fitted({"many": many, "few": few}) == {"near": (1.0, 2.0)}
+    assert ranges.fitted({"many": many, "few": few}) == {"usual": (1.0, 2.0)}
 
 
 def test_a_family_left_out_is_judged_by_the_others():
@@ -72,6 +72,22 @@ def test_what_is_left_outside_suits_families_left_out():
     outside = ranges.calibrated(dict.fromkeys("abc", spread))
     assert outside < max(ranges.STEPS)
     assert min(ranges.apart(dict.fromkeys("abc", spread), outside).values()) >= ranges.AIM
+
+
+def test_what_tells_little_of_the_model_is_judged_and_not_fitted():
+    """A time that the timing may have made, and another kernel's: in the table, and in no range."""
+    chosen = [family("a"), family("b", timing_us=20.0), family("c", stand_in=True)]
+    results = {
+        "a": judged(*(scored(10.0 + i, 11.0 + i) for i in range(20))),
+        "b": judged(scored(100.0, 99.0), scored(100.0, 101.0), scored(120.0, 121.0)),
+        "c": judged(scored(10.0, 100.0)),
+    }
+    found = ranges.coverage(chosen, results)
+
+    assert [(one["family"], one["times"], one["fitted"]) for one in found] == [("a", 20, 20), ("b", 3, 2), ("c", 1, 0)]
+    assert found[2]["left_out"] == 0
+    assert ranges.width(chosen, results) == 4
+    assert ranges.width(chosen[2:], results) is None
 
 
 def test_pairs_are_sorted_by_how_far_predictions_differ():

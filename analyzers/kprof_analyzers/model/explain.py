@@ -38,7 +38,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
         us = light
     known = where.known and machine.product is not None
     known_trips = all(loop.trips_known for loop in loops)
-    sure = ranges()[sort_of(us, light, shares, trips_known=known_trips, arch=machine.arch.name)]
+    sure = ranges()[sort_of(shares, trips_known=known_trips, arch=machine.arch.name)]
     low, high = bounds(us, light, sure.low, sure.high)
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(

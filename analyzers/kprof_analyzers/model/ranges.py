@@ -1,10 +1,10 @@
 """How far a prediction may be off.
 
 Among the published times of docs/validation/model.md the error depends on four things: whether any time of the
-architecture was there to fit on, whether wavefronts wait for spilled registers (the cost of scratch is the least
-certain), whether the launch itself is much of the time (it is the same for all kernels), and how far the prediction is
-from the speed of light: a kernel predicted at half of it can hardly be much faster, one predicted at a twentieth waits
-for latencies that are only roughly known. Occupancy and the number of loops add nothing to that.
+architecture was there to fit on, whether how often its loops iterate is known, whether wavefronts wait for spilled
+registers (the cost of scratch is the least certain), and how much of the time they wait for an answer from memory or
+for each other: latencies are only roughly known, bandwidths and the matrix unit's rate well. How near a prediction is to
+the speed of light, how long it is, occupancy and the number of loops add nothing to that.
 
 The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes: as narrow as lets 90 %
 of the times lie in ranges that are fitted on the other families of kernels, each family with the same weight.
@@ -17,7 +17,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
-Sort = Literal["short", "near", "far", "scratch", "foreign", "unknown"]
+Sort = Literal["usual", "latency", "scratch", "foreign", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,8 @@ class PredictionRange:
 
 
 _WHY: Mapping[Sort, str] = {
-    "short": "",
-    "near": "",
-    "far": "",
+    "usual": "",
+    "latency": "",
     "scratch": "much of the time is waiting for spilled registers, whose cost is the least sure of all",
     "foreign": "no time of this architecture was there to fit the model on",
     "unknown": "how often a loop iterates is not known",
@@ -67,18 +66,14 @@ def own_table(name: str) -> Mapping[str, Any]:
 
 SCRATCH = 0.1
 """Share of the time from which spilled registers make it unsure."""
-SHORT = 0.25
-"""Share of the launch from which little else matters."""
-NEAR = 0.3
-"""Share of the speed of light."""
+LATENCY = 0.2
+"""Share of the time from which waiting for memory's answers and at barriers does."""
 
 
-def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sort:
+def sort_of(shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sort:
     """Which of :func:`ranges` a prediction has.
 
     Args:
-        time_us: predicted.
-        light_us: the least time for the same work, 0 where it is not known.
         shares: cause to its share of the time.
         trips_known: whether the iterations of every loop are known.
         arch: the architecture's name.
@@ -89,9 +84,8 @@ def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, tri
         return "foreign"
     if shares.get("scratch", 0.0) > SCRATCH:
         return "scratch"
-    if shares.get("launch", 0.0) > SHORT:
-        return "short"
-    return "near" if light_us >= NEAR * time_us else "far"
+    waiting = shares.get("memory latency", 0.0) + shares.get("barrier", 0.0)
+    return "latency" if waiting > LATENCY else "usual"
 
 
 def bounds(time_us: float, light_us: float, low: float, high: float) -> tuple[float, float]:

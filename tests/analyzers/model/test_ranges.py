@@ -11,33 +11,33 @@ TIMES = st.floats(0, 1e9)
 
 
 @pytest.mark.parametrize(
-    ("light", "shares", "known", "arch", "sort"),
+    ("shares", "known", "arch", "sort"),
     [
-        (50.0, {"matrix": 1.0}, True, "gfx942", "near"),
-        (5.0, {"memory latency": 1.0}, True, "gfx950", "far"),
-        (50.0, {"scratch": 0.5, "matrix": 0.5}, True, "gfx90a", "scratch"),
-        (5.0, {"launch": 0.6, "memory latency": 0.4}, True, "gfx942", "short"),
-        (50.0, {"scratch": 0.5, "matrix": 0.5}, True, "gfx1250", "foreign"),
-        (50.0, {"matrix": 1.0}, True, "gfx1100", "foreign"),
-        (50.0, {"matrix": 1.0}, False, "gfx1100", "unknown"),
+        ({"matrix": 1.0}, True, "gfx942", "usual"),
+        ({"launch": 0.6, "memory latency": 0.15}, True, "gfx942", "usual"),
+        ({"memory bandwidth": 0.75, "memory latency": 0.15, "barrier": 0.1}, True, "gfx950", "latency"),
+        ({"scratch": 0.5, "memory latency": 0.5}, True, "gfx90a", "scratch"),
+        ({"scratch": 0.5, "matrix": 0.5}, True, "gfx1250", "foreign"),
+        ({"matrix": 1.0}, True, "gfx1100", "foreign"),
+        ({"matrix": 1.0}, False, "gfx1100", "unknown"),
     ],
 )
-def test_what_makes_a_range_wide(light, shares, known, arch, sort):
-    """Spills weigh more than the launch, no time to fit on more than both, unknown iterations more than everything."""
-    assert sort_of(100.0, light, shares, trips_known=known, arch=arch) == sort
+def test_what_makes_a_range_wide(shares, known, arch, sort):
+    """Spills weigh more than latencies, no time to fit on more than both, unknown iterations more than everything."""
+    assert sort_of(shares, trips_known=known, arch=arch) == sort
 
 
 def test_less_sure_is_wider():
     """What is named as a reason makes a range wider, and no range leaves out the prediction."""
     widths = {sort: found.high / found.low for sort, found in ranges().items()}
 
-    assert widths["short"] < widths["near"] < widths["far"] < min(widths["scratch"], widths["foreign"])
+    assert widths["usual"] < widths["latency"] < min(widths["scratch"], widths["foreign"])
     assert max(widths.values()) == widths["unknown"]
     assert all(found.low < 1 < found.high for found in ranges().values())
 
 
 def test_every_wide_range_says_why():
-    assert {sort for sort, found in ranges().items() if not found.why} == {"short", "near", "far"}
+    assert {sort for sort, found in ranges().items() if not found.why} == {"usual", "latency"}
 
 
 @given(TIMES, TIMES, st.sampled_from(sorted(ranges())))
