@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from benchmarks.model import timings
 from benchmarks.model.orders import left_out, steps
 from benchmarks.model.ranges import FEW
 from kprof_analyzers.model.certainty import ENOUGH, least_difference
@@ -56,6 +57,8 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
             f"Half of these times have a range of {data['sureness']['width']:.1f} or less from its lower to its upper end.",
             _retunes(data["retunes"]["summary"]),
         ],
+        "docs/tune.md": [f"on the published 12,288 sweep of tritonBLAS {timings.sentence(data['sureness']['timings'])}."],
+        "kprof/tuning/residuals.py": [f"{timings.sentence(data['sureness']['timings'])}."],
         "benchmarks/model/failures.md": [_narrow(apart)],
         "docs/validation/model.md": [_narrow(apart)],
         "kprof/document.py": [f"where {inside} of published times do"],

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.model import orders, ranges
+from benchmarks.model import orders, ranges, timings
 from benchmarks.model.evaluate import Judged
 from benchmarks.model.layout import aligned, markdown
 from benchmarks.model.problem import Family
@@ -18,6 +18,7 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
         "sorts": ranges.sorts(chosen, results),
         "pairs": ranges.pairs(chosen, results),
         "orders": orders.by_family(chosen, results),
+        "timings": timings.figures(chosen, results),
     }
 
 
@@ -61,6 +62,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
         for least, kept, right in risk(found["pairs"])
     ]
     yield "What the model answers, and what it leaves to the GPU", header, answered
+    yield timings.table(found["timings"])
 
 
 def _certainty(bins: orders.Bins) -> Iterator[tuple[str, list[str], list[list[str]]]]:
@@ -119,6 +121,10 @@ those whose times differ by more than 3 %), and by how much the median. *certain
 weighing alike, retunes among them, which `advise`, `tune`, `check` and `diff` state of a proposal
 (`certainty.toml`); below 75 % they call two predictions a tie. Families are ordered unequally well: the tables of the
 MI210 have the ten best configurations only.
+
+*Corrected by a few timings*: what `tune --measured` and `--verify` do, simulated. Timings are drawn by lot, twenty
+times; *the others* are what was not drawn. *best / chosen*: the model's first choices are timed instead, the others
+corrected by them, and the fastest is taken; its time against the shortest of the sweep.
 """
 
 

@@ -4,10 +4,9 @@ The logarithm of measured over predicted time is taken for a Gaussian process ov
 is the same for all (what is wrong with a prediction is mostly wrong with all of a kernel's configurations alike), one
 for each knob, alike for values that lie near each other, and one of the configuration itself with its neighbours. The
 widths below were chosen on the published 12,288 sweep of tritonBLAS, and judged on what was not drawn of it (20 draws):
-after ten timings the median error of the others goes from 12.0 to 10.6 %, after thirty from 12.3 to 9.1 %, and 90 and
-92 % lie in the ranges. Their order stays as it was: Spearman 0.82 and 0.84. Wider shares of the knobs make it worse
-(0.70 after ten with a width of 0.3). One to three timings may be of configurations that the model gets wrong: the error
-of the others grew to 12.6 and 14.7 %.
+@@S@@.
+Wider shares of the knobs make the order worse (Spearman 0.70 after ten with a width of 0.3). One to three timings may be
+of configurations that the model gets wrong: the error of the others may grow.
 """
 
 from collections.abc import Mapping, Sequence

@@ -60,6 +60,9 @@ def test_other_numbers_make_other_sentences():
     for one in worse["sureness"]["coverage"]:
         one["covered"] /= 2
         one["left_out"] /= 2
+    for one in worse["sureness"]["timings"]:
+        one["error"] /= 2
+    worse["sureness"]["width"] *= 2
     worse["retunes"]["summary"]["sign_right"] /= 2
     now, then = sentences(DATA), sentences(worse)
     assert all(set(now[path]).isdisjoint(then[path]) for path in now)
