@@ -44,6 +44,7 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
     apart = [one for one in coverage if one["left_out"] is not None]
     others = _percent(fmean(one["left_out"] for one in apart))
     worst = _percent(min(one["left_out"] for one in apart))
+    few = timings.sentence(data["sureness"]["timings"])
     (_, near, _), *farther = steps(orders)
     shares = ", ".join(f"{_percent(share)} from {_percent(least)}" for least, share, _ in farther)
     alone = [one for one in left_out(orders, ENOUGH) if one["told"] >= FEW]
@@ -54,11 +55,11 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
             f"Of the pairs that the other families' shares call different, as measured: {judged}.",
             f"On average over kinds of kernels {inside} of the published times lie there;",
             f"of a kind that the ranges are not fitted on {others}, in the worst case {worst}.",
-            f"Half of these times have a range of {data['sureness']['width']:.1f} or less from its lower to its upper end.",
+            f"Half of these times have a range of {data['sureness']['width']:.1f} or less from lower to upper end.",
             _retunes(data["retunes"]["summary"]),
         ],
-        "docs/tune.md": [f"on the published 12,288 sweep of tritonBLAS {timings.sentence(data['sureness']['timings'])}."],
-        "kprof/tuning/residuals.py": [f"{timings.sentence(data['sureness']['timings'])}."],
+        "docs/tune.md": [f"on the published 12,288 sweep of tritonBLAS {few}."],
+        "kprof/tuning/residuals.py": [f"{few}."],
         "benchmarks/model/failures.md": [_narrow(apart)],
         "docs/validation/model.md": [_narrow(apart)],
         "kprof/document.py": [f"where {inside} of published times do"],
@@ -74,8 +75,8 @@ def factors(sorts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     low_high = {sort: f"{one['low']:g} to {one['high']:g}" for sort, one in sorts.items()}
     return {
         "docs/model.md": [
-            f"{low_high['usual']} of the prediction; where a fifth or more of it is waiting for memory's answers and at "
-            f"barriers {low_high['latency']};",
+            f"{low_high['usual']} of the prediction;",
+            f"a fifth or more of it is waiting for memory's answers and at barriers {low_high['latency']};",
             f"is waiting for spilled registers {low_high['scratch']};",
             f"(gfx1250, RDNA) {low_high['foreign']}, a note saying so;",
             f"iterations of a loop are not known {low_high['unknown']}.",

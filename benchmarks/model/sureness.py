@@ -35,8 +35,8 @@ def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
     """Title, header and lines of the tables."""
     header = ["family", "times", "fitted on", "in range", "as published", "left out", "high / low"]
     lines = [
-        [one["family"], str(one["times"]), str(one["fitted"]), *(_share(one[key]) for key in ("covered", "as_published", "left_out")),
-         f"{one['width']:.1f}"]
+        [one["family"], str(one["times"]), str(one["fitted"]),
+         *(_share(one[key]) for key in ("covered", "as_published", "left_out")), f"{one['width']:.1f}"]
         for one in found["coverage"]
     ]  # fmt: skip
     yield "Published times in the predicted range", header, lines

@@ -38,7 +38,7 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
 
 
 def _after(rows: Sequence[Scored], count: int) -> dict[str, float]:
-    """Means over the draws; ``chosen`` where the model's first choices are timed: the best time over the chosen one's."""
+    """Means over the draws; ``chosen``: the best time over the chosen one's with the model's first choices timed."""
     draws = [Random(draw).sample(range(len(rows)), count) for draw in range(DRAWS if count else 1)]
     each = [_judged(rows, timed) for timed in draws]
     first = sorted(range(len(rows)), key=lambda place: rows[place].us)[:count]
