@@ -3,8 +3,8 @@
 Among the published times of docs/validation/model.md the error depends on four things: whether any time of the
 architecture was there to fit on, whether how often its loops iterate is known, whether wavefronts wait for spilled
 registers (the cost of scratch is the least certain), and how much of the time they wait for an answer from memory or
-for each other: latencies are only roughly known, bandwidths and the matrix unit's rate well. How near a prediction is to
-the speed of light, how long it is, occupancy and the number of loops add nothing to that.
+for each other: latencies are only roughly known, bandwidths and the matrix unit's rate well. How near a prediction is
+to the speed of light, how long it is, occupancy and the number of loops add nothing to that.
 
 The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes: as narrow as lets 90 %
 of the times lie in ranges that are fitted on the other families of kernels, each family with the same weight.
