@@ -236,8 +236,7 @@ def write(
     """
     here = Path(__file__).parent
     parts = [(here / "model_text.md").read_text(encoding="utf-8").rstrip(), ""]
-    goals_table = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in extra["goals"]]
-    parts += ["## Goals", "", *markdown(["goal", "found", "reached"], goals_table), ""]
+    parts += _goals(extra["goals"])
     real = extra.get("real", {})
     figures = {name: summary(judged) for name, judged in results.items()}
     beside = extra.get("origami", {})
@@ -281,15 +280,17 @@ def update(
 ) -> None:
     """Replace the sections of some families in the page, or put them before the first that is no family's.
 
-    What the page draws from all families (goals, rows that were not used) stays as the last whole run left it; the
-    section on ranges and ties is replaced when every family that it had was run.
+    The first tables and the goals take these families' new figures and the others' of before; rows that were not used
+    stay as the last whole run left them. The section on ranges and ties is replaced when every family that it had was
+    run.
 
     Args:
         folder: of the page.
         chosen: families that were run.
         results: theirs.
         made: where the figures come from, told in each section: the commit.
-        extra: how sure the model is on these families (``sureness``), and their real kernels (``real``).
+        extra: how sure the model is on these families (``sureness``), their real kernels (``real``), and all
+            families of the page, in its order (``families``).
     """
     sure, real = (extra or {}).get("sureness"), (extra or {}).get("real", {})
     path = folder / "model.md"
@@ -310,9 +311,37 @@ def update(
         data["sureness"] = dict(sure)
         place = next(n for n, one in enumerate(rest) if one.partition("\n")[0] == AFTER)
         rest[place] = _noted(sureness.section(sure), note=f"These figures are of commit {made}.")
-    path.write_text("\n## ".join([first, *rest]), encoding="utf-8")
     data |= {name: found | {"commit": made} for name, found in _data(chosen, results).items()}
+    data["goals"] = _renewed(data["goals"], goals.check(results))
+    _put(rest, _goals(data["goals"]), before=heading(chosen[0], results[chosen[0].name]))
+    shown = [family for family in (extra or {}).get("families", chosen) if family.name in data]
+    summaries = {family.name: data[family.name]["summary"] for family in shown}
+    table = overview.section(shown, summaries, sureness.covered(data.get("sureness", {})), data.get("origami", {}))
+    _put(rest, table, after="Goals")
+    path.write_text("\n## ".join([first, *rest]), encoding="utf-8")
     whole.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+def _goals(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The part of the page about what was set out to be reached."""
+    lines = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in found]
+    return ["## Goals", "", *markdown(["goal", "found", "reached"], lines), ""]
+
+
+def _renewed(known: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Goals with those of this run in place of theirs; what stands in brackets is of a run."""
+    new = {one["goal"].partition(" (")[0]: one for one in found}
+    return [new.get(one["goal"].partition(" (")[0], one) for one in known]
+
+
+def _put(sections: list[str], lines: Sequence[str], *, before: str = "", after: str = "") -> None:
+    """Replace a section of the page, or put it in beside another."""
+    text = "\n".join(lines).removeprefix("## ")
+    names = [one.partition("\n")[0] for one in sections]
+    if (name := text.partition("\n")[0]) in names:
+        sections[names.index(name)] = text
+    else:
+        sections.insert(names.index(after) + 1 if after else names.index(before), text)
 
 
 def _noted(lines: Sequence[str], note: str) -> str:

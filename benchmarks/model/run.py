@@ -98,7 +98,9 @@ def main() -> None:
         if not options.only:
             certainty.write(extra["sureness"]["orders"], options.ranges)
     if options.update:
-        report.update(PAGES, [known[name] for name in names], results, options.update, extra)
+        report.update(
+            PAGES, [known[name] for name in names], results, options.update, {**extra, "families": [*known.values()]}
+        )
     if options.write:
         report.write(PAGES, [known[name] for name in names], results, extra)
 

@@ -6,6 +6,7 @@ from benchmarks.model import report
 from benchmarks.model.evaluate import Judged
 from benchmarks.model.problem import Family, Problem
 
+GOAL = {"goal": "some family: all of it", "value": "half", "reached": False}
 PAGE = "# Page\n\n## Goals\n\nold\n\n## One kernel\n\nold figures\n\n## How sure it is\n\nsure\n"
 
 
@@ -21,17 +22,21 @@ def judged(right):
 
 def test_only_the_families_sections_change(tmp_path):
     (tmp_path / "model.md").write_text(PAGE)
-    (tmp_path / "model.json").write_text(json.dumps({"one": {"summary": 1}, "goals": [2]}))
+    (tmp_path / "model.json").write_text(json.dumps({"one": {"summary": 1}, "goals": [GOAL]}))
     chosen = [family("one", "One kernel, MI300X"), family("new", "New kernel")]
     report.update(tmp_path, chosen, {"one": [judged(False)], "new": [judged(True)]}, "abc, Triton 3.9.0")
     page = (tmp_path / "model.md").read_text()
     heads = [line for line in page.splitlines() if line.startswith("## ")]
-    assert heads == ["## Goals", "## One kernel", "## One kernel, MI300X", "## New kernel, MI300X", "## How sure it is"]
+    assert heads == [
+        "## Goals", "## Family by family", "## One kernel", "## One kernel, MI300X", "## New kernel, MI300X",
+        "## How sure it is",
+    ]  # fmt: skip
     assert page.count("These figures are of commit abc, Triton 3.9.0,") == 2
     assert page.count("problems 1, failed 0, launch right 1.000") == 1
-    assert page.startswith("# Page\n\n## Goals\n\nold\n")
+    assert "| some family: all of it | half | **no** |" in page
+    assert "| One kernel, MI300X | launches or not | 0.00 |" in page
     data = json.loads((tmp_path / "model.json").read_text())
-    assert data["goals"] == [2]
+    assert data["goals"] == [GOAL]
     assert data["new"]["summary"]["launch_right"] == 1
     assert data["one"]["commit"] == "abc, Triton 3.9.0"
     # Again: replaced, not added.
