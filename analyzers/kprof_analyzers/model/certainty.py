@@ -90,7 +90,8 @@ def certainty(speedup: float, arch: str) -> float | None:
     if speedup == 1:
         return 0.5
     apart = max(speedup, 1 / speedup) - 1
-    right = next(step.right for step in reversed(steps()) if apart >= step.least)
+    # Who draws lots is right in a half: of near pairs fewer is chance.
+    right = max(0.5, next(step.right for step in reversed(steps()) if apart >= step.least))
     return right if speedup > 1 else 1 - right
 
 
