@@ -102,7 +102,8 @@ def table(found: Sequence[Mapping[str, Any]]) -> tuple[str, list[str], list[list
         "best / chosen",
     ]
     lines = [
-        [one["family"], str(one["timings"]), str(one["sweeps"]), f"{one['before']:.1%}", f"{one['error']:.1%}", f"{one['in_range']:.0%}",
+        [one["family"], str(one["timings"]), str(one["sweeps"]), f"{one['before']:.1%}",
+         f"{one['error']:.1%}", f"{one['in_range']:.0%}",
          f"{one['spearman']:.2f}", f"{one['chosen']:.3f}"]
         for one in found
     ]  # fmt: skip
