@@ -61,13 +61,7 @@ class Profile(Result):
         return struct_frame(ProfiledRow, [({"gpu": one.gpu}, row) for one in every for row in one.rows], ("gpu",))
 
     def to_html(self) -> str:
-        """One self-contained page: what would pay, and the calls by name, phase and module.
-
-        Raises:
-            KprofError: it is of a model whose layers follow from two runs.
-        """
-        if self.document.layers:
-            raise KprofError("a page is of one run, and layers follow from two")
+        """One self-contained page: what would pay, and the calls by name, phase and module."""
         from kprof.reporters.html.profile import profile_page
         from kprof_analyzers.whole_step.table import rows_of
 
@@ -80,19 +74,20 @@ class Profile(Result):
     def to_kineto(self) -> str:
         """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands read it.
 
+        Where layers were repeated, its metadata say so, and each kernel that was not recorded says which repetition it
+        is of.
+
         Raises:
             KprofError: it was predicted for several GPUs, and a trace is of one.
         """
         from kprof.hardware.machine import find_product
         from kprof_analyzers.whole_step.kineto import kineto
 
-        if self.document.layers:
-            raise KprofError("a trace is of one run, and layers follow from two")
         if self.document.other_gpus:
             raise KprofError("a trace is of one GPU", hint=f"name one: --arch {self.document.gpu}")
         product = find_product(self.document.gpu)
         assert product is not None
-        return kineto(self.calls, product)
+        return kineto(self.calls, product, self.document.layers)
 
 
 def profile(
@@ -138,7 +133,7 @@ def profile(
 
     groups_of(by)
     if layers:
-        _check_layers(target, by, html=html is not None, advise=advise > 0)
+        _check_layers(target, advise=advise > 0)
     asked = _Asked(by, within, html, advise, jobs)
     found = []
     for gpu in names(arch) or ("",):
@@ -162,18 +157,18 @@ def _of_layers(program: Sequence[str], layers: str, by: str, run: "Callable[[lis
 
     def one(command: list[str]) -> OneRun:
         found = run(command)
-        return OneRun(found.document, found.calls)
+        return OneRun(found.document, found.calls, found.kernel_pages)
 
-    return Profile(scaled(program, layers_of(layers), by, one))
+    found = scaled(program, layers_of(layers), by, one)
+    return Profile(found.document, found.calls, found.pages)
 
 
-def _check_layers(target: object, by: str, *, html: bool, advise: bool) -> None:
+def _check_layers(target: object, *, advise: bool) -> None:
     """Refuse what is of one run, where a model's layers follow from two."""
     if isinstance(target, str | os.PathLike):
         raise KprofError("a capture is of one run", hint="--layers runs a program: -- python step.py {layers}")
-    for what, wanted in {"shapes as rows": "shapes" in by, "a page": html, "a search": advise}.items():
-        if wanted:
-            raise KprofError(f"{what}: of one run only, and layers follow from two")
+    if advise:
+        raise KprofError("a search is of one run, and layers follow from two", hint="--advise without --layers")
 
 
 @dataclass(frozen=True)
@@ -286,26 +281,23 @@ def _document(
     notes: list[str],
     tried: "Sequence[ProfileChange]",
 ) -> "ProfileDocument":
-    from collections import Counter
-
     from kprof_analyzers.whole_step.changes import changes_of
     from kprof_analyzers.whole_step.document import SCHEMA, ProfileDocument
-    from kprof_analyzers.whole_step.table import rows_of
+    from kprof_analyzers.whole_step.table import rows_of, sums_of
 
-    timed = [call.timed for call in calls if call.timed.us is not None]
-    unknown = Counter((call.timed.name, call.timed.why) for call in calls if call.timed.us is None)
+    sums = sums_of(calls)
     return ProfileDocument(
         schema=SCHEMA,
         gpu=product.name,
         program=list(capture.head.command),
         rows=rows_of(calls, by),
-        us=sum(one.us or 0.0 for one in timed),
-        low_us=sum(one.low_us or 0.0 for one in timed),
-        high_us=sum(one.high_us or 0.0 for one in timed),
-        triton_us=sum(one.us or 0.0 for one in timed if one.kind == "triton"),
+        us=sums.us,
+        low_us=sums.low_us,
+        high_us=sums.high_us,
+        triton_us=sums.triton_us,
         calls=len(calls),
-        unknown_calls=unknown.total(),
-        unknown=[f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)],
+        unknown_calls=sums.unknown_calls,
+        unknown=sums.unknown,
         changes=changes_of(calls, product, tried),
         notes=[*notes, *_notes(capture, product, calls)],
         peak_bytes=capture.peak_bytes,

@@ -1,14 +1,13 @@
 """A model of many layers, profiled by running it with two smaller numbers of them."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof_analyzers.whole_step.document import ProfileChange, ProfileDocument, ProfiledRow
+    from kprof_analyzers.whole_step.document import ProfileDocument
     from kprof_analyzers.whole_step.timing import StepCall
 
 PLACE = "{layers}"
@@ -60,13 +59,15 @@ class OneRun:
     Attributes:
         document: what it tells.
         calls: each launch and each call of an operator.
+        pages: Triton's kernels to the files of their pages.
     """
 
     document: "ProfileDocument"
     calls: "Sequence[StepCall]"
+    pages: Mapping[str, str]
 
 
-def scaled(program: Sequence[str], layers: Layers, by: str, one: Callable[[list[str]], OneRun]) -> "ProfileDocument":
+def scaled(program: Sequence[str], layers: Layers, by: str, one: Callable[[list[str]], OneRun]) -> OneRun:
     """Profile a program with few layers and with more, and continue the line through both to the model's number.
 
     Args:
@@ -87,91 +88,46 @@ def scaled(program: Sequence[str], layers: Layers, by: str, one: Callable[[list[
     return _continued(few, more, layers, by, list(program))
 
 
-def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list[str]) -> "ProfileDocument":
-    from msgspec.structs import replace
-
-    from kprof_analyzers.whole_step.changes import MOST_CHANGES, WORTH
-    from kprof_analyzers.whole_step.table import rows_of, shared
-
-    uneven: list[str] = []
-    rows = shared(_rows(rows_of(few.calls, by), rows_of(more.calls, by), by, layers.steps, uneven))
-    named = _rows(rows_of(few.calls, "name"), rows_of(more.calls, "name"), "name", layers.steps, [])
-    unknown = Counter({(row.name, row.why): row.calls for row in named if row.us is None})
-    us = sum(row.us for row in rows if row.us is not None)
-    changes = [one for one in _changes(few, more, layers.steps, us) if one.share >= WORTH]
-    notes = list(more.document.notes)
-    notes.append(f"each layer beyond {layers.few} is taken to add what those up to {layers.more} add")
-    if uneven:
-        more_words = f" and {len(uneven) - _NAMED} more" if len(uneven) > _NAMED else ""
-        notes.append(
-            f"less with {layers.more} layers than with {layers.few}, taken as with {layers.more}: "
-            f"{', '.join(uneven[:_NAMED])}{more_words}"
-        )
-    peaks = few.document.peak_bytes, more.document.peak_bytes
-    peak = None if None in peaks else int(_line(peaks[0] or 0, peaks[1] or 0, layers.steps))
-    return replace(
-        more.document,
-        program=program,
-        rows=rows,
-        us=us,
-        low_us=sum(row.low_us or 0.0 for row in rows),
-        high_us=sum(row.high_us or 0.0 for row in rows),
-        triton_us=sum(row.us or 0.0 for row in named if row.kind == "triton"),
-        calls=sum(row.calls for row in rows),
-        unknown_calls=unknown.total(),
-        unknown=[f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)],
-        changes=changes[:MOST_CHANGES],
-        notes=notes,
-        peak_bytes=peak,
-        layers=[layers.few, layers.more, layers.wanted],
-    )
-
-
-def _line(few: float, more: float, steps: int) -> float:
-    return few + (more - few) * steps
-
-
-def _rows(
-    few: "Sequence[ProfiledRow]", more: "Sequence[ProfiledRow]", by: str, steps: int, uneven: list[str]
-) -> "list[ProfiledRow]":
-    """Rows of the whole model; names of those that shrink are added to ``uneven``."""
-    from msgspec.structs import replace
-
-    from kprof.reporters.profile_text import heading
-
-    before = {(heading(row, by), row.why): row for row in few}
-    found = []
-    for row in more:
-        own = before.pop((heading(row, by), row.why), None)
-        if own is None:
-            own = replace(row, calls=0, us=row.us and 0.0, low_us=row.low_us and 0.0, high_us=row.high_us and 0.0)
-        if row.calls < own.calls or (row.us or 0.0) < (own.us or 0.0):
-            uneven.append(heading(row, by))
-            found.append(row)
-            continue
-        times = {
-            name: None if getattr(row, name) is None else _line(getattr(own, name), getattr(row, name), steps)
-            for name in ("us", "low_us", "high_us")
-        }
-        found.append(replace(row, calls=int(_line(own.calls, row.calls, steps)), **times))
-    uneven += [heading(row, by) for row in before.values()]
-    return found
-
-
-def _changes(few: OneRun, more: OneRun, steps: int, whole: float) -> "list[ProfileChange]":
+def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list[str]) -> OneRun:
     from msgspec.structs import replace
 
     from kprof.hardware.machine import find_product
-    from kprof_analyzers.whole_step.changes import every_change
+    from kprof_analyzers.whole_step.changes import changes_of
+    from kprof_analyzers.whole_step.layers import continued
+    from kprof_analyzers.whole_step.table import rows_of, sums_of
 
-    product = find_product(more.document.gpu)
-    before = {one.what: one for one in every_change(few.calls, product)}
-    found = []
-    for one in every_change(more.calls, product):
-        own = before.get(one.what)
-        us = max(0.0, _line(own.us if own else 0.0, one.us, steps))
-        calls = int(_line(own.calls if own else 0, one.calls, steps))
-        now = _line(own.now_us if own else 0.0, one.now_us, steps)
-        share = us / whole if whole else 0.0
-        found.append(replace(one, us=us, share=share, calls=max(calls, one.calls), now_us=now))
-    return sorted(found, key=lambda one: (-one.us, one.what))
+    found = continued(few.calls, more.calls, layers.steps)
+    notes = [*more.document.notes, f"each layer beyond {layers.few} is taken to add what those up to {layers.more} add"]
+    if found.shrunk:
+        which = f"less with {layers.more} layers than with {layers.few}, taken as with {layers.more}"
+        notes.append(f"{which}: {_some(found.shrunk)}")
+    if found.stretched and "shapes" in by:
+        notes.append(f"sizes with {layers.more} layers, and the time of {layers.wanted}: {_some(found.stretched)}")
+    peaks = few.document.peak_bytes, more.document.peak_bytes
+    sums = sums_of(found.calls)
+    document = replace(
+        more.document,
+        program=program,
+        rows=rows_of(found.calls, by),
+        us=sums.us,
+        low_us=sums.low_us,
+        high_us=sums.high_us,
+        triton_us=sums.triton_us,
+        calls=len(found.calls),
+        unknown_calls=sums.unknown_calls,
+        unknown=sums.unknown,
+        changes=changes_of(found.calls, find_product(more.document.gpu)),
+        notes=notes,
+        peak_bytes=None if None in peaks else _line(peaks[0] or 0, peaks[1] or 0, layers.steps),
+        layers=[layers.few, layers.more, layers.wanted],
+    )
+    return OneRun(document, found.calls, more.pages)
+
+
+def _line(few: int, more: int, steps: int) -> int:
+    return few + (more - few) * steps
+
+
+def _some(names: Sequence[str]) -> str:
+    left = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{left}"

@@ -99,6 +99,7 @@ class JournalReader:
                         tuple(map(argument, record.inputs)),
                         tuple(map(argument, record.outputs)),
                         from_host=record.host,
+                        to_host=record.to_host,
                     )
                 case r.ScopeRecord():
                     self.scopes[record.n] = ModelScope(record.phase, record.module, record.range)

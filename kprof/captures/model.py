@@ -82,6 +82,7 @@ class CapturedOperator:
         process: index of the process in :attr:`Capture.processes`.
         scope: where in the model it was called.
         from_host: it copies from the host's memory, which no kernel does.
+        to_host: it copies to the host's memory, as where a value is looked at.
         factor: of a product the number of the storage of its left factor, in its process; ``None`` of others.
     """
 
@@ -91,6 +92,7 @@ class CapturedOperator:
     process: int = 0
     scope: ModelScope | None = None
     from_host: bool = False
+    to_host: bool = False
     factor: int | None = None
 
 

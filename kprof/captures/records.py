@@ -176,6 +176,7 @@ class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):
             ``{dtype, tensors, elements}``.
         outputs: its results, likewise.
         host: it copies from the host's memory.
+        to_host: it copies to the host's memory.
     """
 
     n: Count
@@ -183,6 +184,7 @@ class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):
     inputs: Annotated[list[Any], Meta(max_length=256)] = []
     outputs: Annotated[list[Any], Meta(max_length=4096)] = []
     host: bool = False
+    to_host: bool = False
 
 
 class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call"):

@@ -86,8 +86,6 @@ def command(
     from kprof.output.writing import write_output
     from kprof.reporters import profile_text
 
-    if output is not None and layers:
-        raise KprofError("--output writes a trace, which is of one run; --layers makes two")
     if output is not None and len(arch.strip(",").split(",")) > 1:
         raise KprofError("--output writes a trace, which is of one GPU", hint="name one GPU with --arch")
     one = len(program) == 1 and not program[0].endswith(".py")

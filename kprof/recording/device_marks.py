@@ -36,10 +36,10 @@ class Mark:
 
 
 def storage(tensor: Any) -> Any:
-    """The storage of a tensor; ``None`` when it has none, as sparse ones."""
+    """The storage of a tensor; ``None`` when it has none, as sparse ones and parameters of unknown shape."""
     try:
         return tensor.untyped_storage()
-    except (NotImplementedError, RuntimeError, AttributeError):
+    except (NotImplementedError, RuntimeError, AttributeError, ValueError):
         return None
 
 

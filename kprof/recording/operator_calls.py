@@ -2,6 +2,9 @@
 
 import sys
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,20 @@ FORWARD, BACKWARD, OPTIMIZER, OUTSIDE = "forward", "backward", "optimizer", "out
 
 _SOURCES = {"aten::_to_copy": 0, "aten::copy_": 1}
 """Copies to the position of what is copied."""
+_READ = "aten::_local_scalar_dense"
+_TO_HOST: ContextVar[bool] = ContextVar("kprof_to_host", default=False)
+
+
+@contextmanager
+def to_host() -> Iterator[None]:
+    """Copies in here leave the GPU; to torch every tensor is on the CPU, so its own arguments do not tell."""
+    token = _TO_HOST.set(True)
+    try:
+        yield
+    finally:
+        _TO_HOST.reset(token)
+
+
 _MODULES = 6
 _OPTIMIZERS = "torch/optim/"
 _FACTORS = {"aten::mm": 0, "aten::bmm": 0, "aten::_scaled_mm": 0, "aten::addmm": 1, "aten::baddbmm": 1}
@@ -72,8 +89,13 @@ def called(func: Any, args: Any, kwargs: Any, out: Any) -> dict[str, Any]:
     results = out if isinstance(out, tuple | list) else (out,)
     call: dict[str, Any] = {"name": str(schema.name), "inputs": given, "outputs": [_value(one) for one in results]}
     source = _SOURCES.get(call["name"])
-    if source is not None and len(args) > source and mark_of(args[source]) is None:
-        call["host"] = True
+    if source is not None and len(args) > source:
+        if mark_of(args[source]) is None:
+            call["host"] = True
+        elif mark_of(args[0]) is None or _TO_HOST.get():
+            call["to_host"] = True
+    elif call["name"] == _READ:
+        call["to_host"] = True
     return call
 
 

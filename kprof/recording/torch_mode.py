@@ -1,6 +1,7 @@
 """Operators of torch while a program is recorded: those for the GPU run on the CPU and mark what they make."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kprof.recording.device_marks import cuda_index, mark, mark_of, storage
@@ -44,6 +45,12 @@ def make_mode(
     from torch.utils import _python_dispatch
 
     base: Any = _python_dispatch.TorchDispatchMode
+
+    @cache
+    def wraps(kind: Any) -> bool:
+        """A subclass that dispatches by itself on tensors that it holds: nested, distributed, quantised ones."""
+        return hasattr(kind, "__tensor_flatten__") and hasattr(kind, "__tensor_unflatten__")
+
     get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
     redirected = _Redirected(recorder, operators, large, current, tensor_type=torch.Tensor, cpu=torch.device("cpu"))
 
@@ -55,11 +62,14 @@ def make_mode(
             """Part of the machinery: torch.compile goes on with it."""
             return True
 
-        def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
             if get_mode(fake) is not None:
                 # Fake tensors know the GPU themselves; torch asks this mode before theirs.
                 return func(*args, **kwargs)
+            if types and any(map(wraps, types)):
+                # What a wrapper does with the tensors in it comes back here.
+                return NotImplemented
             return redirected.call(self, func, args, kwargs)
 
     return RedirectMode()

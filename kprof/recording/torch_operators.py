@@ -28,8 +28,10 @@ NESTED = 16
 _KEYS = {"CUDA", "AutogradCUDA", "AutocastCUDA"}
 _ANYWHERE = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
 _IDLE = (
-    "aten::empty", "aten::new_empty", "aten::set_", "aten::resize_", "aten::_local_scalar_dense", "aten::record",
-    "aten::_unsafe_view", "aten::lift_fresh",
+    "aten::empty", "aten::new_empty", "aten::set_", "aten::resize_", "aten::record", "aten::_unsafe_view",
+    "aten::unsafe_split", "aten::lift_fresh", "aten::squeeze_", "aten::unsqueeze_", "aten::t_", "aten::transpose_",
+    "aten::swapaxes_", "aten::detach_", "aten::as_strided_", "aten::is_same_size", "aten::_has_same_storage_numel",
+    "aten::is_pinned", "aten::sym_", "aten::_version", "aten::_nested_get_", "aten::_nested_tensor_size",
 )  # fmt: skip
 _TORCHS = {"aten", "prim", "prims", "rngprims", "debugprims", "inductor", "c10d", "_c10d_functional", "higher_order"}
 
@@ -38,7 +40,7 @@ class _Kind(Enum):
     """What a GPU would do for an operator that no kernel in Python is registered for.
 
     Attributes:
-        IDLE: nothing that takes a kernel: a view, an allocation, a copy of one number.
+        IDLE: nothing that takes a kernel: a view, an allocation, a question about a shape.
         TORCH: one of torch's own kernels.
         ANY_DEVICE: a library's code for every device.
         STAND_IN: a library's kernel for the GPU, which is not here.

@@ -1,9 +1,11 @@
 """What Python code asks of tensors, and functions that make tensors without an operator to redirect."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from kprof.recording.device_marks import mark, mark_of, mark_storage, unmark
+from kprof.recording.operator_calls import to_host
 
 if TYPE_CHECKING:
     from kprof.recording.torch_device import StandInDevice
@@ -112,7 +114,11 @@ def _copied(tensor: Any, index: int | None, named: dict[str, Any]) -> Any:
 
     options = {name: named[name] for name in ("dtype", "memory_format") if name in named}
     target = torch.device("cpu") if index is None else torch.device("cuda", index)
-    return torch.ops.aten._to_copy(tensor, device=target, **options)  # noqa: SLF001
+    if torch.nn.parameter.is_lazy(tensor):
+        # One whose shape is not known yet refuses operators; what it holds until then is an empty tensor.
+        return torch.empty(0, dtype=options.get("dtype", tensor.data.dtype), device=target)
+    with nullcontext() if index is not None else to_host():
+        return torch.ops.aten._to_copy(tensor, device=target, **options)  # noqa: SLF001
 
 
 def _reads(device: "StandInDevice") -> dict[str, Any]:

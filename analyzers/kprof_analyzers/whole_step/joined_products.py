@@ -84,7 +84,7 @@ def _factored(call: StepCall) -> _Factored | None:
     if not len(left.shape) == len(right.shape) == 2:
         return None
     phase = call.scope.phase if call.scope else ""
-    return _Factored(call, left, right, (call.process, phase, made.factor, left, right.dtype, made.name))
+    return _Factored(call, left, right, (call.process, call.copy, phase, made.factor, left, right.dtype, made.name))
 
 
 def _joined(one: _Factored, columns: int) -> CapturedOperator:

@@ -1,7 +1,7 @@
 """A predicted step as a trace in Kineto's form, which kprof's own trace commands read."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kprof.captures.model import CapturedOperator
@@ -15,6 +15,11 @@ _HOST_NS = 1000
 
 _HEAD_BYTES = 4096
 
+_REPEATED = (
+    "what the second run has more than the first is repeated in its place, each event with its repetition; where the "
+    "runs have equally many of a call, its time is that of the model, and it is stretched"
+)
+
 _WORDS = {
     "product": "gemm", "thin product": "gemm", "batched product": "gemm", "small products": "gemm", "gather": "index",
     "attention": "flash_attention", "reduction": "reduce",
@@ -22,17 +27,25 @@ _WORDS = {
 """Kinds to what kernels of such operators are called, so that readers of traces sort them as they sort those."""
 
 
-def kineto(calls: Iterable[StepCall], product: Product) -> str:
+def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = ()) -> str:
     """The trace as JSON text: calls one after the other on their streams, nothing of the host.
 
     Calls without a time have no kernel in it.
+
+    Args:
+        calls: of the step.
+        product: the GPU.
+        layers: of the first run, of the second, and of the model, where calls were repeated for it.
     """
     events = [event for events in _events(calls) for event in events]
     # The device's name is what tells a reader which GPU it is.
+    said: dict[str, Any] = {"predicted": True, "gpu": product.name, "host": "not predicted", "streams": "no overlap"}
+    if layers:
+        said["layers"] = dict(zip(("first_run", "second_run", "model"), layers, strict=True)) | {"repeated": _REPEATED}
     document = {
         "schemaVersion": 1,
         "deviceProperties": [{"id": 0, "name": product.name, "numSms": product.compute_units}],
-        "kprof": {"predicted": True, "gpu": product.name, "host": "not predicted", "streams": "no overlap"},
+        "kprof": said,
         "displayTimeUnit": "ms",
         "traceEvents": events,
     }
@@ -56,6 +69,8 @@ def _events(calls: Iterable[StepCall]) -> Iterator[list[dict[str, Any]]]:
             events.append({**_HOST, **place, "args": launch})
             start, taken = max(device, host + _HOST_NS), max(1, round(1000 * timed.us))
             common = {"device": 0, "stream": call.stream, "predicted": True, "bound": timed.bound}
+            common |= {"repetition": call.copy} if call.copy else {}
+            common |= {"stretched": True} if call.stretched else {}
             ends = {"low_us": timed.low_us, "high_us": timed.high_us}
             where = {"ph": "X", "pid": 0, "tid": call.stream, "cat": "kernel", "name": _kernel_name(timed)}
             events.append({**where, **_span(start, taken), "args": {**launch, **common, **ends}})

@@ -69,7 +69,7 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     """What a recorded call has to do; ``None`` where the operator is not known, or what it does depends on values."""
     kind = kind_of(call.name)
     given, made = arguments_of(call.inputs), arguments_of(call.outputs)
-    if not kind or call.from_host:
+    if not kind or call.from_host or call.to_host:
         return None
     work = _FORMULAS[call.name](given) if call.name in _FORMULAS else _moved(call.name, kind, given, made)
     shapes = [one.dims for one in given if one.is_tensor]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from kprof.errors import KprofError
 from kprof_analyzers.whole_step.document import ProfiledRow
@@ -57,10 +58,39 @@ def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:
         key = tuple(word for one in wanted for word in _KEYS[one](call))
         groups.setdefault((key, call.timed.why), []).append(call)
     rows = [_row(some, wanted) for some in groups.values()]
-    return shared(rows)
+    return _in_order(rows)
 
 
-def shared(rows: list[ProfiledRow]) -> list[ProfiledRow]:
+@dataclass(frozen=True)
+class Sums:
+    """What all calls take together, and which have no time: as in the document."""
+
+    us: float
+    low_us: float
+    high_us: float
+    triton_us: float
+    unknown_calls: int
+    unknown: list[str]
+
+
+_NAMED = 8
+
+
+def sums_of(calls: Sequence[StepCall]) -> Sums:
+    """The sums of all calls of a step."""
+    timed = [call.timed for call in calls if call.timed.us is not None]
+    unknown = Counter((call.timed.name, call.timed.why) for call in calls if call.timed.us is None)
+    return Sums(
+        us=sum(one.us or 0.0 for one in timed),
+        low_us=sum(one.low_us or 0.0 for one in timed),
+        high_us=sum(one.high_us or 0.0 for one in timed),
+        triton_us=sum(one.us or 0.0 for one in timed if one.kind == "triton"),
+        unknown_calls=unknown.total(),
+        unknown=[f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)],
+    )
+
+
+def _in_order(rows: list[ProfiledRow]) -> list[ProfiledRow]:
     """Rows in their order, each with its share of the sum."""
     whole = sum(row.us for row in rows if row.us is not None)
     rows = sorted(

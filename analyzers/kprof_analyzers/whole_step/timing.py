@@ -59,6 +59,8 @@ class StepCall:
         process: index of the process.
         stream: the stream.
         made: the launch or the operator.
+        copy: where layers were repeated, which repetition it is of; 0 for what a run had.
+        stretched: whether its time is that of more layers than it was recorded with.
     """
 
     timed: TimedCall
@@ -66,6 +68,8 @@ class StepCall:
     process: int
     stream: int
     made: CapturedLaunch | CapturedOperator
+    copy: int = 0
+    stretched: bool = False
 
 
 def timed_calls(
@@ -95,7 +99,7 @@ class _Times:
         self._known: dict[Any, TimedCall] = {}
 
     def operator(self, call: CapturedOperator) -> TimedCall:
-        key = (call.name, repr(call.inputs), call.from_host)
+        key = (call.name, repr(call.inputs), call.from_host, call.to_host)
         if key not in self._known:
             # The CPU's attention ran in place of the GPU's.
             self._known[key] = replace(self._operator(call), name=call.name.replace("_for_cpu", ""))
@@ -106,6 +110,8 @@ class _Times:
         kind = kind_of(call.name)
         if call.from_host:
             return TimedCall(call.name, shapes, kind, why="copies from the host's memory")
+        if call.to_host:
+            return TimedCall(call.name, shapes, kind, why="copies to the host's memory")
         found = work_of_call(call)
         if found is None:
             why = "its work cannot be distinguished from its arguments" if kind else "kprof does not know what it does"

@@ -1,0 +1,48 @@
+"""What leaves the GPU, tensors of tensors, and modules that do not know their shapes yet."""
+
+import sys
+
+import pytest
+
+import kprof as kp
+
+pytestmark = pytest.mark.triton
+
+PROGRAM = """
+import torch
+
+x = torch.ones(1024, device="cuda")
+assert x.sum().item() == 1024
+x.cpu()
+torch.empty(4).copy_(x[:4])
+
+rows = [torch.ones(n, 8, device="cuda") for n in (2, 3)]
+jagged = torch.nested.nested_tensor(rows, layout=torch.jagged)
+assert (jagged * 2).values().shape == (5, 8)
+
+layer = torch.nn.LazyLinear(4).to("cuda")
+assert layer(jagged.values()).shape == (5, 4)
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    pytest.importorskip("torch")
+    path = tmp_path_factory.mktemp("host") / "step.py"
+    path.write_text(PROGRAM)
+    return kp.profile([sys.executable, str(path)], arch="MI300X", by="shapes").document
+
+
+def test_what_is_copied_to_the_host_has_no_time_and_is_named(found):
+    copies = [row for row in found.rows if row.us is None]
+    assert sum(row.calls for row in copies) == found.unknown_calls == 3
+    assert any("_local_scalar_dense" in one and "to the host's memory" in one for one in found.unknown)
+
+
+def test_what_a_nested_tensor_holds_is_multiplied(found):
+    product = [row for row in found.rows if row.name == "aten::mul"]
+    assert [(row.calls, "5x8" in row.shapes) for row in product] == [(1, True)]
+
+
+def test_a_layer_that_learns_its_shape_is_recorded(found):
+    assert [row.calls for row in found.rows if row.kind in ("product", "thin product", "small products")] == [1]
