@@ -14,6 +14,7 @@ from kprof.gate.config import KernelEntry
 from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import Tries
 from kprof.reporters._ci_findings import advice_text
+from kprof_analyzers.model.certainty import certainty
 
 
 def report(spills, block=64, *, fails=True, source=None):
@@ -97,8 +98,8 @@ def test_the_first_change_that_cures_is_taken(run, tmp_path):
 @pytest.mark.parametrize(
     ("after_us", "speedup", "sure", "said"),
     [
-        (100.0, 1.3, 0.897, "predicted 1.30 times as fast, certainty that it is faster 90 %"),
-        (128.0, 1.016, 0.529, "not told apart, measure both on the GPU"),
+        (100.0, 1.3, certainty(1.3, "gfx942"), "predicted 1.30 times as fast, certainty that it is faster"),
+        (128.0, 1.016, certainty(1.016, "gfx942"), "not told apart, measure both on the GPU"),
         (None, UNSET, UNSET, "which is faster is not known"),
     ],
 )
