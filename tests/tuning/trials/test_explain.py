@@ -226,4 +226,4 @@ def test_a_cure_says_how_certain_it_is_that_it_is_faster() -> None:
     assert cures["{'num_stages': 1}"] == (1.13, certainty(1.13, "gfx942"))
     assert cures["{'num_warps': 4}"] == (None, None)
     (line,) = cure_times(found)
-    assert line == "num_stages=1: predicted 1.13 times as fast, certainty that it is faster 76 %"
+    assert line.endswith(f"1.13 times as fast, certainty that it is faster {100 * certainty(1.13, 'gfx942'):.0f} %")
