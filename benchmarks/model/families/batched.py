@@ -72,6 +72,7 @@ FAMILIES = (
         "GROUP_M and the sizes are launch arguments; no bias",
         pairs,
         "The pull request names its configurations: the default tile, and the table of the size. Both are joined with "
-        "the tables of the repository, which may have changed since. The compiler is not told.",
+        "the tables of the repository, which may have changed since. The compiler is not told. The GPU is given as "
+        "MI300X/MI308: an MI300X is taken, and an MI308X with its 80 CUs would be slower.",
     ),
 )
