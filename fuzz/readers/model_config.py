@@ -42,7 +42,7 @@ def _sizes(value: Any) -> list[int]:
         return [size for each in value.values() for size in _sizes(each)]
     if isinstance(value, tuple):
         return [size for each in value for size in _sizes(each)]
-    return [value] if isinstance(value, int) else []
+    return [value] if isinstance(value, int) and not isinstance(value, bool) else []
 
 
 def _check_layers(model: ModelConfig) -> None:

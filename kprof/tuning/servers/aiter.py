@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from kprof.inputs.weight_format import WeightFormat
-from kprof.tuning.servers.aiter_attention import PARTS, TABLES, chosen, tables
+from kprof.tuning.servers.aiter_attention import GLUON, PARTS, TABLES, chosen, tables
 from kprof.tuning.servers.aiter_experts import experts_table
 from kprof.tuning.servers.aiter_further import KERNELS, further
 from kprof.tuning.servers.aiter_launches import REDUCED, product
@@ -33,7 +33,6 @@ _EXPERTS = {"bf16": None, "fp8": "FP8_W8A8", "fp8-block": "FP8_W8A8", "int8": "I
 
 _SWITCHES = {"FP8_W8A8": "use_fp8_w8a8", "INT8_W8A8": "use_int8_w8a8", "INT4_W4A16": "use_int4_w4a16",
              "MX_FP4": "use_mxfp4"}  # fmt: skip
-_GLUON = "gfx1250"
 
 
 class AiterServer(ModelServer):
@@ -113,7 +112,7 @@ class AiterServer(ModelServer):
 
     def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:
         """See :class:`ModelServer`."""
-        if arch == _GLUON and "GEMM" in need.kernel:
+        if arch == GLUON and "GEMM" in need.kernel:
             return f"on {arch} AITER launches Gluon's kernels, which kprof does not rank"
         if file.status == "none" and "GEMM" in need.kernel:
             return f"AITER launches {need.kernel} only where it has a file for all shapes, and {arch} has none"

@@ -20,6 +20,8 @@ from kprof.tuning.servers.shapes import AttentionShape
 _PROMPTS, _DECODING, _EXTENDING = "attention, prompts", "MLA, decoding", "attention, extending"
 _KERNELS = "aiter/ops/triton/_triton_kernels/attention"
 _UNIFIED = ("aiter/ops/triton/attention/unified_attention.py", "aiter/ops/triton/unified_attention.py")
+GLUON = "gfx1250"
+"""Where AITER launches Gluon's kernels in place of Triton's."""
 _BLOCK = 16
 """Tokens of a block of the cache: the default of vLLM, which calls it."""
 
@@ -95,7 +97,7 @@ def chosen(code: ServerCode, shape: AttentionShape | None, gpu: ServedGpu, batch
     Returns:
         A sentence for each choice that differs, with the rows that it is for.
     """
-    if shape is None or shape.latent or gpu.arch == "gfx1250":
+    if shape is None or shape.latent or gpu.arch == GLUON:
         return []
     names = ("use_2d_kernel", *_KERNELS_OF.values())
     calls = [LookupCall(_UNIFIED, name, _unified(shape, gpu, rows), loose=True) for rows in batches for name in names]

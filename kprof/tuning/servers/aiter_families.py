@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kprof.errors import KprofError
+from kprof.hardware.machine import load
 from kprof.kernel_spec import Launch, Tensor, resolve_fp8
 from kprof.tuning.servers.aiter_launches import AiterProduct
 from kprof.tuning.servers.launches import SPACE, TILE, Tiled, arguments, knob
@@ -24,7 +25,6 @@ _FEW_ROWS = 32
 """From here on the scales of pre-shuffled MXFP4 activations are shuffled, and a tile has as many rows at least."""
 _LARGEST = {"fp8e4b8": 240.0, "fp8e4nv": 448.0}
 """Of each FP8 format."""
-_FP4_ARCHS = ("gfx950",)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Fp4Product(AiterProduct):
         Raises:
             KprofError: also where AITER refuses the GPU or the tile.
         """
-        if arch not in _FP4_ARCHS:
+        if not any("f8f6f4" in name for name in load(arch).matrix_instructions):
             raise KprofError(f"AITER refuses MXFP4 on {arch}")
         height = knob(config, "BLOCK_SIZE_M")
         if self.shuffled and (height < _FEW_ROWS) != (rows < _FEW_ROWS):
