@@ -15,7 +15,7 @@ from kprof.tuning.servers.document import Found, NeededFile
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer, NeededLookup
 from kprof.tuning.servers.lookup import ServerCode
 from kprof.tuning.servers.nearest import launched_experts
-from kprof.tuning.servers.shapes import LayerShapes, ProductShape
+from kprof.tuning.servers.shapes import LayerShapes, ProductShape, by_shape
 
 _PLAIN = WeightFormat("bf16")
 _UTILS = "aiter/ops/triton/utils"
@@ -138,26 +138,23 @@ def _products(
     family: str, products: Sequence[ProductShape], weights: WeightFormat, batches: Sequence[int]
 ) -> list[NeededLookup]:
     """A family's file for each shape, once."""
-    shapes: dict[tuple[int, int], list[ProductShape]] = {}
-    for each in products:
-        shapes.setdefault((each.n, each.k), []).append(each)
     return [
         NeededLookup(
             kernel=family,
-            layer=", ".join(dict.fromkeys(each.layer for each in same)),
-            layers=None if any(each.layers is None for each in same) else sum(each.layers or 0 for each in same),
-            shape={"N": n, "K": k},
-            name=f"{{arch}}-{family}-N={n}-K={k}.json",
+            layer=each.layer,
+            layers=each.layers,
+            shape={"N": each.n, "K": each.k},
+            name=f"{{arch}}-{family}-N={each.n}-K={each.k}.json",
             folder="aiter/ops/triton/configs/gemm",
             calls={
                 rows: LookupCall(
                     (f"{_UTILS}/gemm_config_utils.py",),
                     "get_gemm_config",
-                    {"config_name": family, "M": rows, "N": n, "K": k},
+                    {"config_name": family, "M": rows, "N": each.n, "K": each.k},
                 )
                 for rows in batches
             },
-            launch=product(family, n, k, weights.name, weights.block),
+            launch=product(family, each.n, each.k, weights.name, weights.block),
         )
-        for (n, k), same in shapes.items()
+        for each in by_shape(products)
     ]

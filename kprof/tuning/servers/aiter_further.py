@@ -20,7 +20,7 @@ from kprof.tuning.servers.aiter_families import (
 )
 from kprof.tuning.servers.interface import LookupCall, NeededLookup
 from kprof.tuning.servers.launches import LaunchedKernel
-from kprof.tuning.servers.shapes import LayerShapes, ProductShape
+from kprof.tuning.servers.shapes import LayerShapes, ProductShape, by_shape
 
 _GEMM = "aiter/ops/triton/_triton_kernels/gemm"
 _BLOCKS = f"{_GEMM}/basic/gemm_a8w8_blockscale.py"
@@ -48,39 +48,32 @@ def further(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) 
         weights: how they are quantised.
         batches: rows of a step.
     """
-    found = [need for same in _by_shape(shapes.products) for need in _products(same, weights, batches)]
+    found = [need for each in by_shape(shapes.products) for need in _products(each, weights, batches)]
     return [*found, *_heads(shapes, weights, batches), *_fused(shapes, weights, batches)]
 
 
-def _by_shape(products: Sequence[ProductShape]) -> list[list[ProductShape]]:
-    found: dict[tuple[int, int], list[ProductShape]] = {}
-    for each in products:
-        found.setdefault((each.n, each.k), []).append(each)
-    return list(found.values())
-
-
-def _products(same: list[ProductShape], weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
-    n, k = same[0].n, same[0].k
+def _products(product: ProductShape, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
+    n, k = product.n, product.k
     sizes = {"N": n, "K": k}
     if weights.name == "fp8-block" and weights.block is not None:
         launch = ShuffledProduct(SHUFFLED, n, k, "fp8_e4m3", *weights.block)
         yield _need(
-            SHUFFLED, same, sizes, _BLOCKS, {**sizes, "shuffle": True}, batches=batches, launch=launch, other=True
+            SHUFFLED, product, sizes, _BLOCKS, {**sizes, "shuffle": True}, batches=batches, launch=launch, other=True
         )
     if weights.name == "fp8":
         family = "GEMM-A8W8_PER_TOKEN_SCALE"
         yield _need(
-            family, same, sizes, f"{_GEMM}/basic/gemm_a8w8_per_token_scale.py", sizes, batches=batches, other=True
+            family, product, sizes, f"{_GEMM}/basic/gemm_a8w8_per_token_scale.py", sizes, batches=batches, other=True
         )
     if weights.name == "mxfp4" and weights.everywhere:
         in_bytes = {"N": n, "K": k // 2}
         plain, shuffled = Fp4Product(FP4, n, k, "u8"), Fp4Product(FP4_SHUFFLED, n, k, "u8", shuffled=True)
-        yield _need(FP4, same, sizes, _FP4, in_bytes, batches=batches, launch=plain)
+        yield _need(FP4, product, sizes, _FP4, in_bytes, batches=batches, launch=plain)
         options = {**in_bytes, "shuffle": True}
-        yield _need(FP4_SHUFFLED, same, sizes, _FP4, options, batches=batches, launch=shuffled, other=True)
-    if weights.name == "bf16" and same[0].layer == "gate_up_proj":
+        yield _need(FP4_SHUFFLED, product, sizes, _FP4, options, batches=batches, launch=shuffled, other=True)
+    if weights.name == "bf16" and "gate_up_proj" in product.layer.split(", "):
         family = "GEMM-A16W16-gated"
-        yield _need(family, same, sizes, f"{_GEMM}/basic/gemm_a16w16_gated.py", sizes, batches=batches, other=True)
+        yield _need(family, product, sizes, f"{_GEMM}/basic/gemm_a16w16_gated.py", sizes, batches=batches, other=True)
 
 
 def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
@@ -94,19 +87,19 @@ def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -
         ("kv_b_proj, values of each head", shape.value, shape.rank),
     ):
         sizes = {"B": shape.heads, "N": n, "K": k}
-        same = [ProductShape(layer, n, k, shape.layers)]
+        product = ProductShape(layer, n, k, shape.layers)
         if weights.name == "mxfp4" and weights.everywhere:
             options = {"N": n, "K": k // 2}
             family, file = "BATCHED_GEMM-A16WFP4", f"{_BATCHED}/batched_gemm_a16wfp4.py"
-            yield _need(family, same, sizes, file, options, batches=batches)
+            yield _need(family, product, sizes, file, options, batches=batches)
             continue
         launch = BatchedProduct(shape.heads, n, k, quantised=quantised)
         if quantised:
             options, file = {"N": n, "K": k}, f"{_BATCHED}/{_PREQUANT}.py"
-            yield _need(BATCHED_QUANTISED, same, sizes, file, options, batches=batches, launch=launch)
+            yield _need(BATCHED_QUANTISED, product, sizes, file, options, batches=batches, launch=launch)
         else:
             file = f"{_BATCHED}/batched_gemm_bf16.py"
-            yield _need(BATCHED, same, sizes, file, sizes, batches=batches, launch=launch)
+            yield _need(BATCHED, product, sizes, file, sizes, batches=batches, launch=launch)
 
 
 def _fused(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
@@ -119,17 +112,17 @@ def _fused(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -
             sizes = {"N8": each.n, "N16": shapes.experts.everywhere, "K": each.k}
             layer = ProductShape(f"{each.layer} with the router", each.n, each.k, each.layers)
             file = f"{_GEMM}/fused/fused_gemm_a8w8_blockscale_a16w16.py"
-            yield _need(_FUSED_BLOCKS, [layer], sizes, file, named, batches=batches, other=True)
+            yield _need(_FUSED_BLOCKS, layer, sizes, file, named, batches=batches, other=True)
         if each.layer == f"{_SHARED}down_proj":
             sizes = {"N": each.n, "K": each.k}
             layer = ProductShape(f"{each.layer} and the sum", each.n, each.k, each.layers)
             file = f"{_GEMM}/fused/fused_gemm_a8w8_blockscale_mul_add.py"
-            yield _need(_FUSED_ADD, [layer], sizes, file, sizes, batches=batches, other=True)
+            yield _need(_FUSED_ADD, layer, sizes, file, sizes, batches=batches, other=True)
 
 
 def _need(
     family: str,
-    same: Sequence[ProductShape],
+    product: ProductShape,
     sizes: Mapping[str, int],
     file: str,
     options: Mapping[str, Any],
@@ -138,11 +131,10 @@ def _need(
     launch: LaunchedKernel | None = None,
     other: bool = False,
 ) -> NeededLookup:
-    layers = None if any(each.layers is None for each in same) else sum(each.layers or 0 for each in same)
     return NeededLookup(
         kernel=family,
-        layer=", ".join(dict.fromkeys(each.layer for each in same)),
-        layers=layers,
+        layer=product.layer,
+        layers=product.layers,
         shape=dict(sizes),
         name=f"{{arch}}-{family}-{'-'.join(f'{name}={size}' for name, size in sizes.items())}.json",
         folder="aiter/ops/triton/configs/gemm",

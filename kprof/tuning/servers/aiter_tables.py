@@ -16,7 +16,7 @@ from kprof.inputs.weight_format import WeightFormat
 from kprof.kernel_spec import ELEMENT_TYPES, resolve_fp8
 from kprof.tuning.servers.devices import ServedGpu
 from kprof.tuning.servers.document import Found, NeededFile, ServedBatch
-from kprof.tuning.servers.shapes import ProductShape
+from kprof.tuning.servers.shapes import ProductShape, by_shape
 
 _CONFIGS = "aiter/configs"
 _TABLES: dict[str, dict[str, dict[str, str]]] = {
@@ -73,10 +73,7 @@ def table_files(
     found = []
     for name, other in _tables(weights, gpu).items():
         keys = dict(_rows(root, name, gpu, other))
-        shapes: dict[tuple[int, int], list[ProductShape]] = {}
-        for product in products:
-            shapes.setdefault((product.n, product.k), []).append(product)
-        found += [_file(name, same, keys, batches) for same in shapes.values()]
+        found += [_file(name, product, keys, batches) for product in by_shape(products)]
     return found
 
 
@@ -91,8 +88,8 @@ def _tables(weights: WeightFormat, gpu: ServedGpu) -> dict[str, dict[str, str]]:
     }
 
 
-def _file(name: str, same: Sequence[ProductShape], keys: dict[TableKey, str], batches: Sequence[int]) -> NeededFile:
-    n, k = same[0].n, same[0].k
+def _file(name: str, product: ProductShape, keys: dict[TableKey, str], batches: Sequence[int]) -> NeededFile:
+    n, k = product.n, product.k
     taken = {rows: next((m for m in padded(rows, n) if (m, n, k) in keys), None) for rows in batches}
     without = [rows for rows, bucket in taken.items() if bucket is None]
     status: Found = "exact" if not without else "default" if len(without) == len(taken) else "fallback"
@@ -102,8 +99,8 @@ def _file(name: str, same: Sequence[ProductShape], keys: dict[TableKey, str], ba
         notes.append(f"no line for {', '.join(f'{rows:,}' for rows in without)} rows: the code's default is taken")
     return NeededFile(
         kernel=f"{name}.csv",
-        layer=", ".join(dict.fromkeys(each.layer for each in same)),
-        layers=None if any(each.layers is None for each in same) else sum(each.layers or 0 for each in same),
+        layer=product.layer,
+        layers=product.layers,
         shape={"N": n, "K": k},
         name=f"{name}.csv",
         folder=_CONFIGS,

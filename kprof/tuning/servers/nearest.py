@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from kprof.inputs.weight_format import WeightFormat
 from kprof.tuning.servers.interface import LookupCall, NeededLookup
 from kprof.tuning.servers.launches import ServedExperts, ServedProduct
-from kprof.tuning.servers.shapes import ExpertShape, ProductShape
+from kprof.tuning.servers.shapes import ExpertShape, ProductShape, by_shape
 
 
 def fused_moe(
@@ -69,24 +69,23 @@ def block_fp8(
     products: Iterable[ProductShape], block: tuple[int, int], files: tuple[str, ...], folder: str, comma: str = ","
 ) -> list[NeededLookup]:
     """The files of products with block-wise FP8 weights, each shape once. Arguments as for :func:`fused_moe`."""
-    found: dict[tuple[int, int], list[ProductShape]] = {}
-    for product in products:
-        found.setdefault((product.n, product.k), []).append(product)
     rows, columns = block
     return [
         NeededLookup(
             kernel="block FP8",
-            layer=", ".join(dict.fromkeys(each.layer for each in same)),
-            layers=None if any(each.layers is None for each in same) else sum(each.layers or 0 for each in same),
-            shape={"N": n, "K": k},
-            name=f"N={n},K={k},device_name={{device}},dtype=fp8_w8a8,block_shape=[{rows}{comma}{columns}].json",
+            layer=each.layer,
+            layers=each.layers,
+            shape={"N": each.n, "K": each.k},
+            name=f"N={each.n},K={each.k},device_name={{device}},dtype=fp8_w8a8,block_shape=[{rows}{comma}{columns}].json",
             folder=folder,
             calls={
                 0: LookupCall(
-                    files, "get_w8a8_block_fp8_configs", {"N": n, "K": k, "block_n": rows, "block_k": columns}
+                    files,
+                    "get_w8a8_block_fp8_configs",
+                    {"N": each.n, "K": each.k, "block_n": rows, "block_k": columns},
                 )
             },
-            launch=ServedProduct(n, k, rows, columns),
+            launch=ServedProduct(each.n, each.k, rows, columns),
         )
-        for (n, k), same in found.items()
+        for each in by_shape(products)
     ]

@@ -131,7 +131,7 @@ class Ranker:
         label = f"{function.name} of {self.server.shown}"
         batches = tuple(rows for rows in self.batches if need.launch.takes(rows))
         if not batches:
-            raise KprofError(f"no batch of these is {need.layer} of this kind: {need.launch.assumed}")
+            raise KprofError(f"not launched in steps of these sizes: {need.launch.assumed}")
         return ServedSubject(label, function, self.arch, self.product, need.launch, batches, runs, others)
 
     def _function(self, kernel: str, places: Sequence[tuple[str, str]]) -> "Function":

@@ -1,5 +1,6 @@
 """A model's layers as the products that one GPU of a group runs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kprof.inputs.model_config import ModelConfig
@@ -37,6 +38,22 @@ class ProductShape:
     n: int
     k: int
     layers: int | None
+
+
+def by_shape(products: Iterable[ProductShape]) -> list[ProductShape]:
+    """Each shape once, in the order of its first product: their layers with commas between, how many there are."""
+    found: dict[tuple[int, int], list[ProductShape]] = {}
+    for each in products:
+        found.setdefault((each.n, each.k), []).append(each)
+    return [
+        ProductShape(
+            ", ".join(dict.fromkeys(each.layer for each in same)),
+            n,
+            k,
+            None if any(each.layers is None for each in same) else sum(each.layers or 0 for each in same),
+        )
+        for (n, k), same in found.items()
+    ]
 
 
 @dataclass(frozen=True)
