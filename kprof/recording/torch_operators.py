@@ -27,12 +27,21 @@ NESTED = 16
 
 _KEYS = {"CUDA", "AutogradCUDA", "AutocastCUDA"}
 _ANYWHERE = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
-_IDLE = (
-    "aten::empty", "aten::new_empty", "aten::set_", "aten::resize_", "aten::record", "aten::_unsafe_view",
-    "aten::unsafe_split", "aten::lift_fresh", "aten::squeeze_", "aten::unsqueeze_", "aten::t_", "aten::transpose_",
-    "aten::swapaxes_", "aten::detach_", "aten::as_strided_", "aten::is_same_size", "aten::_has_same_storage_numel",
-    "aten::is_pinned", "aten::sym_", "aten::_version", "aten::_nested_get_", "aten::_nested_tensor_size",
-)  # fmt: skip
+_IDLE = {
+    "aten::" + name
+    for name in (
+        *("empty", "empty_like", "empty_strided", "empty_permuted", "empty_quantized", "_empty_affine_quantized"),
+        *("new_empty", "new_empty_strided", "set_", "resize_", "resize_as_", "record_stream", "_version"),
+        *("_unsafe_view", "unsafe_split", "unsafe_split_with_sizes", "lift_fresh", "squeeze_", "unsqueeze_", "t_"),
+        *("transpose_", "swapaxes_", "swapdims_", "detach_", "as_strided_", "is_same_size", "is_pinned"),
+        *("_has_same_storage_numel", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "sym_is_contiguous"),
+        *("sym_constrain_range", "sym_constrain_range_for_size", "set_data"),
+        *("_nested_get_values", "_nested_get_offsets", "_nested_get_lengths", "_nested_get_ragged_idx"),
+        *("_nested_get_min_seqlen", "_nested_get_max_seqlen", "_nested_get_jagged_dummy"),
+        *("_nested_tensor_size", "_nested_tensor_strides", "_nested_tensor_storage_offsets"),
+    )
+}
+"""Operators that take no kernel though the dispatcher calls them no views; whole names, as ``t_copy`` takes one."""
 _TORCHS = {"aten", "prim", "prims", "rngprims", "debugprims", "inductor", "c10d", "_c10d_functional", "higher_order"}
 
 
@@ -181,7 +190,7 @@ class DeviceOperators:
     def _find_kind(self, func: Any) -> "_Kind":
         name = self.name(func)
         if func.namespace in self._namespaces:
-            idle = func.is_view or name.startswith(_IDLE)
+            idle = func.is_view or name.partition(".")[0] in _IDLE
             return _Kind.IDLE if idle else _Kind.TORCH
         composite = any(self._has(name, f"Composite{kind}Autograd") for kind in ("Explicit", "Implicit"))
         return _Kind.ANY_DEVICE if composite else _Kind.STAND_IN

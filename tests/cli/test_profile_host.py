@@ -22,6 +22,12 @@ assert (jagged * 2).values().shape == (5, 8)
 
 layer = torch.nn.LazyLinear(4).to("cuda")
 assert layer(jagged.values()).shape == (5, 4)
+
+table = torch.ones(64, 32, device="cuda")
+torch.as_strided_scatter(table, table[:8], (8, 32), (32, 1))
+torch.ops.aten.t_copy(table)
+table.t().detach().unsqueeze(0)
+torch.empty_strided((4, 4), (4, 1), device="cuda").t_()
 """
 
 
@@ -46,3 +52,17 @@ def test_what_a_nested_tensor_holds_is_multiplied(found):
 
 def test_a_layer_that_learns_its_shape_is_recorded(found):
     assert [row.calls for row in found.rows if row.kind in ("product", "thin product", "small products")] == [1]
+
+
+def test_what_copies_is_no_view(found):
+    """An operator's name begins as a view's; whether memory moves is its own."""
+    rows = {row.name: row for row in found.rows if "64x32" in row.shapes}
+    assert set(rows) == {"aten::ones", "aten::as_strided_scatter", "aten::t_copy"}
+    assert all(row.calls == 1 and row.us for row in rows.values())
+    assert not {row.name for row in found.rows} & {
+        "aten::t",
+        "aten::t_",
+        "aten::detach",
+        "aten::unsqueeze",
+        "aten::empty_strided",
+    }

@@ -15,7 +15,10 @@ _GATHERS = (
 _SCATTERS = ("index_put", "_index_put_impl", "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce")
 _COPIES = (
     "_to_copy", "clone", "cat", "stack", "constant_pad_nd", "roll", "flip", "repeat", "contiguous", "slice_scatter",
-    "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "view_copy", "permute_copy", "triu", "tril",
+    "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "triu", "tril", "as_strided_scatter",
+    "diagonal_scatter", "view_copy", "permute_copy", "as_strided_copy", "t_copy", "transpose_copy", "squeeze_copy",
+    "unsqueeze_copy", "detach_copy", "expand_copy", "slice_copy", "select_copy", "lift_fresh_copy",
+    "_nested_get_values_copy",
 )  # fmt: skip
 _FILLS = (
     "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "eye", "scalar_tensor", "randn", "rand",

@@ -51,7 +51,8 @@ def continued(few: Sequence[StepCall], more: Sequence[StepCall], steps: int) -> 
 def _place(call: StepCall) -> _Place:
     scope = call.scope
     where = (scope.module, scope.phase, scope.range) if scope else ("", "", "")
-    return (call.timed.kind == "triton" and "triton") or "", call.timed.name, call.timed.why, *where
+    kind = "triton" if call.timed.kind == "triton" else ""
+    return kind, call.timed.name, call.timed.why, *where
 
 
 def _alike(call: StepCall) -> tuple[_Place, str, float | None]:
