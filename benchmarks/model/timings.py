@@ -115,8 +115,8 @@ def sentence(found: Sequence[Mapping[str, Any]]) -> str:
     by = {one["timings"]: one for one in found if one["family"].startswith("tritonBLAS")}
     ten, most = by[ASKED], by[max(by)]
     return (
-        f"ten timings bring the median error from {_one(ten['before'])} to {_one(ten['error'])} % of the others, "
-        f"{max(by)} to {_one(most['error'])} %, and Spearman of the others is {ten['spearman']:.2f} and "
+        f"the median error of what was not timed goes from {_one(ten['before'])} to {_one(ten['error'])} % with ten "
+        f"timings and to {_one(most['error'])} % with {max(by)}; its Spearman is {ten['spearman']:.2f} and "
         f"{most['spearman']:.2f}"
     )
 

@@ -4,9 +4,9 @@ The logarithm of measured over predicted time is taken for a Gaussian process ov
 the same for all (what is wrong with a prediction is mostly wrong with all of a kernel's configurations alike), one for
 each knob, alike for values that lie near each other, and one of the configuration itself with its neighbours. The
 widths below were chosen on the published 12,288 sweep of tritonBLAS, and judged on what was not drawn of it (20 draws):
-ten timings bring the median error from 11.7 to 10.6 % of the others, 30 to 9.1 %, and Spearman of the others is 0.82
-and 0.84. Wider shares of the knobs make the order worse (Spearman 0.70 after ten with a width of 0.3). One to three
-timings may be of configurations that the model gets wrong: the error of the others may grow.
+the median error of what was not timed goes from 11.7 to 10.6 % with ten timings and to 9.1 % with 30; its Spearman is
+0.82 and 0.84. Wider shares of the knobs make the order worse (Spearman 0.70 after ten with a width of 0.3). One to
+three timings may be of configurations that the model gets wrong: the error of the others may grow.
 """
 
 from collections.abc import Mapping, Sequence

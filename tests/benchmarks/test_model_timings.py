@@ -60,4 +60,4 @@ def test_the_sentence_has_the_figures():
     text = timings.sentence(found)
     assert by[10]["before"] == by[0]["error"]
     assert f"from {100 * by[0]['error']:.1f} to {100 * by[10]['error']:.1f} %" in text
-    assert f"30 to {100 * by[30]['error']:.1f} %" in text
+    assert f"to {100 * by[30]['error']:.1f} %" in text
