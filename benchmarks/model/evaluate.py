@@ -30,11 +30,12 @@ class Scored:
     Attributes:
         candidate: the configuration.
         code: what makes it the same launch as another: machine code, grid and arguments of each of its launches.
-        us, low, high: predicted time and its range, microseconds.
+        us, low, high: predicted time on the GPU and its range, microseconds.
         bound: what the model says limits the longest launch.
         resource_us: by the resource-bound model.
         light: the least time for the same work, microseconds.
         sort: why the range is as wide as it is, of the longest launch.
+        added: what the way of timing adds to a published time, microseconds.
     """
 
     candidate: Candidate
@@ -46,6 +47,12 @@ class Scored:
     resource_us: float
     light: float = 0.0
     sort: str = "usual"
+    added: float = 0.0
+
+    @property
+    def timed(self) -> float:
+        """The prediction as it would have been published: with what the way of timing adds, microseconds."""
+        return self.us + self.added
 
 
 @dataclass
@@ -162,6 +169,7 @@ def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Jud
     results = []
     for problem in problems:
         scored, failed = model.score(problem)
+        scored = [replace(one, added=family.timing.usual) for one in scored]
         if not scored:
             results.append(Judged(problem, {}, [], failed))
             continue
@@ -194,7 +202,7 @@ def order_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[st
     clean = distinct([one for one in scored if not one.candidate.suspect])
     for view, rows in (("raw", list(scored)), ("distinct", distinct(scored)), ("clean", clean)):
         measured = [one.candidate.time_us or 0.0 for one in rows]
-        exact = [one.us for one in rows]
+        exact = [one.timed for one in rows]
         predicted = metrics.tied(exact)
         simple = [one.resource_us for one in rows]
         oracle = {one.code: one.candidate.time_us or 0.0 for one in distinct(scored)}
@@ -276,7 +284,7 @@ def pair_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any
         return {}
     before, after = scored
     measured = (before.candidate.time_us or 0.0) / (after.candidate.time_us or 1.0)
-    predicted = before.us / after.us
+    predicted = before.timed / after.timed
     return {
         "measured_gain": measured,
         "predicted_gain": predicted,
@@ -284,8 +292,8 @@ def pair_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any
         "sign": sign_right(predicted, measured),
         "resource_sign": sign_right(before.resource_us / after.resource_us, measured),
         "within": max(predicted / measured, measured / predicted) <= WITHIN,
-        "in_range": [one.low <= (one.candidate.time_us or 0.0) <= one.high for one in scored],
-        "ratio": [one.us / (one.candidate.time_us or 1.0) for one in scored],
+        "in_range": [one.low <= (one.candidate.time_us or 0.0) - one.added <= one.high for one in scored],
+        "ratio": [one.timed / (one.candidate.time_us or 1.0) for one in scored],
         "same_code": before.code == after.code,
         "roofline_us": roofline_us(problem),
     }
@@ -310,11 +318,11 @@ def time_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any
     roofline = roofline_us(problem)
     return {
         "measured_us": measured,
-        "predicted_us": one.us,
-        "low_us": one.low,
-        "high_us": one.high,
+        "predicted_us": one.timed,
+        "low_us": one.low + one.added,
+        "high_us": one.high + one.added,
         "bound": one.bound,
-        "ratio": one.us / measured,
+        "ratio": one.timed / measured,
         "roofline_us": roofline,
         "under_roofline": one.us < roofline,
         "measured_under_roofline": measured < roofline,

@@ -75,7 +75,7 @@ def figures(facts: Facts, chosen: Sequence[Family], results: Mapping[str, Sequen
                     seen.add(one.code)
                 floor = floor_us(launches[0])
                 name = group(launches[0], floor, measured)
-                ratios[name].append(one.us / measured)
+                ratios[name].append(one.timed / measured)
                 if name == _GROUPS[0] and not family.private:
                     row = {"measured_us": measured, "floor_us": floor, "predicted_us": one.us}
                     under.append({"problem": judged.problem.name, "config": _words(one.candidate.config), **row})

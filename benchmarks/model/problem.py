@@ -61,6 +61,21 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Timing:
+    """What a way of timing adds to the time on the GPU: the host's launch, events around it.
+
+    Attributes:
+        usual: microseconds that a published time is taken to have of it.
+        least: that it has at least.
+        most: that it may have.
+    """
+
+    usual: float = 0.0
+    least: float = 0.0
+    most: float = 0.0
+
+
+@dataclass(frozen=True)
 class Family:
     """The problems of one measured kernel.
 
@@ -74,7 +89,7 @@ class Family:
         differs: where our kernel is not the measured one, one sentence.
         problems: from the rows of the data, fewer when ``quick``.
         note: what to know of the measurements.
-        timing_us: what the way of timing may add to the time on the GPU (the host's launch, flushed caches).
+        timing: what the way of timing adds to the time on the GPU.
         private: lines of its table would be single times of the data, which are not ours to publish.
         packages: that have the measured kernel, by their names; the first that is there counts.
         drawn: configurations of a problem besides the winner, drawn where the measured kernel takes its place: of
@@ -90,7 +105,7 @@ class Family:
     differs: str
     problems: Callable[[Sequence[Row], bool], list[Problem]]
     note: str = ""
-    timing_us: float = 0.0
+    timing: Timing = Timing()
     private: bool = False
     packages: tuple[str, ...] = ()
     drawn: int | None = None

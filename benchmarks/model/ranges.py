@@ -6,7 +6,7 @@ looked for in them and in ranges that are fitted on the other families only, and
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import median
@@ -50,8 +50,8 @@ class Point:
 
     Attributes:
         one: the prediction.
-        measured: microseconds, as published.
-        least: the same without what the way of timing may have added.
+        measured: microseconds, as published, without what the way of timing adds at least.
+        least: without the most that it may have added.
     """
 
     one: Scored
@@ -76,8 +76,8 @@ def points(family: Family, results: Sequence[Judged]) -> list[Point]:
             measured = one.candidate.time_us or 0.0
             if family.private and measured < CREDIBLE_US:
                 continue
-            least = max(measured - family.timing_us, min(measured, one.light))
-            found.append(Point(one, measured, least))
+            most = max(measured - family.timing.least, min(measured, one.light))
+            found.append(Point(one, most, max(measured - family.timing.most, min(most, one.light))))
     return found
 
 
@@ -85,7 +85,7 @@ def telling(every: Mapping[str, Sequence[Point]], chosen: Sequence[Family]) -> d
     """The times that are fitted on: of the kernels that are predicted, and of little else."""
     found = {}
     for family in chosen:
-        listed = [one for one in every.get(family.name, ()) if family.timing_us <= LITTLE * one.measured]
+        listed = [one for one in every.get(family.name, ()) if one.measured - one.least <= LITTLE * one.measured]
         if listed and not family.stand_in:
             found[family.name] = listed
     return found
@@ -211,7 +211,7 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
     alone = apart(used, outside, every)
     lines = []
     for name, listed in every.items():
-        plain = [Point(point.one, point.measured, point.measured) for point in listed]
+        plain = [replace(point, measured=time, least=time) for point in listed if (time := point.one.candidate.time_us)]
         lines.append(
             {
                 "family": titles[name],

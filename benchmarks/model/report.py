@@ -208,9 +208,9 @@ def details(results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
                     {
                         "config": dict(one.candidate.config),
                         "measured_us": one.candidate.time_us,
-                        "predicted_us": one.us,
-                        "low_us": one.low,
-                        "high_us": one.high,
+                        "predicted_us": one.timed,
+                        "low_us": one.low + one.added,
+                        "high_us": one.high + one.added,
                         "bound": one.bound,
                         "resource_us": one.resource_us,
                         "suspect": one.candidate.suspect,

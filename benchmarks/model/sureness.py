@@ -109,12 +109,12 @@ def show(found: Mapping[str, Any]) -> None:
 
 
 _SURENESS = """\
-*in range*: the published time, or what is left of it without what the way of timing may have added (20 us of
-`do_bench`, 110 us where Python's launch and a synchronisation are in the time), lies between `low_us` and `high_us`.
-*as published*: the same without that allowance. *left out*: in ranges that were fitted on the other families only.
-*fitted on*: times of which the way of timing may have added a fifth at most (nearly any range holds the others), and
-none of families in which another kernel stands in for the timed one, or the host's work is in the time. Times of
-published winners under 5 us are left out.
+*in range*: the published time without what the way of timing adds (10 to 20 us of `do_bench`, up to 110 us where
+Python's launch and a synchronisation are in the time) lies between `low_us` and `high_us`. *as published*: the
+published time itself does. *left out*: in ranges that were fitted on the other families only. *fitted on*: times of
+which the way of timing leaves a fifth open at most (nearly any range holds the others), and none of families in which
+another kernel stands in for the timed one, or the host's work is in the time. Times of published winners under 5 us are
+left out.
 
 Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
 those whose times differ by more than 3 %), and by how much the median. *certainty* is the same share with every family

@@ -1,12 +1,13 @@
 """Coverage of the ranges, and from where on predictions tell two launches apart."""
 
+import dataclasses
 import json
 
 import pytest
 
 from benchmarks.model import ranges, sureness, tritons
-from benchmarks.model.evaluate import Judged, Scored
-from benchmarks.model.problem import Candidate, Family, Problem
+from benchmarks.model.evaluate import Judged, Scored, order_figures, time_figures
+from benchmarks.model.problem import Candidate, Family, Problem, Timing
 
 PROBLEM = Problem("p", (), 0.0, 0.0, "", "MI300X")
 
@@ -24,7 +25,7 @@ def judged(*rows):
 
 
 def test_what_the_timing_adds_may_explain_a_measurement():
-    found = family("mm", timing_us=20.0)
+    found = family("mm", timing=Timing(most=20.0))
     (inside, long) = ranges.points(found, judged(scored(10.0, 25.0), scored(10.0, 60.0)))
 
     assert inside.factor == 1
@@ -32,8 +33,21 @@ def test_what_the_timing_adds_may_explain_a_measurement():
 
 
 def test_timing_never_explains_more_than_light_allows():
-    (point,) = ranges.points(family("mm", timing_us=20.0), judged(scored(10.0, 22.0, light=8.0)))
+    (point,) = ranges.points(family("mm", timing=Timing(most=20.0)), judged(scored(10.0, 22.0, light=8.0)))
     assert point.least == 8
+
+
+def test_what_the_timing_adds_at_least_is_taken_off():
+    (point,) = ranges.points(family("mm", timing=Timing(14.0, 10.0, 20.0)), judged(scored(30.0, 60.0)))
+    assert (point.measured, point.least) == (50.0, 40.0)
+    assert point.factor == pytest.approx(40 / 30)
+
+
+def test_a_family_is_fitted_on_where_its_timing_leaves_little_open():
+    chosen = [family("mm", timing=Timing(14.0, 10.0, 20.0))]
+    rows = judged(scored(30.0, 40.0), scored(50.0, 61.0))
+    every = {"mm": ranges.points(chosen[0], rows)}
+    assert [one.measured for one in ranges.telling(every, chosen)["mm"]] == [51.0]
 
 
 def test_disturbed_and_incredible_times_are_left_out():
@@ -76,7 +90,7 @@ def test_what_is_left_outside_suits_families_left_out():
 
 def test_what_tells_little_of_the_model_is_judged_and_not_fitted():
     """A time that the timing may have made, and another kernel's: in the table, and in no range."""
-    chosen = [family("a"), family("b", timing_us=20.0), family("c", stand_in=True)]
+    chosen = [family("a"), family("b", timing=Timing(most=20.0)), family("c", stand_in=True)]
     results = {
         "a": judged(*(scored(10.0 + i, 11.0 + i) for i in range(20))),
         "b": judged(scored(100.0, 99.0), scored(100.0, 101.0), scored(120.0, 121.0)),
@@ -158,3 +172,9 @@ def test_figures_of_other_tritons_stand_beside_the_runs_own(tmp_path):
 )
 def test_versions_as_rows_have_them(text, mine, found):
     assert tritons.match(text, mine) == found
+
+
+def test_a_published_time_is_met_with_what_its_timing_adds():
+    one = dataclasses.replace(scored(10.0, 24.0), added=14.0)
+    assert time_figures(PROBLEM, [one], None)["ratio"] == pytest.approx(1.0)
+    assert order_figures(PROBLEM, [one, one], None)["raw"]["ratio"][1] == pytest.approx(1.0)
