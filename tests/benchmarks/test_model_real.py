@@ -345,3 +345,18 @@ def test_the_section_is_put_in_front_of_another_and_replaces_itself():
     once = error.placed(page, {"block_fp8": told}, titles, "How sure it is")
     assert once.index("| Block FP8, MI300X | vLLM 9.9 |") < once.index("## How sure it is")
     assert error.placed(once, {"block_fp8": told}, titles, "How sure it is") == once
+
+
+def test_aiters_attention_is_launched_token_by_token():
+    """A workgroup for each tile of queries of a head; the tensors are bshd, as its launcher has them."""
+    shape = {**kernel_of("flash_attention").shapes["llama_gqa"], "arch": "gfx942"}
+    b, h, hk, s, d = (shape[name] for name in ("B", "H", "HK", "SQ", "D"))
+    strides = [f"stride_{side}{axis}_in" for side in "qkv" for axis in "zh"]
+    names = [*strides, "stride_kn_in", "NUM_K_HEADS", "PRELOAD_V", "softmax_lse_ptr", "BLOCK_M", "NUM_XCD"]
+    launch = launches.aiter_attention(shape, {"BLOCK_M": 128, "BLOCK_N": 64, "PRE_LOAD_V": True}, names)
+    found = launch.args
+    assert launch.grid[0] == b * h * (s // 128)
+    assert [found[f"stride_{side}h_in"] for side in "qkv"] == [d, d, d]
+    assert (found["stride_qz_in"], found["stride_kz_in"], found["stride_kn_in"]) == (s * h * d, s * hk * d, hk * d)
+    assert (found["NUM_K_HEADS"], found["PRELOAD_V"], found["BLOCK_M"], found["NUM_XCD"]) == (hk, True, 128, 8)
+    assert found["softmax_lse_ptr"].shape == (b, h, s)

@@ -140,6 +140,7 @@ FAMILIES = (
         "16,384 tokens in all) with the head size 128 or 64. What was searched is not published: "
         f"{DRAWN} configurations are drawn of those that fit registers and LDS. Winners of kernels with a second "
         "part of the head, with dropout and of the backward pass are not asked: their kernels are not ours.",
+        packages=("aiter",),
     ),
     Family(
         "mla_reduce",

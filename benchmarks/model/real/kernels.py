@@ -79,6 +79,11 @@ REAL = (
         places=((f"{_BASIC}/gemm_afp4wfp4.py", "_gemm_afp4wfp4_kernel"),),
     ),
     RealKernel(
+        "aiter attention", "flash_attention", "aiter", launches.aiter_attention,
+        places=(("aiter/ops/triton/_triton_kernels/attention/mha.py", "_attn_fwd"),),
+        when=lambda shape: shape["layout"] == "bshd",
+    ),
+    RealKernel(
         "perf-kernels tune_gemm", "tune_gemm", "perf-kernels", launches.tune_gemm,
         places=(("python/perf-kernels/tools/tune_gemm/matmul_kernel.py", "matmul_kernel"),),
     ),

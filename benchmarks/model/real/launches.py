@@ -17,6 +17,8 @@ _MX_REDUCED = (16, 64)
 _MX_SCALED = 32
 _MX_SMALLEST = 128
 _MX_LEAST = 16
+_LARGEST = {"fp16": 65504.0, "bf16": 3.3895313892515355e38}
+"""Of a type, as torch tells it."""
 
 
 def served(config: Config) -> dict[str, Any]:
@@ -161,6 +163,33 @@ def state_update(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
     }  # fmt: skip
     grid = (-(-rows // config["BLOCK_M"]), tokens, heads)
     return Launch(arguments(names, known, served(config)), grid)
+
+
+def aiter_attention(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
+    """AITER's forward attention: ``ops/triton/attention/mha.py`` at e4048607a5, with the sums that training needs."""
+    batch, heads, keys, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
+    dtype = shape["dtype"]
+    sides = {"q": (heads, sq), "k": (keys, sk), "v": (keys, sk), "o": (heads, sq)}
+    known: dict[str, Any] = {}
+    for name, (count, length) in sides.items():
+        known["out_ptr" if name == "o" else f"{name}_ptr"] = Tensor(dtype, (batch, length, count, d))
+        along = "mk" if name == "q" else "mn" if name == "o" else "nk"
+        steps = (length * count * d, d, count * d, 1)
+        known |= {f"stride_{name}{axis}_in": step for axis, step in zip(f"zh{along}", steps, strict=True)}
+    absent = ("alibi_slopes_ptr", "s_dmask_ptr", "dropout_mask_ptr", "sink_ptr", "cu_seqlens_q", "cu_seqlens_k")
+    known |= {f"stride_descale_{side}_z_in": 0 for side in "qkv"} | {f"descale_{side}_ptr": None for side in "qkv"}
+    known |= {f"stride_alibi_{axis}_in": 0 for axis in "zh"} | {f"stride_sd_{axis}_in": 0 for axis in "zhmn"}
+    known |= {
+        **dict.fromkeys(absent), "softmax_lse_ptr": Tensor("fp32", (batch, heads, sq)), "stride_lse_z_in": heads * sq,
+        "stride_lse_h_in": sq, "stride_lse_m_in": 1, "sm_scale": d**-0.5, "dropout_p": 0.0, "philox_seed": 0,
+        "philox_offset_base_in": 0, "SEQLEN_Q": sq, "SEQLEN_K": sk, "IS_CAUSAL": shape["causal"],
+        "NUM_Q_HEADS": heads, "NUM_K_HEADS": keys, "PRELOAD_V": config["PRE_LOAD_V"], "BLOCK_DMODEL": d,
+        "BLOCK_DMODEL_POW2": max(16, 1 << (d - 1).bit_length()), "BLOCK_DMODEL_PE": 0, "RETURN_SCORES": False,
+        "ENABLE_DROPOUT": False, "IS_FP8": False, "FP8_MAX": _LARGEST[dtype], "VARLEN": False, "BATCH": batch,
+        "NUM_XCD": _xcds(shape["arch"]), "SWIZZLE": "default", "USE_INT64_STRIDES": True, "ENABLE_SINK": False,
+        "SLIDING_WINDOW": 0, "HEAD_STRIDE_ALIGNED_8": d % 8 == 0,
+    }  # fmt: skip
+    return Launch(arguments(names, known, config), (batch * heads * -(-sq // config["BLOCK_M"]),))
 
 
 def tune_gemm(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
