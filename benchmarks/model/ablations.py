@@ -1,8 +1,12 @@
-"""What each effect is worth: families judged again with one effect after the other left out."""
+"""What each effect is worth: families judged again with one effect after the other left out.
+
+After the effects come the constants that an architecture has of its own, each with what other architectures take
+instead: an effect is in the model everywhere, a constant of one architecture has to pay there.
+"""
 
 import multiprocessing
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from benchmarks.model.compiling import Facts
@@ -19,7 +23,26 @@ EVERY = 4
 WINNERS = ("fused_moe", "block_fp8")
 """Families of winners whose problems are judged: kernels of their own, with their GPU's most problems."""
 
+TIMED = ("retunes", "aiter_bf16", "flydsl")
+"""Families of pairs and of single times that are judged, too: those of a GPU that no ordered table is of."""
+
 Table = Mapping[str, Mapping[str, Any]]
+Constants = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What is left out.
+
+    Attributes:
+        name: of its line in the table.
+        effect: that is switched off; empty for none.
+        constants: by architecture, those that others take instead of its own.
+    """
+
+    name: str
+    effect: str = ""
+    constants: Constants = field(default_factory=dict)
 
 
 def figures(facts: Facts, chosen: Sequence[Family], rows: list[Row], *, quick: bool, jobs: int) -> dict[str, Table]:
@@ -35,27 +58,35 @@ def figures(facts: Facts, chosen: Sequence[Family], rows: list[Row], *, quick: b
     found: dict[str, Table] = {}
     for family in chosen:
         problems = _problems(family, rows, quick=quick)
-        if not problems or max(len(problem.candidates) for problem in problems) < FEW:
+        few = family.name not in TIMED and max((len(one.candidates) for one in problems), default=0) < FEW
+        if few or not problems:
             continue
         facts.prepare([point for one in problems for candidate in one.candidates for point in candidate.points])
-        tasks = [(facts, family, problems, effect) for effect in ("", *_effects())]
+        tasks = [(facts, family, problems, one) for one in _ablations(problems)]
         if jobs > 1 and "fork" in multiprocessing.get_all_start_methods():
             # Facts are large, and forked processes have them already.
             with multiprocessing.get_context("fork").Pool(jobs, _take, (tasks,)) as pool:
                 tables = pool.map(_of_task, range(len(tasks)), chunksize=1)
         else:
             tables = [_without(*task) for task in tasks]
-        found[family.name] = {
-            f"without {effect}" if effect else "all effects": table
-            for (*_, effect), table in zip(tasks, tables, strict=True)
-        }
+        found[family.name] = {one.name: table for (*_, one), table in zip(tasks, tables, strict=True)}
     return found
 
 
 def _problems(family: Family, rows: list[Row], *, quick: bool) -> list[Problem]:
-    if family.question == "order":
+    if family.question == "order" or family.name in TIMED:
         return family.problems(rows, quick)
     return family.problems(rows, quick)[::EVERY] if family.name in WINNERS else []
+
+
+def _ablations(problems: Sequence[Problem]) -> Iterator[Ablation]:
+    yield Ablation("all effects")
+    for effect in _effects():
+        yield Ablation(f"without {effect}", effect)
+    own = _own(sorted({problem.product for problem in problems}))
+    for name in sorted({name for constants in own.values() for name in constants}):
+        instead = {arch: {name: constants[name]} for arch, constants in own.items() if name in constants}
+        yield Ablation(f"usual {name}", constants=instead)
 
 
 def _effects() -> list[str]:
@@ -64,17 +95,28 @@ def _effects() -> list[str]:
     return [one.name for one in fields(Effects) if getattr(Effects(), one.name) is True]
 
 
-def _without(facts: Facts, family: Family, problems: Sequence[Problem], effect: str) -> dict[str, Any]:
+def _own(products: Sequence[str]) -> dict[str, dict[str, float]]:
+    """By architecture, what others take instead of the constants that it has of its own."""
+    from kprof.hardware.machine import load, usual_model
+
+    usual, archs = usual_model(), {arch.name: arch.model for arch in map(load, products)}
+    return {
+        arch: {name: usual[name] for name, value in own.items() if usual.get(name, value) != value}
+        for arch, own in archs.items()
+    }
+
+
+def _without(facts: Facts, family: Family, problems: Sequence[Problem], left_out: Ablation) -> dict[str, Any]:
     from kprof_analyzers.model import Effects
 
-    effects = replace(Effects(), **{effect: False}) if effect else None
-    return summary(judge(Model(facts, effects), family, problems))
+    effects = replace(Effects(), **{left_out.effect: False}) if left_out.effect else None
+    return summary(judge(Model(facts, effects, left_out.constants), family, problems))
 
 
-_TASKS: list[tuple[Facts, Family, Sequence[Problem], str]] = []
+_TASKS: list[tuple[Facts, Family, Sequence[Problem], Ablation]] = []
 
 
-def _take(tasks: list[tuple[Facts, Family, Sequence[Problem], str]]) -> None:
+def _take(tasks: list[tuple[Facts, Family, Sequence[Problem], Ablation]]) -> None:
     _TASKS[:] = tasks
 
 
@@ -91,28 +133,52 @@ def show(tables: Mapping[str, Table]) -> None:
 
 def _words(found: Table) -> str:
     """What the figures are taken over."""
-    if _ordered(found):
+    if "clean_spearman" in found["all effects"]:
         return "averages over problems that have an order, clean rows"
-    return f"one problem in {EVERY}: {found['all effects']['problems']}"
+    count = found["all effects"]["problems"]
+    return f"one problem in {EVERY}: {count}" if "top5_percent" in found["all effects"] else f"all problems: {count}"
 
 
 def text(found: Table) -> list[str]:
     """What stands above a family's table on the page."""
-    return [] if _ordered(found) else [f"{_words(found).capitalize()}.", ""]
-
-
-def _ordered(found: Table) -> bool:
-    return "clean_spearman" in found["all effects"]
+    return [f"{_words(found).capitalize()}.", ""] if "top5_percent" in found["all effects"] else []
 
 
 def lines(found: Table) -> tuple[list[str], list[list[str]]]:
     """Header and lines of a family's table."""
-    if _ordered(found):
-        keys = [("Spearman", "clean_spearman"), ("top-1", "clean_top1"), ("top-5", "clean_top5")]
-        keys += [("pairs", "clean_pairs"), ("median ratio", "clean_ratio")]
-    else:
-        keys = [("in the top 5 %", "top5_percent"), ("median percentile", "median_percentile")]
-        keys += [("among the first 5", "recall_top5"), ("first 20", "recall_top20")]
-        keys += [("median time over best", "median_time_over_best")]
+    keys = next(keys for asked, keys in _COLUMNS.items() if asked in found["all effects"])
     cells = [[name, *(cell(table.get(key)) for _, key in keys)] for name, table in found.items()]
     return ["", *(head for head, _ in keys)], cells
+
+
+_COLUMNS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "clean_spearman": (
+        ("Spearman", "clean_spearman"),
+        ("top-1", "clean_top1"),
+        ("top-5", "clean_top5"),
+        ("pairs", "clean_pairs"),
+        ("median ratio", "clean_ratio"),
+    ),
+    "top5_percent": (
+        ("in the top 5 %", "top5_percent"),
+        ("median percentile", "median_percentile"),
+        ("among the first 5", "recall_top5"),
+        ("first 20", "recall_top20"),
+        ("median time over best", "median_time_over_best"),
+    ),
+    "gain_spearman": (
+        ("sign right", "sign_right"),
+        ("gains' Spearman", "gain_spearman"),
+        ("within 1.25", "within_1.25"),
+        ("in range", "in_range"),
+        ("median ratio", "ratio_median"),
+    ),
+    "spearman": (
+        ("Spearman", "spearman"),
+        ("p10 ratio", "ratio_p10"),
+        ("median", "ratio_median"),
+        ("p90", "ratio_p90"),
+        ("in range", "in_range"),
+    ),
+}
+"""A figure that tells what a family was asked, to its table's columns."""

@@ -127,6 +127,13 @@ def product_in(text: str) -> str | None:
     return next((word for word in candidates if word and find_product(word) is not None), None)
 
 
+def usual_model() -> dict[str, float]:
+    """What the performance model takes for an architecture whose own file says nothing else; units: model.toml."""
+    from kprof.hardware.reader import common_model
+
+    return common_model(_FOLDER / "model.toml")
+
+
 @cache
 def _load(arch: str) -> Architecture:
     from kprof.hardware.reader import read

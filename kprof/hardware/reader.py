@@ -75,6 +75,11 @@ def _architecture(data: Table, sources: Mapping[str, FigureSource]) -> Architect
     )
 
 
+def common_model(path: Path) -> dict[str, float]:
+    """Figures of the file with what the performance model takes where an architecture's own says nothing else."""
+    return _figures(_toml(path)["model"])
+
+
 def _over(common: Table, own: Table) -> dict[str, Any]:
     """A table of common figures with an architecture's own in their places; each keeps its source."""
     cited = dict.fromkeys(_figures(common), common["source"]) | common.get("sources", {})
