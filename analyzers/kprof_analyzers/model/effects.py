@@ -19,7 +19,7 @@ class Effects:
         wrapped_rows: rows of a tile that wrap round to others of it move no bytes of their own.
         wave_quantisation: workgroups run in rounds; without it the grid is spread evenly.
         persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
-        short_runs: rows of a tile that are shorter than a channel's interleave get less bandwidth.
+        short_runs: rows of a tile that are shorter than L2's line (a channel's interleave where they miss) are slower.
         out_of_step: CUs load at different times, so that each may have more than its share of memory at once.
         cache_modifiers: streaming loads (``nt``) get less bandwidth.
         matrix_power: the matrix units do not sustain their peak.

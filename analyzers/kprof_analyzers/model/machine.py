@@ -14,13 +14,13 @@ _ISSUE = IssueRules(cycles=1, valu_lanes=32, matrix_unit=False)
 
 @dataclass(frozen=True)
 class Channels:
-    """How the memory system deals with runs of bytes that are shorter than a channel's part of the addresses.
+    """How the memory system deals with runs of bytes that are shorter than a line, or than a channel's part of memory.
 
     Attributes:
-        line: bytes that L2 asks for at least.
+        line: bytes that L2 holds and asks for at once.
         interleave: bytes after which it goes on to its next channel.
-        short: more work for each time that a run would fit once more into the interleave.
-        most: work for the shortest run against one that fills the interleave.
+        short: more work for each time that a run would fit once more into what it is measured by.
+        most: work for the shortest run against one that fills it.
     """
 
     line: int
@@ -28,13 +28,25 @@ class Channels:
     short: float
     most: float
 
-    def effort(self, run: int | None) -> float:
-        """Work for a run of bytes against one that fills the channel that it falls into; 1 where it is not known."""
-        return 1.0 if run is None else min(self.most, 1 + self.short * max(0.0, self.interleave / run - 1))
+    def effort(self, run: int | None, missing: float = 1.0) -> float:
+        """Work on the way from L2 for a run of bytes against one that is long enough; 1 where it is not known.
+
+        What L2 has goes out in lines. What it must fetch keeps a channel busy that longer runs would fill.
+
+        Args:
+            run: bytes side by side.
+            missing: share of the loads that miss L2.
+        """
+        if run is None:
+            return 1.0
+        return (1 - missing) * self._work(run, self.line) + missing * self._work(run, self.interleave)
 
     def effort_beyond(self, run: int | None) -> float:
         """The same behind L2, which asks for whole lines."""
         return self.effort(None if run is None else max(run, self.line))
+
+    def _work(self, run: int, full: int) -> float:
+        return min(self.most, 1 + self.short * max(0.0, full / run - 1))
 
 
 @dataclass(frozen=True)

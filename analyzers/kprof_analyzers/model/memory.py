@@ -42,7 +42,7 @@ def memory_paths(
         rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
-    # Short runs fill less than a channel's interleave on the path from L2, and on those behind it.
+    # Short runs fill less than a line of L2 on the way from there, and less than a channel's interleave behind it.
     effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
     load = effort / rate
     if "mall" in machine.level_bytes and not near_only:

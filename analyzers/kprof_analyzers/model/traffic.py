@@ -179,7 +179,7 @@ def sharing(
         one, all_ = _unique(access, xcds, together, window, in_blocks=in_blocks)
         near += part * one
         far += part * all_
-        effort += part * channels.effort(access.run)
+        effort += part * channels.effort(access.run, one)
         distant += part * one * channels.effort_beyond(access.run)
         weight += part
     if not weight:

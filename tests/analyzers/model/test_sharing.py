@@ -137,10 +137,19 @@ def test_short_runs_cost_more_and_whole_lines_beyond_l2(run, near, far):
 
 
 def test_short_runs_of_what_l2_holds_cost_nothing_beyond_it():
-    held, missed = access(0, run=128), access(list(range(64)), run=256)
+    held, missed = access(0, run=64), access(list(range(64)), run=256)
     found = sharing([held, missed], 1, 64, CHANNELS)
-    assert found.effort == pytest.approx(1.25)
+    assert found.effort == pytest.approx(1.25, abs=0.01)
     assert found.effort_beyond == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(("run", "hit", "missed"), [(256, 1, 1), (128, 1, 1.5), (64, 1.5, 2), (16, 2, 2)])
+def test_what_l2_has_goes_out_in_lines_and_the_rest_is_fetched_from_channels(run, hit, missed):
+    assert (CHANNELS.effort(run, 0.0), CHANNELS.effort(run, 1.0)) == (hit, missed)
+    assert CHANNELS.effort(run, 0.25) == pytest.approx(0.75 * hit + 0.25 * missed)
+    # One of eight workgroups of an XCD fetches the tile, seven find it there.
+    found = sharing([access([n // 8 for n in range(64)], run=run)], 1, 64, CHANNELS)
+    assert found.effort == pytest.approx((7 * hit + missed) / 8)
 
 
 def test_short_runs_of_what_comes_from_memory_take_longer(kernel):
