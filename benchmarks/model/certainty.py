@@ -45,6 +45,7 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
     others = _percent(fmean(one["left_out"] for one in apart))
     worst = _percent(min(one["left_out"] for one in apart))
     few = timings.sentence(data["sureness"]["timings"])
+    gains = timings.gains(data["sureness"]["timings"])
     (_, near, _), *farther = steps(orders)
     shares = ", ".join(f"{_percent(share)} from {_percent(least)}" for least, share, _ in farther)
     alone = [one for one in left_out(orders, ENOUGH) if one["told"] >= FEW]
@@ -58,8 +59,8 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
             f"Half of these times have a range of {data['sureness']['width']:.1f} or less from lower to upper end.",
             _retunes(data["retunes"]["summary"]),
         ],
-        "docs/tune.md": [f"on the published 12,288 sweep of tritonBLAS {few}."],
-        "kprof/tuning/residuals.py": [f"{few}."],
+        "docs/tune.md": [f"on the published 12,288 sweep of tritonBLAS {few}.", gains],
+        "kprof/tuning/residuals.py": [f"{few}.", gains],
         "benchmarks/model/failures.md": [_narrow(apart)],
         "docs/validation/model.md": [_narrow(apart)],
         "kprof/document.py": [f"where {inside} of published times do"],

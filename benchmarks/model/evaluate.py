@@ -36,6 +36,7 @@ class Scored:
         light: the least time for the same work, microseconds.
         sort: why the range is as wide as it is, of the longest launch.
         added: what the way of timing adds to a published time, microseconds.
+        shares: of the predicted time of all launches, by cause.
     """
 
     candidate: Candidate
@@ -48,6 +49,7 @@ class Scored:
     light: float = 0.0
     sort: str = "usual"
     added: float = 0.0
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def timed(self) -> float:
@@ -114,6 +116,7 @@ class Model:
             resource_us(problem, candidate),
             sum(p.speed_of_light_us or 0.0 for p in predictions),
             sort_of(longest, facts[0].arch.name),
+            shares=_shares(predictions),
         )
 
     def predict(self, facts: "KernelFacts", repeated: float | None = None) -> Any:
@@ -138,6 +141,12 @@ class Model:
             with stopwatch(self.seconds):
                 self._known[key] = predict(facts, effects=effects, repeated=repeated)
         return self._known[key]
+
+
+def _shares(predictions: Sequence[Any]) -> dict[str, float]:
+    whole = sum(p.time_us for p in predictions) or 1.0
+    causes = dict.fromkeys(cause for p in predictions for cause in p.shares)
+    return {str(c): sum(p.shares.get(c, 0.0) * p.time_us for p in predictions) / whole for c in causes}
 
 
 def sort_of(prediction: Any, arch: str) -> str:

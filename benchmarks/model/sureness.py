@@ -123,7 +123,9 @@ weighing alike, retunes among them, which `advise`, `tune`, `check` and `diff` s
 MI210 have the ten best configurations only.
 
 *Corrected by a few timings*: what `tune --measured` and `--verify` do, simulated. Timings are drawn by lot, twenty
-times; *the others* are what was not drawn. *best / chosen*: the model's first choices are timed instead, the others
+times; *the others* are what was not drawn. *by those that tell most*: what `times.csv` of `tune -o` asks for is timed
+instead. Sweeps are of one problem; of families with a configuration or two of many problems those of a kernel on a GPU
+are taken together, two hundred at most. *best / chosen*: the model's first choices are timed instead, the others
 corrected by them, and the fastest is taken; its time against the shortest of the sweep.
 """
 

@@ -8,27 +8,30 @@ from typing import Any
 from benchmarks.model import metrics
 from benchmarks.model.evaluate import Judged, Scored, distinct
 from benchmarks.model.problem import Family
+from kprof.tuning.residuals import Timing, informative, learn
 
-COUNTS = (0, 1, 3, 5, 10, 30)
+COUNTS = (0, 1, 3, 5, 10, 30, 100)
 DRAWS = 20
 """Times that the timings are drawn by lot."""
 LEFT = 3
 """Configurations that must be left to be judged."""
 ASKED = 10
 """Timings after which the page tells what they gave."""
+MANY = 200
+"""Configurations of a pool; of more, so many drawn by lot."""
+WORTH = 0.02
+"""Least fall of the error with most timings, where the share of it that few give is told."""
 
 
 def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
-    """For each sweep, by the number of timings, how the configurations are met that were not timed, and the choice."""
+    """By the number of timings, how the configurations are met that were not timed, and the choice.
+
+    Sweeps of one problem are judged each by itself; of families that have single configurations of many problems, all
+    those of a kernel on a GPU.
+    """
     found = []
     for family in chosen:
-        if family.question != "order":
-            continue
-        sweeps = []
-        for judged in results.get(family.name, ()):
-            rows = distinct([one for one in judged.scored if one.candidate.time_us and not one.candidate.suspect])
-            if judged.figures.get("spread", 1.0) > 1 + metrics.NEAR:
-                sweeps.append(rows)
+        sweeps = _sweeps(family, results.get(family.name, ()))
         for count in COUNTS:
             judged_here = [_after(rows, count) for rows in sweeps if len(rows) >= count + LEFT]
             if judged_here:
@@ -37,8 +40,31 @@ def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -
     return found
 
 
+def _sweeps(family: Family, results: Sequence[Judged]) -> list[list[Scored]]:
+    """The rows that are judged together."""
+    if family.question == "order":
+        told = [judged for judged in results if judged.figures.get("spread", 1.0) > 1 + metrics.NEAR]
+        return [_timed(judged.scored) for judged in told]
+    if family.question not in ("time", "pair"):
+        return []
+    pools: dict[tuple[str, str], list[Scored]] = {}
+    for judged in results:
+        for one in judged.scored:
+            pools.setdefault((one.candidate.points[0].kernel, judged.problem.product), []).append(one)
+    rows = [_timed(pool) for pool in pools.values()]
+    return [Random(0).sample(pool, MANY) if len(pool) > MANY else pool for pool in rows if len(pool) >= ASKED + LEFT]
+
+
+def _timed(rows: Sequence[Scored]) -> list[Scored]:
+    return distinct([one for one in rows if one.candidate.time_us and not one.candidate.suspect])
+
+
 def _after(rows: Sequence[Scored], count: int) -> dict[str, float]:
-    """Means over the draws; ``chosen``: the best time over the chosen one's with the model's first choices timed."""
+    """Means over the draws, and what other choices of the timings give.
+
+    ``told``: the error where those are timed that tell most. ``chosen``: the best time over the chosen one's with the
+    model's first choices timed.
+    """
     draws = [Random(draw).sample(range(len(rows)), count) for draw in range(DRAWS if count else 1)]
     each = [_judged(rows, timed) for timed in draws]
     first = sorted(range(len(rows)), key=lambda place: rows[place].us)[:count]
@@ -48,6 +74,7 @@ def _after(rows: Sequence[Scored], count: int) -> dict[str, float]:
     return {
         "before": _judged(rows, ())[0],
         "error": fmean(one[0] for one in each),
+        "told": _judged(rows, informative([(_knobs(one), one.shares) for one in rows], count))[0],
         "in_range": fmean(one[1] for one in each),
         "spearman": fmean(one[2] for one in each),
         "chosen": best / _time(rows[choice]),
@@ -66,17 +93,16 @@ def _judged(rows: Sequence[Scored], timed: Sequence[int]) -> tuple[float, float,
 
 def _corrected(rows: Sequence[Scored], timed: Sequence[int]) -> list[tuple[float, float, float]]:
     """Time and range of each configuration; what was timed has its own time."""
-    from kprof.tuning.residuals import learn
-
     if not timed:
         return [(one.us, one.low, one.high) for one in rows]
-    learned = learn([(_knobs(rows[place]), _time(rows[place]), rows[place].us) for place in timed])
+    told = (rows[place] for place in timed)
+    learned = learn([Timing(_knobs(one), _time(one), one.us, one.shares) for one in told])
     found = []
     for place, one in enumerate(rows):
         if place in set(timed):
             found.append((_time(one),) * 3)
             continue
-        by = learned.of(_knobs(one))
+        by = learned.of(_knobs(one), one.shares)
         found.append((one.us * by.factor, one.us * by.low, one.us * by.high))
     return found
 
@@ -99,13 +125,14 @@ def table(found: Sequence[Mapping[str, Any]]) -> tuple[str, list[str], list[list
         "sweeps",
         "median error",
         "of the others, corrected",
+        "by those that tell most",
         "in range",
         "Spearman",
         "best / chosen",
     ]
     lines = [
         [one["family"], str(one["timings"]), str(one["sweeps"]), f"{one['before']:.1%}",
-         f"{one['error']:.1%}", f"{one['in_range']:.0%}",
+         f"{one['error']:.1%}", f"{one['told']:.1%}", f"{one['in_range']:.0%}",
          f"{one['spearman']:.2f}", f"{one['chosen']:.3f}"]
         for one in found
     ]  # fmt: skip
@@ -118,9 +145,39 @@ def sentence(found: Sequence[Mapping[str, Any]]) -> str:
     ten, most = by[ASKED], by[max(by)]
     return (
         f"the median error of what was not timed goes from {_one(ten['before'])} to {_one(ten['error'])} % with ten "
-        f"timings and to {_one(most['error'])} % with {max(by)}; its Spearman is {ten['spearman']:.2f} and "
-        f"{most['spearman']:.2f}"
+        f"timings drawn by lot, to {_one(ten['told'])} % with the ten that tell most, and to {_one(most['error'])} % "
+        f"with {max(by)}; its Spearman is {ten['spearman']:.2f} and {most['spearman']:.2f}"
     )
+
+
+def gained(found: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, float, float]]:
+    """Family to the most timings that were drawn, and of the error that these take away, what ten take.
+
+    Two shares: of ten drawn by lot, and of the ten that tell most. Families that have so few timings, or whose error
+    hardly falls, are left out.
+    """
+    shares = {}
+    for name in dict.fromkeys(one["family"] for one in found):
+        by = {one["timings"]: one for one in found if one["family"] == name}
+        most = max(by)
+        fall = by[most]["before"] - by[most]["error"]
+        if ASKED in by and most > ASKED and fall >= WORTH:
+            ten = by[ASKED]
+            shares[name] = (most, *((ten["before"] - ten[key]) / fall for key in ("error", "told")))
+    return shares
+
+
+def gains(found: Sequence[Mapping[str, Any]]) -> str:
+    """The same in words."""
+    told = gained(found)
+    named = "; ".join(
+        f"{name} {_whole(best)} (of {most}; by lot {_whole(lot)})" for name, (most, lot, best) in told.items()
+    )
+    return f"Of what many timings take off the error, the ten that tell most take: {named}."
+
+
+def _whole(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _one(share: float) -> str:

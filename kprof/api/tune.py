@@ -114,7 +114,20 @@ class Tuned(Result):
         if search is None or search.files.output is None:
             return []
         write_output(os.path.join(search.files.output, "result.json"), self.to_json())  # noqa: PTH118 - text
-        return request.write_formats(search.writers, search.subject, search.found, self.document, search.files)
+        notes = self._write_times(search.files.output)
+        return notes + request.write_formats(search.writers, search.subject, search.found, self.document, search.files)
+
+    def _write_times(self, folder: str) -> list[str]:
+        """What to time, as a file to be filled in; one that is there already is left, since times may stand in it."""
+        from kprof.output.writing import write_output
+        from kprof.tuning.times_file import NAME, times_csv
+
+        place = os.path.join(folder, NAME)  # noqa: PTH118 - text
+        text = times_csv(self.document)
+        if not text or os.path.exists(place):  # noqa: PTH110 - text
+            return []
+        write_output(place, text)
+        return [f"{place}: the ten configurations whose times correct the others best; fill in time_us for --measured"]
 
 
 def tune(

@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 _SHOWN = 6
 _UNIT = "cycles an element"
 _DOMINATED = 3
-_HEADINGS = ("predicted", "spilled", "scratch", "VGPRs", "waves", "LDS KiB", "loads", "drains", "instr", "issue")
+_HEADINGS = (
+    "predicted",
+    "likely",
+    "spilled",
+    "scratch",
+    "VGPRs",
+    "waves",
+    "LDS KiB",
+    "loads",
+    "drains",
+    "instr",
+    "issue",
+)
 # What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
 _SPARE = ("issue", "instr", "drains", "LDS KiB", "loads")
 _CHANGE = 26
@@ -64,6 +76,9 @@ def show_trials(trials: "Trials", console: "Console") -> None:
             trials.ranked_by, ""
         )
         console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
+    assumed = dict.fromkeys(said for trial in (trials.start, *trials.best[:_SHOWN]) for said in trial.assumptions)
+    for said in assumed:
+        console.print(f"Assumed: {said}", style="dim", markup=False)
     if asked := _ask(trials):
         console.print(asked, style="dim", markup=False)
 
@@ -165,6 +180,12 @@ def _predicted(trial: "Trial") -> str:
     return "-" if trial.cost is None else f"{trial.cost:.3g} cyc"
 
 
+def _likely(trial: "Trial") -> str:
+    from kprof.reporters.tune_text import span
+
+    return "-" if trial.low_us is None or trial.high_us is None else span(trial.low_us, trial.high_us)
+
+
 def _cells(trial: "Trial") -> list[str]:
     measure = trial.measure
     assert measure is not None
@@ -172,6 +193,7 @@ def _cells(trial: "Trial") -> list[str]:
     issue = "" if measure.issue_per_work == float("inf") else f"{measure.issue_per_work:.3g}"
     return [
         _predicted(trial),
+        _likely(trial),
         f"{measure.vgpr_spills}",
         f"{measure.scratch}",
         f"{measure.vgprs}",

@@ -55,6 +55,8 @@ def verdict(report: "TuneReport") -> str:
         return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}{why}"
     best = report.problems[0].ranking[0]
     time = f"{predicted(best)} predicted{_likely(best)}"
+    if best.given:
+        time = f"{predicted(best)} measured, as given"
     if best.measured_ms is not None:
         time = f"{microseconds(1000 * best.measured_ms)} measured"
     gain = ""
@@ -153,7 +155,7 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
 
 def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
     """How sure it is that the first is faster than the kernel's own, and than the next that is told apart from it."""
-    other = next((one for one in problem.ranking[1:] if not one.tie and one.certainty is not None), None)
+    other = next((one for one in problem.ranking[1:] if not one.tie), None)
     named = [("the kernel's own", problem.own), ("the next one told apart from it", other)]
     said = [f"than {name} {100 * one.certainty:.0f} %" for name, one in named if one is not None and one.certainty]
     if said:
@@ -161,6 +163,21 @@ def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
             console,
             f"certainty that the first is faster: {', '.join(said)} (of published pairs predicted so far apart)",
         )
+    elif _no_published_times(problem, other):
+        _fold(console, "certainty that the first is faster: not known, no published times of this architecture")
+
+
+def _no_published_times(problem: "TunedProblem", other: "Ranked | None") -> bool:
+    """Whether there is a certainty for none, though all are predicted times that are told apart by their difference."""
+    from kprof.tuning.candidates import WIDE
+
+    if not problem.ranking:
+        return False
+    first = problem.ranking[0]
+    pair = [first, *(one for one in (other, problem.own) if one is not None and one.config != first.config)]
+    bounded = first.low_us is not None and first.high_us is not None and first.high_us <= WIDE * first.low_us
+    predicted_only = all(one.time_us is not None and one.measured_ms is None and not one.given for one in pair)
+    return len(pair) > 1 and bounded and predicted_only
 
 
 def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Mapping[str, Any]) -> None:
@@ -217,7 +234,7 @@ def _speed(problem: "TunedProblem") -> str:
 def _remark(one: "Ranked") -> str:
     count = len(one.alike) + one.variants
     alike = f"+{count:,} alike" if count else ""
-    return ", ".join(filter(None, (alike, one.note)))
+    return ", ".join(filter(None, (alike, "measured, given" if one.given else "", one.note)))
 
 
 def _cells(one: "Ranked", *, measured: bool) -> list[str]:

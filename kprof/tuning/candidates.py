@@ -26,6 +26,7 @@ class Scored:
         bound: what limits the longest of its launches.
         resources: of the kernel itself.
         codes: hashes of the programs it launches; configurations with the same ones are one program.
+        shares: of the predicted time, by cause; empty where they are not known.
         parts: launches besides the kernel itself, with their times.
         assumptions: what was assumed.
         alike: further configurations that lead to the same program and launch.
@@ -49,6 +50,7 @@ class Scored:
     cycles_per_element: float | None = None
     axis: str = ""
     given: bool = False
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cost(self) -> float:
@@ -98,6 +100,7 @@ class Candidate:
             resources=main.resources,
             codes=tuple(answer.isa for answer in own),
             parts={name: answer.time_us or 0.0 for name, answer in others},
+            shares=_shares(own),
             assumptions=tuple(dict.fromkeys(said for answer in own for said in answer.assumptions)),
         )
 
@@ -123,6 +126,16 @@ class Candidate:
             cycles_per_element=sum(answer.cycles_per_element or 0.0 for answer in untimed),
             axis=axes[0],
         )
+
+
+def _shares(answers: Sequence[TaskResult]) -> dict[str, float]:
+    """Of all launches together, each by its time."""
+    whole = sum(answer.time_us or 0.0 for answer in answers) or 1.0
+    found: dict[str, float] = {}
+    for answer in answers:
+        for cause, share in answer.shares.items():
+            found[cause] = found.get(cause, 0.0) + share * (answer.time_us or 0.0) / whole
+    return found
 
 
 def _bounds(answer: TaskResult) -> tuple[float, float]:
@@ -181,6 +194,11 @@ def tied(ranked: Sequence[Scored]) -> int:
     return next((i for i, one in enumerate(ranked) if not is_tie(ranked[0], one)), len(ranked))
 
 
+def guessed(best: Scored) -> bool:
+    """Whether the model had to guess: its range says so."""
+    return best.low_us is not None and best.high_us is not None and best.high_us > WIDE * best.low_us
+
+
 def is_tie(best: Scored, other: Scored) -> bool:
     """Whether another configuration may be as fast as the best one; by their measured times where both have one.
 
@@ -194,7 +212,6 @@ def is_tie(best: Scored, other: Scored) -> bool:
         return other.measured_ms <= best.measured_ms * (1 + TIE)
     if best.given and other.given:
         return other.cost <= best.cost * (1 + TIE)
-    bounds = (best.low_us, best.high_us, other.low_us)
-    if None not in bounds and (best.high_us or 0.0) > WIDE * (best.low_us or 0.0):
+    if other.low_us is not None and guessed(best):
         return (other.low_us or 0.0) <= best.cost
     return other.cost < best.cost * (1 + least_difference())

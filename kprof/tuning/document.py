@@ -6,11 +6,12 @@ from typing import Literal
 import msgspec
 
 from kprof.kernel_spec import Shape
-from kprof.tuning.candidates import Scored, is_tie, tied
+from kprof.tuning.candidates import Scored, guessed, is_tie, tied
 from kprof.tuning.problems import Problem
 from kprof.tuning.search_result import SearchResult
 from kprof.tuning.short_list import short_list, variants
 from kprof.tuning.subject import TuningSubject
+from kprof.tuning.times_file import to_time
 
 SCHEMA = "kprof.tune/1"
 
@@ -66,7 +67,9 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         tie: cannot be distinguished from the first one.
         certainty: that the first one is faster, 0 to 1, by published pairs predicted as far apart
             (docs/validation/model.md); ``None`` for the first one, where both were measured, without a predicted time,
-            and on architectures without published times.
+            on architectures without published times, and
+            where the model had to guess, so that ranges decide.
+        given: ``time_us`` is the measured time that ``--measured`` gave.
         parts: further launches with their times in microseconds, inside ``time_us``.
         alike: other configurations that give the same program.
         variants: of one in the short list, the configurations of the same tile that are left out of the list because
@@ -90,6 +93,7 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
     cycles_per_element: float | None = None
     axis: str = ""
+    given: bool = False
 
     @property
     def cost(self) -> float:
@@ -112,6 +116,8 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
         flops: operations of the problem; ``None`` when the kernel does not say.
         bytes: that have to be moved at least; the same.
         assumptions: what the predictions assumed.
+        to_time: positions in ``ranking`` of the ten whose times would correct the others best (``--measured``); empty
+            for short rankings, and where times were given or measured.
         learned: what measured times said of the predictions, which are corrected by it; empty where none were given.
     """
 
@@ -126,6 +132,7 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
     flops: int | None = None
     bytes: int | None = None
     learned: list[str] = []
+    to_time: list[int] = []
 
 
 class SpaceFacts(msgspec.Struct, frozen=True):
@@ -258,6 +265,7 @@ def _problem(
         own=None if own is None else _ranked(own, ranked[0] if ranked else own, arch),
         ranking=entries,
         short_list=short,
+        to_time=to_time(ranked),
         assumptions=list(said),
         flops=_work(subject.kernel.flops, problem),
         bytes=_work(subject.kernel.bytes, problem),
@@ -292,6 +300,7 @@ def _ranked(one: Scored, best: Scored, arch: str) -> Ranked:
         alike=[dict(config) for config in one.alike],
         measured_ms=one.measured_ms,
         note=one.note,
+        given=one.given,
     )
 
 
@@ -299,7 +308,7 @@ def _certainty(one: Scored, best: Scored, arch: str) -> float | None:
     from kprof_analyzers.model.certainty import predicted_gain
 
     measured = one.measured_ms is not None and best.measured_ms is not None
-    if one is best or measured or (one.given and best.given):
+    if one is best or measured or (one.given and best.given) or guessed(best):
         return None
     found = predicted_gain(best.time_us, one.time_us, arch)
     return None if found is None or found.certainty is None else round(found.certainty, 3)

@@ -1,6 +1,7 @@
 """Times that somebody measured, from a CSV file, and predictions corrected by them.
 
-The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``, ``time_ms`` or ``ms``.
+The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``, ``time_ms`` or ``ms``. Lines whose time
+is empty are passed over: ``times.csv`` of ``tune -o`` may be filled in part.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from kprof.errors import InputError
 from kprof.inputs.boundary import read_text
 from kprof.inputs.csv_records import records
 from kprof.tuning.candidates import TIE, Scored
-from kprof.tuning.residuals import Learned, learn
+from kprof.tuning.residuals import Learned, Timing, learn
 
 if TYPE_CHECKING:
     from kprof.tuning.problems import Problem
@@ -52,7 +53,9 @@ def read(path: str) -> list[MeasuredTime]:
             message = f"{len(fields)} fields, the header has {len(header)}"
             raise InputError(message, path=path, place=f"line {number}")
         named = {name: field.strip() for name, field in zip(header, fields, strict=True)}
-        us = _number(named.pop(times[0])) * _TIMES[times[0]]
+        if not (written := named.pop(times[0])):
+            continue
+        us = _number(written) * _TIMES[times[0]]
         if not (isfinite(us) and us > 0):
             raise InputError("the time is no positive number", path=path, place=f"line {number}")
         found.append(MeasuredTime(number, named, us))
@@ -78,7 +81,7 @@ def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequenc
     for index, problem in enumerate(problems):
         ranked = found.ranked[index]
         known = {name for one in ranked for name in one.config} | set(problem.values)
-        timings: list[tuple[Mapping[str, Any], float, float]] = []
+        timings: list[Timing] = []
         for time in times:
             if unknown := sorted(set(time.named) - known):
                 message = f"{', '.join(unknown)}: neither a knob nor a size of {problem.name}"
@@ -90,20 +93,18 @@ def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequenc
                 if fitting.time_us is None:
                     message = f"{problem.name} has no predicted time that could be corrected"
                     raise InputError(message, path=path, place=f"line {time.line}")
-                timings.append((fitting.config, time.us, fitting.time_us))
+                timings.append(Timing(fitting.config, time.us, fitting.time_us, fitting.shares))
         found.learned.append(_corrected(found, index, timings))
     if left := sorted({time.line for time in times} - used):
         note = f"{len(left)} of {len(times)} times are of no configuration in the ranking (line {left[0]} first)"
         found.learned[0] = [*found.learned[0], note]
 
 
-def _corrected(
-    found: "SearchResult", index: int, timings: Sequence[tuple[Mapping[str, Any], float, float]]
-) -> list[str]:
+def _corrected(found: "SearchResult", index: int, timings: Sequence[Timing]) -> list[str]:
     if not timings:
         return []
     learned = learn(timings)
-    us = {str(config): measured for config, measured, _ in timings}
+    us = {str(timing.config): timing.measured for timing in timings}
 
     def known(one: Scored) -> Scored:
         measured = us.get(str(one.config))
@@ -123,7 +124,7 @@ def _as_measured(one: Scored, us: float) -> Scored:
 
 def corrected(one: Scored, learned: Learned) -> Scored:
     """A configuration with its time and range as the measurements say."""
-    change = learned.of(one.config)
+    change = learned.of(one.config, one.shares)
     if one.time_us is None:
         return one
     return replace(
@@ -139,7 +140,7 @@ def by_verified(found: "SearchResult") -> None:
     """Correct what was not measured by what ``--verify`` measured, problem by problem; the measured stay first."""
     for index, ranked in enumerate(found.ranked):
         timings = [
-            (one.config, one.measured_ms * 1e3, one.time_us)
+            Timing(one.config, one.measured_ms * 1e3, one.time_us, one.shares)
             for one in ranked
             if one.measured_ms is not None and one.time_us is not None
         ]

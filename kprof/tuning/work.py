@@ -69,6 +69,7 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
             ``axis``.
         axis: what that bound depends on.
         bound: what limits it.
+        shares: of the predicted time, by cause.
         assumptions: what the prediction assumed.
         seconds: compile time, as it was when it was compiled.
         cached: whether the compile came from kprof's cache.
@@ -86,6 +87,7 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     cycles_per_element: float | None = None
     axis: str = ""
     bound: str = ""
+    shares: dict[str, float] = {}
     assumptions: list[str] = []
     seconds: float = 0.0
     cached: bool = False

@@ -1,23 +1,27 @@
-"""The table of ``kprof advise`` in narrow and wide terminals."""
+"""The table of ``kprof advise`` in narrow and wide terminals, and what stands beside it."""
+
+import io
 
 import pytest
+from rich.console import Console
 
 from kprof.api.advise import Advised
-from kprof.reporters.advice_text import _HEADINGS, _fitting, verdict
+from kprof.reporters.advice_text import _HEADINGS, _fitting, show_trials, verdict
+from kprof.tuning.trials.measure import Measure
 from kprof.tuning.trials.trial import Trial, Trials
 
 ROWS = [
-    ["3.82 ms", "443", "102", "256", "1", "64", "16x16", "84", "986", "2.59"],
-    ["784 µs", "0", "0", "232", "2", "32", "8x16 2x4", "11", "263", "2.78"],
+    ["3.82 ms", "2-7 ms", "443", "102", "256", "1", "64", "16x16", "84", "986", "2.59"],
+    ["784 µs", "400-900 µs", "0", "0", "232", "2", "32", "8x16 2x4", "11", "263", "2.78"],
 ]
 
 
 @pytest.mark.parametrize(
     ("room", "missing"),
     [
-        (100, set()),
-        (78, {"issue"}),
-        (54, {"issue", "instr", "drains", "LDS KiB"}),
+        (112, set()),
+        (90, {"issue"}),
+        (66, {"issue", "instr", "drains", "LDS KiB"}),
         (20, {"issue", "instr", "drains", "LDS KiB", "loads"}),
     ],
 )
@@ -37,3 +41,27 @@ def test_a_search_that_compiled_nothing_does_not_say_that_nothing_helps(tried, l
     trials = Trials(Trial({}, {}), (), tried=tried, left=left)
     assert verdict(trials).startswith(said)
     assert Advised(trials=trials).untried == said.startswith("cannot tell")
+
+
+MEASURE = Measure(True, 0, 0, 64, 0, 4, {}, 0, 9, 1000, is_flops=True, issue=1.0, bytes=0)
+
+
+def test_ranges_and_assumptions_stand_beside_the_times():
+    start = Trial(
+        {}, {"a": 1}, measure=MEASURE, time_us=20.0, low_us=10.0, high_us=30.0, assumptions=("one is assumed",)
+    )
+    best = Trial({"a": 2}, {"a": 2}, measure=MEASURE, time_us=10.0, low_us=6.7, high_us=16.5, assumptions=("another",))
+    stream = io.StringIO()
+    show_trials(Trials(start, (best,), tried=2, ranked_by="time"), Console(file=stream, width=160))
+    lines = stream.getvalue().splitlines()
+    assert any("20.0 µs" in line and "10-30 µs" in line for line in lines)
+    assert any("10.0 µs" in line and "6.7-16.5 µs" in line for line in lines)
+    assert {"Assumed: one is assumed", "Assumed: another"} <= set(lines)
+
+
+def test_cycles_have_no_certainty_of_published_times():
+    start = Trial({}, {}, cycles_per_element=20.0, axis="n")
+    best = Trial({"a": 2}, {"a": 2}, cycles_per_element=10.0, axis="n")
+    found = Trials(start, (best,), tried=2, ranked_by="cycles").beside_start(best)
+    assert (found.speedup, found.certainty, found.told_apart) == (2.0, None, True)
+    assert found.words() == "2.00 times as fast, certainty not known: no times, cycles are compared"

@@ -36,10 +36,12 @@ class PredictedGain:
         speedup: time of the present configuration over the proposal's; above 1 the proposal is predicted to be faster.
         certainty: that the proposal is faster, 0 to 1: the share of published pairs predicted as far apart in which
             the one said to be faster was. ``None`` where no times of the architecture are published.
+        unknown: why there is no certainty.
     """
 
     speedup: float
     certainty: float | None
+    unknown: str = "no published times of this architecture"
 
     @property
     def told_apart(self) -> bool:
@@ -53,7 +55,7 @@ class PredictedGain:
         """``1.21 times as fast, certainty 88 %``; where it cannot tell, that both have to be measured."""
         faster = f"{self.speedup:.2f} times as fast"
         if self.certainty is None:
-            sure = "certainty not known: no published times of this architecture"
+            sure = f"certainty not known: {self.unknown}"
         else:
             sure = f"certainty that it is faster {100 * self.certainty:.0f} %"
         return f"{faster}, {sure}" if self.told_apart else f"{faster}, {sure}: not told apart, measure both on the GPU"
@@ -109,3 +111,10 @@ def predicted_gain(time_us: float | None, other_us: float | None, arch: str) -> 
     if not time_us or not other_us:
         return None
     return PredictedGain(other_us / time_us, certainty(other_us / time_us, arch))
+
+
+def cycles_gain(cycles: float | None, others: float | None) -> PredictedGain | None:
+    """The same of two costs that are cycles an element: published pairs, which are of times, say nothing of them."""
+    if not cycles or not others:
+        return None
+    return PredictedGain(others / cycles, None, "no times, cycles are compared")

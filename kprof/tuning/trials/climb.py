@@ -281,7 +281,7 @@ def _trial(base: Mapping[str, Any], one: Scored) -> Trial:
 def _timed(trial: Trial, one: Scored) -> Trial:
     return replace(
         trial, time_us=one.time_us, low_us=one.low_us, high_us=one.high_us, parts=one.parts,
-        cycles_per_element=one.cycles_per_element, axis=one.axis,
+        cycles_per_element=one.cycles_per_element, axis=one.axis, assumptions=one.assumptions,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ def document(trials: Trials) -> dict[str, Any]:
             "cycles_per_element": trial.cycles_per_element,
             "axis": trial.axis,
             "parts": dict(trial.parts),
+            "assumptions": list(trial.assumptions),
         }
 
     start = trials.start.report

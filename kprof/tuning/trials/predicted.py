@@ -105,6 +105,7 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         "low_us": prediction.low_us,
         "high_us": prediction.high_us,
         "bound": str(prediction.bound),
+        "shares": {str(cause): share for cause, share in prediction.shares.items()},
         "assumptions": list(dict.fromkeys(assumptions)),
     }
 

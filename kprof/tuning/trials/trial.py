@@ -27,6 +27,7 @@ class Trial:
             ``axis``.
         axis: what that bound depends on.
         parts: launches besides the kernel itself, with their times in microseconds; they are part of ``time_us``.
+        assumptions: what the prediction assumed.
     """
 
     change: Mapping[str, Any]
@@ -40,6 +41,7 @@ class Trial:
     cycles_per_element: float | None = None
     axis: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
+    assumptions: tuple[str, ...] = ()
 
     @property
     def cost(self) -> float | None:
@@ -96,9 +98,12 @@ class Trials:
 
     def beside_start(self, trial: Trial) -> "PredictedGain | None":
         """A trial's predicted cost and the start's; ``None`` where one is not known."""
-        from kprof_analyzers.model.certainty import predicted_gain
+        from kprof_analyzers.model.certainty import cycles_gain, predicted_gain
 
         report = self.start.report
+        if self.ranked_by == "cycles":
+            # Published pairs are of times.
+            return cycles_gain(trial.cost, self.start.cost)
         return predicted_gain(trial.cost, self.start.cost, "" if report is None else report.arch)
 
     @property
