@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.model import metrics
 from benchmarks.model.evaluate import Judged, Scored, distinct
 from benchmarks.model.problem import Family
-from kprof.tuning.residuals import Timing, informative, learn
+from kprof.tuning.residuals import TimedConfig, informative, learn
 
 COUNTS = (0, 1, 3, 5, 10, 30, 100)
 DRAWS = 20
@@ -96,7 +96,7 @@ def _corrected(rows: Sequence[Scored], timed: Sequence[int]) -> list[tuple[float
     if not timed:
         return [(one.us, one.low, one.high) for one in rows]
     told = (rows[place] for place in timed)
-    learned = learn([Timing(_knobs(one), _time(one), one.us, one.shares) for one in told])
+    learned = learn([TimedConfig(_knobs(one), _time(one), one.us, one.shares) for one in told])
     found = []
     for place, one in enumerate(rows):
         if place in set(timed):

@@ -9,9 +9,8 @@ from kprof.kernel_spec import Shape
 from kprof.tuning.candidates import Scored, guessed, is_tie, tied
 from kprof.tuning.problems import Problem
 from kprof.tuning.search_result import SearchResult
-from kprof.tuning.short_list import short_list, variants
+from kprof.tuning.short_list import short_list, to_time, variants
 from kprof.tuning.subject import TuningSubject
-from kprof.tuning.times_file import to_time
 
 SCHEMA = "kprof.tune/1"
 

@@ -13,7 +13,7 @@ from kprof.errors import InputError
 from kprof.inputs.boundary import read_text
 from kprof.inputs.csv_records import records
 from kprof.tuning.candidates import TIE, Scored
-from kprof.tuning.residuals import Learned, Timing, learn
+from kprof.tuning.residuals import Learned, TimedConfig, learn
 
 if TYPE_CHECKING:
     from kprof.tuning.problems import Problem
@@ -81,7 +81,7 @@ def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequenc
     for index, problem in enumerate(problems):
         ranked = found.ranked[index]
         known = {name for one in ranked for name in one.config} | set(problem.values)
-        timings: list[Timing] = []
+        timings: list[TimedConfig] = []
         for time in times:
             if unknown := sorted(set(time.named) - known):
                 message = f"{', '.join(unknown)}: neither a knob nor a size of {problem.name}"
@@ -93,14 +93,14 @@ def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequenc
                 if fitting.time_us is None:
                     message = f"{problem.name} has no predicted time that could be corrected"
                     raise InputError(message, path=path, place=f"line {time.line}")
-                timings.append(Timing(fitting.config, time.us, fitting.time_us, fitting.shares))
+                timings.append(TimedConfig(fitting.config, time.us, fitting.time_us, fitting.shares))
         found.learned.append(_corrected(found, index, timings))
     if left := sorted({time.line for time in times} - used):
         note = f"{len(left)} of {len(times)} times are of no configuration in the ranking (line {left[0]} first)"
         found.learned[0] = [*found.learned[0], note]
 
 
-def _corrected(found: "SearchResult", index: int, timings: Sequence[Timing]) -> list[str]:
+def _corrected(found: "SearchResult", index: int, timings: Sequence[TimedConfig]) -> list[str]:
     if not timings:
         return []
     learned = learn(timings)
@@ -140,7 +140,7 @@ def by_verified(found: "SearchResult") -> None:
     """Correct what was not measured by what ``--verify`` measured, problem by problem; the measured stay first."""
     for index, ranked in enumerate(found.ranked):
         timings = [
-            Timing(one.config, one.measured_ms * 1e3, one.time_us, one.shares)
+            TimedConfig(one.config, one.measured_ms * 1e3, one.time_us, one.shares)
             for one in ranked
             if one.measured_ms is not None and one.time_us is not None
         ]

@@ -69,7 +69,7 @@ _CONSTANTS = {
 """Cause to the constant of the architecture's file that it rests on most."""
 
 
-class Timing(NamedTuple):
+class TimedConfig(NamedTuple):
     """A configuration's measured time.
 
     Attributes:
@@ -104,7 +104,7 @@ class Learned(NamedTuple):
     """
 
     knobs: tuple[str, ...]
-    timings: tuple[Timing, ...]
+    timings: tuple[TimedConfig, ...]
     weights: tuple[float, ...]
     root: tuple[tuple[float, ...], ...]
     usual: float
@@ -165,7 +165,7 @@ class Learned(NamedTuple):
         return sum(w * share * _near(value, one.config[knob]) for one, w in pairs)
 
 
-def learn(timings: Sequence[Timing]) -> Learned:
+def learn(timings: Sequence[TimedConfig]) -> Learned:
     """What timings say.
 
     Raises:

@@ -9,6 +9,12 @@ from collections.abc import Sequence
 
 from kprof.knobs import tile_of
 from kprof.tuning.candidates import Scored, is_tie
+from kprof.tuning.residuals import informative
+
+COUNT = 10
+"""Configurations whose times are asked for to correct the others."""
+_LOOKED_AT = 120
+"""Configurations of a ranking, evenly spread, that they are chosen from."""
 
 
 def short_list(ranked: Sequence[Scored], top: int) -> list[int]:
@@ -35,3 +41,18 @@ def variants(ranked: Sequence[Scored], place: int, shown: Sequence[int]) -> int:
         for number, other in enumerate(ranked)
         if number not in shown and tile_of(other.config) == tile and is_tie(one, other)
     )
+
+
+def to_time(ranked: Sequence[Scored]) -> list[int]:
+    """Positions in a ranking of the configurations whose times tell most of all others; empty where few are left.
+
+    Where times are known already, there is nothing to ask for.
+    """
+    timed = [place for place, one in enumerate(ranked) if one.time_us is not None]
+    known = any(one.given or one.measured_ms is not None for one in ranked)
+    if known or len(timed) <= COUNT:
+        return []
+    if len(timed) > _LOOKED_AT:
+        timed = [timed[place * len(timed) // _LOOKED_AT] for place in range(_LOOKED_AT)]
+    chosen = informative([(ranked[place].config, ranked[place].shares) for place in timed], COUNT)
+    return sorted(timed[place] for place in chosen)

@@ -5,32 +5,10 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kprof.tuning.candidates import Scored
-from kprof.tuning.residuals import informative
-
 if TYPE_CHECKING:
     from kprof.tuning.document import TuneReport
 
 NAME = "times.csv"
-COUNT = 10
-"""Configurations that are named."""
-_LOOKED_AT = 120
-"""Configurations of a ranking, evenly spread, that they are chosen from."""
-
-
-def to_time(ranked: Sequence[Scored]) -> list[int]:
-    """Positions in a ranking of the configurations whose times tell most of all others; empty where few are left.
-
-    Where times are known already, there is nothing to ask for.
-    """
-    timed = [place for place, one in enumerate(ranked) if one.time_us is not None]
-    known = any(one.given or one.measured_ms is not None for one in ranked)
-    if known or len(timed) <= COUNT:
-        return []
-    if len(timed) > _LOOKED_AT:
-        timed = [timed[place * len(timed) // _LOOKED_AT] for place in range(_LOOKED_AT)]
-    chosen = informative([(ranked[place].config, ranked[place].shares) for place in timed], COUNT)
-    return sorted(timed[place] for place in chosen)
 
 
 def times_csv(report: "TuneReport") -> str:

@@ -10,7 +10,7 @@ from kprof.errors import KprofError
 from kprof.tuning.candidates import Scored
 from kprof.tuning.measured_times import by_verified, correct, read
 from kprof.tuning.problems import Problem
-from kprof.tuning.residuals import MOST, Timing, informative, learn
+from kprof.tuning.residuals import MOST, TimedConfig, informative, learn
 from kprof.tuning.search_result import SearchResult
 from kprof.tuning.space import Space
 
@@ -35,7 +35,7 @@ PROBLEM = Problem("M=8", {"M": 8})
 
 @given(st.floats(0.1, 10), st.integers(2, 12))
 def test_what_all_have_in_common_is_found(factor, count):
-    timings = [Timing({"BLOCK": 16 * (1 + n % 4), "w": n}, factor * (10 + n), 10.0 + n) for n in range(count)]
+    timings = [TimedConfig({"BLOCK": 16 * (1 + n % 4), "w": n}, factor * (10 + n), 10.0 + n) for n in range(count)]
     learned = learn(timings)
     for config, measured, predicted, _ in timings:
         assert learned.of(config).factor == pytest.approx(measured / predicted, rel=0.03 * (1 + abs(log(factor))))
@@ -46,7 +46,7 @@ def test_what_all_have_in_common_is_found(factor, count):
 
 def test_a_knob_that_the_model_gets_wrong_is_named():
     timings = [
-        Timing({"a": a, "w": w}, 10 * (1.4 if w == 8 else 1.0), 10.0) for a in range(16, 208, 16) for w in (4, 8)
+        TimedConfig({"a": a, "w": w}, 10 * (1.4 if w == 8 else 1.0), 10.0) for a in range(16, 208, 16) for w in (4, 8)
     ]
     learned = learn(timings)
     ratio = learned.of({"a": 128, "w": 8}).factor / learned.of({"a": 128, "w": 4}).factor
@@ -56,8 +56,8 @@ def test_a_knob_that_the_model_gets_wrong_is_named():
 
 
 def test_more_timings_make_it_surer():
-    few = learn([Timing({"a": 16}, 20.0, 10.0)]).of({"a": 64})
-    more = learn([Timing({"a": a}, 20.0, 10.0) for a in (16, 32, 128, 256)]).of({"a": 64})
+    few = learn([TimedConfig({"a": 16}, 20.0, 10.0)]).of({"a": 64})
+    more = learn([TimedConfig({"a": a}, 20.0, 10.0) for a in (16, 32, 128, 256)]).of({"a": 64})
     assert more.high / more.low < few.high / few.low
 
 
@@ -65,7 +65,7 @@ def waiting(place, scale=1.0):
     """A timing whose predicted time goes to memory latency by a growing share, which takes ``scale`` as long."""
     share = place / 12
     shares = {"matrix": 1 - share, "memory latency": share}
-    return Timing({"a": 16}, 10 * (1 - share + scale * share), 10.0, shares)
+    return TimedConfig({"a": 16}, 10 * (1 - share + scale * share), 10.0, shares)
 
 
 @pytest.mark.parametrize("scale", [0.5, 2.0])
@@ -84,7 +84,7 @@ def test_causes_that_are_right_are_not_named():
 
 
 def test_one_timing_out_of_the_ordinary_is_of_its_configuration_alone():
-    plain = [Timing({"a": 2**n}, 11.0, 10.0, {"matrix": 0.5 + n / 20, "lds": 0.5 - n / 20}) for n in range(8)]
+    plain = [TimedConfig({"a": 2**n}, 11.0, 10.0, {"matrix": 0.5 + n / 20, "lds": 0.5 - n / 20}) for n in range(8)]
     odd = plain[3]._replace(measured=60.0)
     learned = learn([*plain[:3], odd, *plain[4:]])
     assert learned.of({"a": 256}, {"matrix": 0.9, "lds": 0.1}).factor == pytest.approx(1.1, rel=0.05)
@@ -113,11 +113,11 @@ def test_the_choice_leaves_least_open_as_matrix_algebra_has_it():
 
 
 def test_of_very_many_timings_some_are_learned_from():
-    learned = learn([Timing({"a": n}, 20.0, 10.0) for n in range(1, 2 * MOST)])
+    learned = learn([TimedConfig({"a": n}, 20.0, 10.0) for n in range(1, 2 * MOST)])
     assert len(learned.timings) == MOST
 
 
-@pytest.mark.parametrize("timings", [[], [Timing({}, 0.0, 1.0)], [Timing({}, 1.0, 0.0)]])
+@pytest.mark.parametrize("timings", [[], [TimedConfig({}, 0.0, 1.0)], [TimedConfig({}, 1.0, 0.0)]])
 def test_no_times_teach_nothing(timings):
     with pytest.raises(ValueError, match="longer than nothing"):
         learn(timings)

@@ -11,7 +11,8 @@ from kprof.tuning.document import (
     TuningVerdict,
 )
 from kprof.tuning.measured_times import read
-from kprof.tuning.times_file import COUNT, times_csv, to_time
+from kprof.tuning.short_list import COUNT, to_time
+from kprof.tuning.times_file import times_csv
 
 
 def scored(n, **other):
