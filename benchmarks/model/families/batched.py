@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
-from benchmarks.model.problem import Candidate, Family, Problem
+from benchmarks.model.problem import Candidate, Family, Problem, Timing
 
 _KERNEL = "batched_gemm_bf16 (a16w16)"
 _DEFAULT = "BATCHED_GEMM-A16W16"
@@ -64,6 +64,9 @@ def pairs(rows: Sequence[Row], quick: bool) -> list[Problem]:
     return found[:2] if quick else found
 
 
+_TIMING = Timing(usual=45.0, least=30.0, most=70.0)
+"""As a launch from Python adds it where the caches' flush before it is shorter. Fitted on these rows."""
+
 FAMILIES = (
     Family(
         "batched",
@@ -73,6 +76,10 @@ FAMILIES = (
         pairs,
         "The pull request names its configurations: the default tile, and the table of the size. Both are joined with "
         "the tables of the repository, which may have changed since. The compiler is not told. The GPU is given as "
-        "MI300X/MI308: an MI300X is taken, and an MI308X with its 80 CUs would be slower.",
+        "MI300X/MI308: an MI300X is taken, and an MI308X with its 80 CUs would be slower. How they were timed is not "
+        "told; 45 us are added to what is predicted, the median difference over these sixteen rows, where it is 36 to "
+        "68 us at predictions of up to 127 us. So the ratio is no test of the model here; the gains are, which the "
+        "constant was not fitted on: without it, one of the eight is within a factor 1.25.",
+        timing=_TIMING,
     ),
 )
