@@ -29,7 +29,27 @@ def test_a_tile_is_read_from_its_name():
     what, config = later_times.flydsl(flydsl(GEMM.format(tile="16x64x64", k=1), "bfloat16", 2))
     assert what.kind.dtype == "bf16"
     assert [config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "SPLIT_K")] == [16, 64, 64, 2]
-    assert config["num_warps"] == 2
+    assert (config["num_warps"], config["num_stages"], what.atomic) == (2, 8, True)
+
+
+@pytest.mark.parametrize(
+    ("ending", "waves", "together"),
+    [
+        ("bpreshuflle_128x256x128_F8_F8_B16_0x2x4x1_default", 2, 4),
+        ("bpreshuflle_128x256x128_F8_F8_B16_2x1x1x3x4_default", 3, 4),
+        ("bpreshuffle_8w_128x256x128_F8_F8_B16_2x8", 2, 8),
+    ],
+)
+def test_wavefronts_and_the_order_of_tiles_are_read_from_the_name(ending, waves, together):
+    """Positions of AITER's ``FlydslPreshuffle...name``, which has put the numbers in two orders."""
+    what, config = later_times.flydsl(flydsl(f"flydsl_{ending}"))
+    assert (config["waves_per_eu"], config["GROUP_M"], what.kind.xcds) == (waves, together, 8)
+    assert config["num_warps"] == (8 if "_8w_" in ending else 4)
+
+
+def test_without_an_order_of_its_own_a_grid_deals_out_its_rows_first():
+    what, config = later_times.flydsl(flydsl(SHUFFLED))
+    assert (config["waves_per_eu"], config["GROUP_M"], what.kind.xcds) == (3, 4, 1)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.model.data import Row, UnusableError, drawn, each
@@ -14,6 +15,13 @@ DRAWN = 60
 _Read = Callable[[Row], tuple[Product, dict[str, Any]]]
 _TILE = re.compile(r"(?:_t|_)(\d+)x(\d+)x(\d+)(?:_|$)")
 _WARPS = re.compile(r"block_[mnk]_warp(\d+)")
+_ORDERED = {2: (0, 1), 4: (1, 2), 5: (3, 4)}
+"""Of the numbers that end a name of preshuffled weights, by how many there are: the places of wavefronts a SIMD and of
+the rows of tiles that a die takes together (AITER's ``flydsl_gemm_a8w8_bpreshuffle_common.py``, its last versions)."""
+_STAGES = re.compile(r"flydsl_gemm(\d+)_")
+_EIGHT = "_8w_"
+"""In the names of kernels with eight wavefronts; the others that tell no number have four."""
+_ENDING = re.compile(r"_(\d+(?:x\d+)+)(?:_default)?$")
 
 
 def _power(value: int) -> bool:
@@ -35,11 +43,20 @@ def flydsl(row: Row) -> tuple[Product, dict[str, Any]]:
         raise UnusableError("wavefronts of a workgroup that share K")
     config = {
         "BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP_M": 1, "SPLIT_K": row.config["SPLIT_K"], "MODIFIER": "",
-        "num_warps": warps[0] * warps[1] if warps else 4, "num_stages": 2, "waves_per_eu": 0,
+        "num_warps": warps[0] * warps[1] if warps else 8 if _EIGHT in name else 4,
+        "num_stages": int(stages.group(1)) if (stages := _STAGES.match(name)) else 2, "waves_per_eu": 0,
         "matrix_instr_nonkdim": 16,
     }  # fmt: skip
-    sides = (row.number(side) for side in "MNK")
-    return Product(*sides, KINDS["A16W16" if bf16 else "A8W8"], row.product), config
+    sides = [row.number(side) for side in "MNK"]
+    kind = KINDS["A16W16" if bf16 else "A8W8"]
+    ending = _ENDING.search(name)
+    numbers = [int(number) for number in ending.group(1).split("x")] if ending else []
+    if len(numbers) in _ORDERED:
+        waves, together = (numbers[place] for place in _ORDERED[len(numbers)])
+        # Without an order of its own a grid's first side, the rows, is dealt out first, to all dies in turn.
+        config |= {"waves_per_eu": waves, "GROUP_M": together or -(-sides[0] // m)}
+        kind = kind if together else replace(kind, xcds=1)
+    return Product(*sides, kind, row.product, atomic=row.config["SPLIT_K"] > 1), config
 
 
 def bf16(row: Row) -> tuple[Product, dict[str, Any]]:
@@ -69,8 +86,8 @@ FAMILIES = (
         "flydsl",
         "FlyDSL GEMM times, by tile name",
         "time",
-        "a Triton product with the tile, wavefronts and parts of K of the name stands in for it; weights are not "
-        "shuffled, and its schedule is Triton's",
+        "a Triton product with tile, wavefronts, stages, order of tiles and parts of K of the name stands in for it; "
+        "parts of K are added to the result in the same launch, weights are not shuffled, its schedule is Triton's",
         _times("flydsl", flydsl, ("gfx950", "gfx942")),
         f"{DRAWN} of the tuned times drawn with a fixed seed; tiles that are no powers of two and wavefronts that "
         "share K are left out. Nothing was fitted on them: how far the stand-in is from the kernel is in the ratio.",
