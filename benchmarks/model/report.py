@@ -318,8 +318,18 @@ def update(
     summaries = {family.name: data[family.name]["summary"] for family in shown}
     table = overview.section(shown, summaries, sureness.covered(data.get("sureness", {})), data.get("origami", {}))
     _put(rest, table, after="Goals")
-    path.write_text("\n## ".join([first, *rest]), encoding="utf-8")
+    path.write_text("\n## ".join(_with_texts([first, *rest])), encoding="utf-8")
     whole.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+def _with_texts(sections: list[str]) -> list[str]:
+    """The page's sections with what is written by hand as it is today: its head, the constants, what fails."""
+    here = Path(__file__).parent
+    head, *others = (here / "model_text.md").read_text(encoding="utf-8").rstrip().split("\n## ")
+    others.append((here / "failures.md").read_text(encoding="utf-8").removeprefix("## ").rstrip())
+    by_name = {text.partition("\n")[0]: text for text in others}
+    found = [by_name.get(one.partition("\n")[0], one) for one in sections[1:]]
+    return [head, *(one.rstrip("\n") + "\n" for one in found[:-1]), *found[-1:]]
 
 
 def _goals(found: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -7,7 +7,10 @@ from benchmarks.model.evaluate import Judged
 from benchmarks.model.problem import Family, Problem
 
 GOAL = {"goal": "some family: all of it", "value": "half", "reached": False}
-PAGE = "# Page\n\n## Goals\n\nold\n\n## One kernel\n\nold figures\n\n## How sure it is\n\nsure\n"
+PAGE = (
+    "# Page\n\n## Fitted constants\n\nold\n\n## Goals\n\nold\n\n## One kernel\n\nold figures\n\n"
+    "## How sure it is\n\nsure\n\n## What fails, and why\n\nold\n"
+)
 
 
 def family(name, title):
@@ -28,9 +31,13 @@ def test_only_the_families_sections_change(tmp_path):
     page = (tmp_path / "model.md").read_text()
     heads = [line for line in page.splitlines() if line.startswith("## ")]
     assert heads == [
-        "## Goals", "## Family by family", "## One kernel", "## One kernel, MI300X", "## New kernel, MI300X",
-        "## How sure it is",
+        "## Fitted constants", "## Goals", "## Family by family", "## One kernel", "## One kernel, MI300X",
+        "## New kernel, MI300X", "## How sure it is", "## What fails, and why",
     ]  # fmt: skip
+    # What is written by hand is renewed.
+    assert page.startswith("# How the performance model is validated")
+    assert "\nold\n" not in page
+    assert "- **Disturbed times.**" in page
     assert page.count("These figures are of commit abc, Triton 3.9.0,") == 2
     assert page.count("problems 1, failed 0, launch right 1.000") == 1
     assert "| some family: all of it | half | **no** |" in page
