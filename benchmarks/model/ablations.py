@@ -28,6 +28,8 @@ TIMED = ("retunes", "aiter_bf16", "flydsl")
 
 Table = Mapping[str, Mapping[str, Any]]
 Constants = Mapping[str, Mapping[str, float]]
+WITHOUT: Mapping[str, float] = {"matrix_large": 1.0}
+"""What is taken for an architecture of which nothing is known: as if there were no such effect."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def _own(products: Sequence[str]) -> dict[str, dict[str, float]]:
     """By architecture, what others take instead of the constants that it has of its own."""
     from kprof.hardware.machine import load, usual_model
 
-    usual, archs = usual_model(), {arch.name: arch.model for arch in map(load, products)}
+    usual, archs = {**usual_model(), **WITHOUT}, {arch.name: arch.model for arch in map(load, products)}
     return {
         arch: {name: usual[name] for name, value in own.items() if usual.get(name, value) != value}
         for arch, own in archs.items()

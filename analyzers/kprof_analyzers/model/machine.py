@@ -178,7 +178,7 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         dispatch_us=_dispatch(arch, product),
         branch=int(figures["branch"]),
         matrix_sustained=figures["matrix_sustained"],
-        matrix_large=figures["matrix_large"],
+        matrix_large=figures.get("matrix_large", 1.0),
         matrix_unit=issue.matrix_unit,
         streaming=figures["streaming"],
         figures=figures,
