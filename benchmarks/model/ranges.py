@@ -139,7 +139,7 @@ def covered(listed: Sequence[Point], ranges: Fitted) -> float:
 def apart(
     by_family: Mapping[str, Sequence[Point]], outside: float, judged: Mapping[str, Sequence[Point]] | None = None
 ) -> dict[str, float]:
-    """For each family the share of its times in ranges that are fitted on the others.
+    """For each family the share of its times in ranges that are fitted on the others, where these have such a sort.
 
     Args:
         by_family: the times that are fitted on.
@@ -148,7 +148,9 @@ def apart(
     """
     found = {}
     for name, listed in (judged or by_family).items():
-        if others := fitted({other: there for other, there in by_family.items() if other != name}, outside):
+        others = fitted({other: there for other, there in by_family.items() if other != name}, outside)
+        # Of a sort that only this family has, the others say nothing.
+        if any(point.one.sort in others for point in listed):
             found[name] = covered(listed, others)
     return found
 

@@ -50,6 +50,16 @@ def test_a_family_is_fitted_on_where_its_timing_leaves_little_open():
     assert [one.measured for one in ranges.telling(every, chosen)["mm"]] == [51.0]
 
 
+def test_others_say_nothing_of_a_sort_that_only_one_family_has():
+    chosen = [family("a"), family("b"), family("c")]
+    results = {
+        "a": judged(*(scored(10.0 + i, 11.0 + i) for i in range(20))),
+        "b": judged(*(scored(10.0 + i, 12.0 + i) for i in range(20))),
+        "c": judged(*(scored(10.0 + i, 50.0 + i, sort="foreign") for i in range(20))),
+    }
+    assert [one["left_out"] is None for one in ranges.coverage(chosen, results)] == [False, False, True]
+
+
 def test_disturbed_and_incredible_times_are_left_out():
     rows = judged(scored(1.0, 1.0, suspect=True), scored(1.0, 1.0))
 
