@@ -59,7 +59,7 @@ def test_other_numbers_make_other_sentences():
         one["right"] /= 2
     for one in worse["sureness"]["coverage"]:
         one["covered"] /= 2
-        one["left_out"] /= 2
+        one["left_out"] = one["left_out"] and one["left_out"] / 2
     for one in worse["sureness"]["timings"]:
         one["error"] /= 2
     worse["sureness"]["width"] *= 2
