@@ -277,9 +277,17 @@ def _gluon(line: Mapping[str, str]) -> Row:
     return _later({**line, **same}, "gluon_tiles", line["kernel"], config)
 
 
+def _gluon_cdna3(line: Mapping[str, str]) -> Row:
+    traced = line["table"] == "att"
+    same = {"gfx": line["arch"], "csv": line["path"], "us": "" if traced else line["time_us"]}
+    config = {name: line[name] for name in ("table", "GROUP_SIZE_M", "cycles_per_iter_wave")}
+    return _later({**line, **same}, "gluon_cdna3", line["variant"], config)
+
+
 _LATER: Mapping[str, Callable[[Mapping[str, str]], Row]] = {
     "aiter_flydsl_gemm_times.csv": _flydsl,
     "aiter_triton_bf16_gemm_times.csv": _bf16,
+    "gfx942_gluon_gemm.csv": _gluon_cdna3,
     "gfx950_gluon_gemm_tiles.csv": _gluon,
 }
 """Tables beside the main one to the reader of a line."""

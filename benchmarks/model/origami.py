@@ -190,7 +190,7 @@ def beside(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], fo
     found = {
         family.name: figures(family, [judged.problem for judged in results[family.name]], model)
         for family in chosen
-        if family.question != "validity"
+        if family.question not in {"validity", "loop"}
     }
     return {name: values for name, values in found.items() if values}
 

@@ -57,6 +57,7 @@ _BESIDE = {
         ("matrix share, points off", {"model": "matrix_share_off_by_points", "closed form": "closed_form_off_by_points",
                                       "oracle": 0.0}),
     ],
+    "loop": [("cycles off", {"model": "cycles_off", "oracle": 0.0})],
     "validity": [("launches or not", {"model": "launch_right", "common": "always_the_same_right", "oracle": 1.0})],
 }  # fmt: skip
 

@@ -22,6 +22,7 @@ class Candidate:
         valid: whether it could be launched, where that is what is asked.
         lds: bytes of LDS that its launch asked for, where the error named them.
         matrix_share: of its loop's cycles, those that a wavefront's matrix instructions fill, by a thread trace.
+        loop_cycles: cycles of an iteration of its loop, by a thread trace.
     """
 
     points: tuple[Point, ...]
@@ -33,6 +34,7 @@ class Candidate:
     valid: bool | None = None
     lds: int | None = None
     matrix_share: float | None = None
+    loop_cycles: float | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Family:
         question: ``order`` (rank the timed configurations), ``winner`` (where in its space is the published one),
             ``time`` (absolute time of single configurations), ``pair`` (gain of the second over the first),
             ``validity`` (does it launch, with how much LDS), ``tile`` (time, and how full the matrix unit is in the
-            loop).
+            loop), ``loop`` (cycles of its iteration).
         differs: where our kernel is not the measured one, one sentence.
         problems: from the rows of the data, fewer when ``quick``.
         note: what to know of the measurements.

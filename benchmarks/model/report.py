@@ -59,6 +59,13 @@ VALIDITY = (
     ("LDS asked for", "lds", "{}"),
     ("LDS told", "lds_told", "{}"),
 )
+LOOP = (
+    ("traced", "cycles_traced", "{:.0f}"),
+    ("simulated", "cycles_simulated", "{:.0f}"),
+    ("off", "cycles_off", "{:+.1%}"),
+    ("in the published order", "cycles_ordered", "{:.0f}"),
+    ("off", "ordered_off", "{:+.1%}"),
+)
 LONG = 40
 """More problems than this are shown as a summary only."""
 
@@ -82,7 +89,7 @@ def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[li
             for view in _views(judged.figures)
         ]
         return ["problem", "rows", *(head for head, _, _ in ORDER)], lines
-    columns = {"winner": WINNER, "pair": PAIR, "validity": VALIDITY}.get(family.question, TIME)
+    columns = {"winner": WINNER, "pair": PAIR, "validity": VALIDITY, "loop": LOOP}.get(family.question, TIME)
     lines = [[judged.problem.name, *(_cell(judged.figures, key, form) for _, key, form in columns)] for judged in shown]
     return ["problem", *(head for head, _, _ in columns)], lines
 

@@ -31,7 +31,7 @@ from benchmarks.model.real.packages import Package, packages  # noqa: E402
 from benchmarks.model.summary import summary  # noqa: E402
 
 MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update", "pairs")
-MODULES += ("batched", "attention", "launchable", "later_times", "gluon")
+MODULES += ("batched", "attention", "launchable", "later_times", "gluon", "gluon_cdna3")
 PAGES = ROOT / "docs" / "validation"
 DATA = ROOT.parent / "shared" / "groundtruth"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import goals, metrics, tiles, validity
+from benchmarks.model import goals, metrics, tiles, traced, validity
 from benchmarks.model.evaluate import COMMON, WITHIN, Judged
 from benchmarks.model.ranges import CREDIBLE_US
 
@@ -30,6 +30,8 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
             found[f"{view}_ratio"] = median([one[view]["ratio"][1] for one in shown])
     elif "launch_right" in shown[0]:
         found |= validity.summary(shown)
+    elif "cycles_off" in shown[0]:
+        found |= traced.summary(shown)
     elif "measured_gain" in shown[0]:
         found |= _gains(shown)
     elif "percentile" in shown[0]:

@@ -49,6 +49,17 @@ def figures(facts: Facts, problem: Problem) -> dict[str, Any]:
 
 def matrix_share(facts: "KernelFacts", clock_mhz: float = TRACED_MHZ) -> float:
     """Share of the cycles of the loop with most matrix work that one wavefront's matrix instructions fill."""
+    filled, cycles = loop_cycles(facts, clock_mhz)
+    return filled / cycles
+
+
+def loop_cycles(facts: "KernelFacts", clock_mhz: float) -> tuple[float, float]:
+    """Of an iteration of the loop with most matrix work: cycles that a wavefront's matrix instructions fill, and all.
+
+    Args:
+        facts: of the kernel, whose CUs have as many workgroups as its launch gives them.
+        clock_mhz: that the trace ran at.
+    """
     from kprof_analyzers.model import Effects
     from kprof_analyzers.model.kernel import build, simulate
     from kprof_analyzers.model.outline import LoopNode, loops_of
@@ -64,7 +75,7 @@ def matrix_share(facts: "KernelFacts", clock_mhz: float = TRACED_MHZ) -> float:
         return sum(op[BUSY] for op in ops if op[KIND] == MATRIX)
 
     fullest = max(loops_of(model.nodes), key=matrix)
-    return matrix(fullest) / run.powered[fullest.loop.index]
+    return matrix(fullest), run.powered[fullest.loop.index]
 
 
 def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
