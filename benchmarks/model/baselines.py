@@ -22,6 +22,30 @@ def roofline_us(problem: Problem) -> float:
     return max(_matrix_us(problem.product, problem.rate, problem.flops), _memory_us(problem.product, problem.bytes))
 
 
+def matrix_floor_us(problem: Problem, candidate: Candidate) -> float:
+    """What the matrix instructions of one workgroup of a product take at the data sheet's rate, in microseconds.
+
+    A wavefront has its SIMD's matrix unit to itself, everything else is free: whatever code a configuration became, a
+    shorter time is not of it. A workgroup has a part of K of one tile or, where the configuration says how many
+    workgroups go through all tiles (``GRID``), its share of all iterations; one at least.
+    """
+    from kprof.hardware.machine import find_product, load
+
+    ((m, n, k, count, _),), config = problem.sides, candidate.points[0].config
+    sides = [_dimension(config, side) for side in "MNK"]
+    down, across, depth = (-(-size // block) for size, block in zip((m, n, k), sides, strict=True))
+    grid, parts = config.get("GRID"), config.get("SPLIT_K") or 1
+    iterations = -(-down * across * depth * count // grid) if grid else -(-depth // parts)
+    found = find_product(problem.product)
+    if found is None or not found.compute_units:
+        return 0.0
+    units = load(found.arch).occupancy.simds_per_cu
+    flops = 2.0 * iterations * sides[0] * sides[1] * sides[2]
+    return _matrix_us(
+        problem.product, problem.rate, flops * found.compute_units * units / min(units, config["num_warps"])
+    )
+
+
 def resource_us(problem: Problem, candidate: Candidate) -> float:
     """A resource-bound model: whole tiles at the matrix peak, each byte once from HBM, each tile's operands from L2."""
     flops = moved = 0.0

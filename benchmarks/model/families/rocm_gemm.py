@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.model.baselines import matrix_floor_us
 from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
@@ -34,8 +35,8 @@ def _problem(row: Row, kernel: str, need: set[str]) -> Problem:
     if kernel == "tune_gemm":
         shape["trans_b"] = layout == "TN"
     else:
-        found = find_product(product)
-        config.setdefault("GRID", (found.compute_units if found is not None else None) or 304)
+        gpu = find_product(product)
+        config.setdefault("GRID", (gpu.compute_units if gpu is not None else None) or 304)
     # Both scripts launch a kernel many times over with the same matrices and take the profiler's time of the last.
     moved = gemm_bytes(m, n, k, 2)
     point = Point(kernel, shape, config, product, tuple(_OLD.items()), repeated=moved)
@@ -43,7 +44,10 @@ def _problem(row: Row, kernel: str, need: set[str]) -> Problem:
     # Stages of 0 meant a pipeline before 3.2, and are refused since.
     triton = row.triton if row.config.get("num_stages") != 0 else _STAGES_0
     candidate = Candidate((point,), row.config, row.time_us, row.suspect, triton=triton)
-    return Problem(name, (candidate,), 2.0 * m * n * k, moved, "fp16", product, ((m, n, k, 1, 2),))
+    found = Problem(name, (candidate,), 2.0 * m * n * k, moved, "fp16", product, ((m, n, k, 1, 2),))
+    if (row.time_us or 0.0) < matrix_floor_us(found, candidate):
+        raise UnusableError("a time under that of its own matrix instructions at the data sheet's rate")
+    return found
 
 
 _STAGES_0 = "~3.0-3.1"
@@ -67,9 +71,10 @@ def tune_gemm(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 _NOTE = (
     "Winners only, of a Triton of 3.0 to 3.2: absolute times and the roofline. Rows with `num_stages=0`, which 3.2 "
-    "refuses, are compiled with 3.1.0, the others with 3.2.0. The "
-    "scripts' instructions: many launches with the same matrices, the profiler's time of the last; matrices that fit "
-    "the Infinity Cache are there."
+    "refuses, are compiled with 3.1.0, the others with 3.2.0. The scripts' instructions: many launches with the same "
+    "matrices, the profiler's time of the last; matrices that fit the Infinity Cache are there. A time is left out "
+    "that is shorter than what the matrix instructions of one of its own workgroups take at the data sheet's rate: no "
+    "code of that configuration has it, whatever ran."
 )
 FAMILIES = (
     Family(
