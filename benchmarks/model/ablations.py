@@ -28,7 +28,7 @@ TIMED = ("retunes", "aiter_bf16", "flydsl")
 
 Table = Mapping[str, Mapping[str, Any]]
 Constants = Mapping[str, Mapping[str, float]]
-WITHOUT: Mapping[str, float] = {"matrix_large": 1.0}
+WITHOUT: Mapping[str, float] = {"matrix_large": 1.0, "matrix_fp16": 1.0}
 """What is taken for an architecture of which nothing is known: as if there were no such effect."""
 
 

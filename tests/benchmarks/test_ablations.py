@@ -67,6 +67,7 @@ def test_an_architectures_own_constants_are_left_out_one_by_one() -> None:
         assert own[name] != usual[name]
         assert other.get(name, usual[name]) == usual[name]
         assert left_out[f"usual {name}"] == {"gfx950": {name: usual[name]}}
+    assert left_out["usual matrix_fp16"] == {"gfx942": {"matrix_fp16": 1}}
     assert left_out["usual matrix_large"] == {"gfx950": {"matrix_large": 1}, "gfx942": {"matrix_large": 1}}
     assert "usual dispatch_ns" not in left_out, "others have none: without launch_overhead is that line"
 

@@ -260,7 +260,8 @@ def _notes(model: KernelModel, run: Run) -> list[str]:
     limited = [n for n in run.powered if run.powered[n] > 1.05 * run.length.get(n, 0.0) > 0]
     if not limited:
         return []
-    share = f"{100 * model.machine.matrix_sustained:.0f} %"
+    peak, sustained = matrix_cycles(model)
+    share = f"{100 * peak / sustained:.0f} %"
     return [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
 
 

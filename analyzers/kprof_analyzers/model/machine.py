@@ -75,6 +75,7 @@ class Machine:
         branch: cycles of a taken branch.
         matrix_sustained: share of the matrix units' peak that they sustain when all are busy.
         matrix_large: share of that for instructions of 32 x 32, which draw more power.
+        matrix_fp16: the same for operands of fp16, against bf16.
         matrix_unit: matrix instructions have a unit of their own beside the vector unit; pairs of SIMDs then share a
             port to LDS.
         streaming: share of ``vector_bytes`` that loads with a streaming hint reach.
@@ -103,6 +104,7 @@ class Machine:
     branch: int
     matrix_sustained: float
     matrix_large: float
+    matrix_fp16: float
     matrix_unit: bool
     streaming: float
     figures: Mapping[str, float]
@@ -179,6 +181,7 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         branch=int(figures["branch"]),
         matrix_sustained=figures["matrix_sustained"],
         matrix_large=figures.get("matrix_large", 1.0),
+        matrix_fp16=figures.get("matrix_fp16", 1.0),
         matrix_unit=issue.matrix_unit,
         streaming=figures["streaming"],
         figures=figures,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
+from kprof.hardware.model import MatrixInstruction
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
@@ -12,6 +13,9 @@ from kprof_analyzers.model.program import MATRIX, Code
 from kprof_analyzers.model.simulate import MemoryPath, SimulationResult
 from kprof_analyzers.model.traffic import Access, Sharing
 from kprof_analyzers.model.trips import Trips
+
+_LARGE = 32
+"""Rows of the instructions that ``matrix_large`` is about."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,14 @@ def matrix_cycles(model: KernelModel) -> tuple[float, float]:
     return matrix_cycles_of(model, model.nodes, 1.0)
 
 
+def _power(machine: Machine, instruction: MatrixInstruction | None) -> float:
+    """Of the sustained share, that of one kind of instruction; the hardware file says which draw more power."""
+    if instruction is None:
+        return 1.0
+    large = machine.matrix_large if instruction.m >= _LARGE else 1.0
+    return large * (machine.matrix_fp16 if instruction.type == "fp16" else 1.0)
+
+
 def matrix_cycles_of(model: KernelModel, nodes: Sequence[Node], times: float) -> tuple[float, float]:
     """The same for a part of the program that is gone through ``times`` times."""
     peak = sustained = 0.0
@@ -91,7 +103,6 @@ def matrix_cycles_of(model: KernelModel, nodes: Sequence[Node], times: float) ->
         for i in [i for i in node if ops[i][0] == MATRIX]:
             cycles = times * ops[i][1]
             shape = known.get(model.facts.program.instructions[i].opcode.name)
-            large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
             peak += cycles
-            sustained += cycles / (machine.matrix_sustained * large)
+            sustained += cycles / (machine.matrix_sustained * _power(machine, shape))
     return peak, sustained

@@ -61,7 +61,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "program._accumulator": ((3,), "place of an operand"),
     "ranges.SCRATCH": ((0.1,), "which range a prediction has: in no time"),
     "ranges.LATENCY": ((0.2,), "which range a prediction has: in no time"),
-    "runs.matrix_cycles_of": ((32,), "rows of the large matrix instructions"),
+    "runs._LARGE": ((32,), "rows of the large matrix instructions"),
     "scalars._DEPTH": ((180,), "bound on work"),
     "scalars._LOWER_HALF": ((44,), "bits of made-up addresses"),
     "scalars._APART": ((1000003,), "keeps made-up addresses apart"),

@@ -1,6 +1,10 @@
 """How full a loop's matrix unit is, as the benchmark compares it with thread traces."""
 
+import pytest
+
 from benchmarks.model import tiles
+from kprof_analyzers.model.kernel import build
+from kprof_analyzers.model.runs import matrix_cycles
 
 
 def test_a_loop_of_matrix_instructions_is_nearly_full(kernel):
@@ -24,3 +28,16 @@ def test_a_slower_clock_fills_a_loop_that_waits_for_memory(kernel):
             "s_cbranch_scc1 .LBB0_1"]  # fmt: skip
     facts = kernel(["s_mov_b32 s0, 0", *loop], product="MI355X", grid=(256,))
     assert tiles.matrix_share(facts, 1200) > 1.3 * tiles.matrix_share(facts, 2400)
+
+
+def test_power_holds_fp16_back_more_than_bf16_on_the_mi300x_alone(kernel):
+    """Products of both types, timed with one code: 1.05 in the median on an MI300X; no other GPU's are known."""
+
+    def sustained(name, product):
+        found = kernel([f"{name} v[0:3], v[4:5], v[6:7], v[0:3]"], product=product)
+        peak, powered = matrix_cycles(build(found))
+        return peak / powered
+
+    for product, ratio in (("MI300X", 0.95), ("MI355X", 1.0)):
+        types = [sustained(f"v_mfma_f32_16x16x16_{name}", product) for name in ("f16", "bf16")]
+        assert types[0] / types[1] == pytest.approx(ratio)
