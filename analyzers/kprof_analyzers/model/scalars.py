@@ -14,9 +14,11 @@ from kprof.analysis import Endless
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.model.arithmetic import AXES, BINARY, COMPARE, SAME
 from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.queues import drawn
-from kprof_analyzers.model.values import Value, each_of, induction_variable, quotient, remainder
+from kprof_analyzers.model.remembered import NamedValues, Way, named_values, ways_of
+from kprof_analyzers.model.values import Value, each_of, induction_variable
 from kprof_analyzers.model.whiles import walk
 
 _DEPTH = 180
@@ -27,48 +29,6 @@ _LOWER_HALF = 1 << 44
 _APART = 1_000_003
 _VALUES = "values of "
 _EXTENTS = (1 << 20, 1 << 21)
-
-
-_BINARY: Mapping[str, Callable[[int, int], int]] = {
-    "arith.addi": operator.add,
-    "arith.subi": operator.sub,
-    "arith.muli": operator.mul,
-    "arith.divsi": quotient,
-    "arith.divui": quotient,
-    "arith.remsi": remainder,
-    "arith.remui": remainder,
-    "arith.floordivsi": lambda a, b: a // b if b else 0,
-    "arith.ceildivsi": lambda a, b: -(-a // b) if b else 0,
-    "arith.ceildivui": lambda a, b: -(-a // b) if b else 0,
-    "arith.andi": operator.and_,
-    "arith.ori": operator.or_,
-    "arith.xori": operator.xor,
-    "arith.shli": lambda a, b: a << min(max(b, 0), 64),
-    "arith.shrsi": lambda a, b: a >> min(max(b, 0), 64),
-    "arith.shrui": lambda a, b: a >> min(max(b, 0), 64),
-    "arith.minsi": min,
-    "arith.minui": min,
-    "arith.maxsi": max,
-    "arith.maxui": max,
-    "tt.addptr": operator.add,
-}
-_COMPARE: Mapping[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "slt": operator.lt,
-    "ult": operator.lt,
-    "sle": operator.le,
-    "ule": operator.le,
-    "sgt": operator.gt,
-    "ugt": operator.gt,
-    "sge": operator.ge,
-    "uge": operator.ge,
-}
-_SAME = {
-    *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.bitcast"),
-    *("ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "amdg.masked_load"),
-}
-_AXES = {"x": 0, "y": 1, "z": 2}
 
 
 class Evaluator:
@@ -92,27 +52,36 @@ class Evaluator:
             contents: integers in memory that pointer arguments point to, by name.
         """
         self.module, self.flow, self.programs, self.grid = module, flow_of(module), programs, grid
-        self._known: dict[str, Value | None] = {}
+        given: dict[str, int] = {}
         self._from_data: set[str] = set()
         self._iterations: dict[int, Value | None] = {}
         self._ended: dict[str, Value | None] = {}
         for name, number in arguments.items():
             if isinstance(number, int):
-                self._known[f"%{name}"] = int(number)
+                given[f"%{name}"] = int(number)
         function = next(iter(module.functions), None)
         names = _POINTER.findall(function.text) if function is not None else []
         self._pointers = [f"%{name}" for name in names]
         self._parameters = set(_PARAMETER.findall(function.text)) if function is not None else set()
         for place, name in enumerate(names):
-            self._known[f"%{name}"] = (place + 1) * _LOWER_HALF
+            given[f"%{name}"] = (place + 1) * _LOWER_HALF
         self._contents = {names.index(name) + 1: held for name, held in (contents or {}).items() if name in names}
-        self._given = dict(self._known)
+        self._given: dict[str, Value | None] = dict(given)
+        self._known = NamedValues(given, given)
+        self._ways = ways_of(module, tuple(given.items()), tuple(programs), grid)
+        self._too_deep = False
         self._variables: dict[int, dict[str, Value]] = {}
 
     def value(self, name: str, depth: int = 0) -> Value | None:
         """Value of a name as :meth:`Dataflow.inputs` gives it."""
         if name in self._known:
             return self._known[name]
+        given = None if self._too_deep else self._known.given
+        way = None if given is None else self._ways.of(name)
+        if way is not None and given is not None and depth + way.height < _DEPTH:
+            return self._remembered(name, way, given, depth)
+        # Once a chain was too long, what is found depends on who asked first.
+        self._too_deep = self._too_deep or depth >= _DEPTH
         self._known[name] = None
         found = self._read(name, depth + 1) if depth < _DEPTH else None
         self._known[name] = found
@@ -120,6 +89,22 @@ class Evaluator:
         sources = self.flow.inputs(op) if op is not None else (self.flow.initial(name) or "",)
         if (op is not None and is_load(op) and not self._is_known(op)) or not self._from_data.isdisjoint(sources):
             self._from_data.add(name)
+        return found
+
+    def _remembered(self, name: str, way: Way, given: Mapping[str, Value | None], depth: int) -> Value | None:
+        """Value of a name that arithmetic alone leads to."""
+        key = way.key(given)
+        held = way.held(key)
+        if held is None:
+            self._known[name] = None
+            found = self._read(name, depth + 1)
+            way.add(key, found)
+        else:
+            (found,) = held
+            for leaf in way.leaves:
+                if leaf not in given and self.flow.initial(leaf) is None:
+                    self._known.setdefault(leaf, None)
+        self._known[name] = found
         return found
 
     def certain(self, name: str) -> Value | None:
@@ -148,7 +133,7 @@ class Evaluator:
             if around is not None and around.name == "scf.while":
                 if self.trips(around) is None and self._iterations[loop.index] is None:
                     # Bounds that do not change inside of it are known all the same.
-                    self._known = dict(self._given)
+                    self._known = NamedValues(self._given, self._given)
                     self._iterations[loop.index] = self.trips_here(loop)
             elif loop.name == "scf.while":
                 self._walk(loop)
@@ -180,7 +165,7 @@ class Evaluator:
                 self._iterations.setdefault(index, None)
         self._variables.update(counts.first)
         self._ended.update(counts.last)
-        self._known = dict(self._given)
+        self._known = NamedValues(self._given, self._given)
 
     def _after(self, loop: Operation, name: str) -> Value | None:
         """A result of a ``scf.while`` that is in no other loop."""
@@ -197,11 +182,11 @@ class Evaluator:
 
     def snapshot(self) -> dict[str, Value | None]:
         """All that is known at this point."""
-        return dict(self._known)
+        return named_values(self._known, self.flow)
 
     def restart(self, known: dict[str, Value | None]) -> None:
         """Forget everything but these names."""
-        self._known = dict(known)
+        self._known = named_values(known, self.flow)
 
     def enter(self, loop: Operation, *, first: bool = False) -> None:
         """Set a loop's variable to its middle iteration, or to its first; enter outer loops first."""
@@ -212,13 +197,14 @@ class Evaluator:
         start, _, step = bounds
         value = start if first else each_of(operator.add, start, each_of(lambda n, by: n // 2 * by, count, step))
         self._variables[loop.index] = {name: value}
-        self._known.setdefault(name, value)
+        self._known.give(name, value)
 
     def inside(self, loop: int | None) -> None:
         """Go on in the body of a loop: loops one after the other may call their variables by the same name."""
         wanted = self._wanted(loop)
         if any(self._known.get(name) is not value for name, value in wanted.items()):
-            self._known = {**self._given, **wanted}
+            known = {**self._given, **wanted}
+            self._known = NamedValues(known, known)
 
     def outside(self, loop: int | None) -> dict[str, Value | None]:
         """Arguments, and variables of a loop and of those around it: what is known before anything is worked out."""
@@ -251,9 +237,9 @@ class Evaluator:
         if is_load(op):
             where = self.corner(op, depth)
             return None if where is None else each_of(self._held, where, 1) if self._contents else _opaque(where)
-        if op.name in _BINARY:
-            return self._two(_BINARY[op.name], inputs, depth)
-        if op.name in _SAME:
+        if op.name in BINARY:
+            return self._two(BINARY[op.name], inputs, depth)
+        if op.name in SAME:
             return self.value(inputs[0], depth) if inputs else None
         if op.name == "arith.constant":
             return _constant(op)
@@ -261,12 +247,12 @@ class Evaluator:
             start = op.attributes.get("start")
             return start if isinstance(start, int) else None
         if op.name == "tt.get_program_id":
-            axis = _AXES.get(op.text.strip()[:1], 0)
+            axis = AXES.get(op.text.strip()[:1], 0)
             return [p[axis] for p in self.programs]
         if op.name == "tt.get_num_programs":
-            return self.grid[_AXES.get(op.text.strip()[:1], 0)]
+            return self.grid[AXES.get(op.text.strip()[:1], 0)]
         if op.name == "arith.cmpi":
-            compare = _COMPARE.get(op.text.strip().partition(",")[0])
+            compare = COMPARE.get(op.text.strip().partition(",")[0])
             return self._two(lambda a, b: int(compare(a, b)), inputs, depth) if compare is not None else None
         if op.name == "arith.select":
             return self._choice(*(self.value(v, depth) for v in inputs[:3]))

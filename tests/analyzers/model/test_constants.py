@@ -17,6 +17,8 @@ MODEL = Path(__file__).parents[3] / "analyzers" / "kprof_analyzers" / "model"
 PLAIN = {0, 1, 2, 100, 1000}
 """Counting, halves and doubles, percent and thousands."""
 ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
+    "arithmetic.BINARY": ((64,), "bits of the widest integer"),
+    "arithmetic.PURE": ((3,), "operands of a choice"),
     "certainty.ENOUGH": ((0.75,), "how sure two launches have to be to be called different: a choice, in no time"),
     "certainty.certainty": ((0.5,), "equal times: as likely as not"),
     "ranges.own_table": ((3, 11), "a version of Python"),
@@ -41,6 +43,8 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "machine.machine_of": ((128,), "data sheets' bytes a cycle, where the architecture has no rate"),
     "memory.spilled_bytes": ((4,), "bytes of a register"),
     "outline._LOOP_WEIGHT": ((16,), "which path is the longest: in no time by itself"),
+    "remembered._MOST": ((16,), "bound on memory"),
+    "remembered.ways_of": ((8,), "bound on memory"),
     "roofline.roofline": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "program.DELAY": ((3,), "place of a field"),
     "program.WHICH": ((4,), "place of a field"),
@@ -66,7 +70,6 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "scalars._LOWER_HALF": ((44,), "bits of made-up addresses"),
     "scalars._APART": ((1000003,), "keeps made-up addresses apart"),
     "scalars._EXTENTS": ((20, 21), "made-up extents"),
-    "scalars._BINARY": ((64,), "bits of the widest integer"),
     "scalars.Evaluator.bounds": ((3,), "bounds of a loop"),
     "simulate.(BEGIN, END, SPLIT)": ((10, 11, 12), "numbers of kinds"),
     "steps.split_barriers": ((3,), "instructions of Triton's conditional barrier"),
