@@ -57,6 +57,14 @@ def location_of(item: Located) -> tuple[Location | None, list[Location]]:
     return _location(frames[user]), [_location(frame) for frame in (*frames[:user], *callers)]
 
 
+def line_of(item: Located) -> tuple[str, int] | None:
+    """File and line of :func:`location_of`, for many items."""
+    for frame in item.location:
+        if frame.line and not frame.in_library:
+            return frame.file, frame.line
+    return None
+
+
 def on_line_of(items: Iterable[T], place: Located) -> list[T]:
     """Those of the items that are on the same line of the same file; nothing where the place has no line."""
     line = location_of(place)[0]

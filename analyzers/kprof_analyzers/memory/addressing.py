@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from kprof.inputs.mlir import Module, Operation, Pointer, Scalar, TensorType
@@ -47,12 +48,15 @@ def strides(load: Operation) -> Steps | None:
     Works for ``tt.load`` on pointers and for AMD's buffer operations.
     """
     value = address(load)
-    return None if value is None else _Reader(load.module).steps(value)
+    return None if value is None else steps_of(load.module, value)
 
 
 def steps_of(module: Module, value: str) -> Steps | None:
     """Steps of any tensor of numbers, as :func:`strides`."""
-    return _Reader(module).steps(value)
+    try:
+        return _reader_of(module).steps(value)
+    except _TooLongError:
+        return _Reader(module, stops=False).steps(value)
 
 
 def address(load: Operation) -> str | None:
@@ -90,18 +94,43 @@ def element_bytes(load: Operation) -> int | None:
     return None
 
 
-class _Reader:
-    """Follows address arithmetic back to ``tt.make_range``."""
+class _TooLongError(Exception):
+    """A chain of operations is longer than what is followed."""
 
-    def __init__(self, module: Module) -> None:
+
+class _Reader:
+    """Follows address arithmetic back to ``tt.make_range``.
+
+    Args:
+        module: the TTGIR.
+        stops: stop with an error where a chain is too long, so that what is found does not depend on what was asked
+            before; else what lies beyond is not known.
+    """
+
+    def __init__(self, module: Module, *, stops: bool = True) -> None:
         self.flow: Dataflow = flow_of(module)
-        self._known: dict[str, Steps | None] = {}
+        self._stops = stops
+        self._known: dict[str, tuple[Steps | None, int]] = {}
+        self._deepest = 0
 
     def steps(self, name: str, depth: int = 0) -> Steps | None:
-        if name not in self._known:
-            self._known[name] = None
-            self._known[name] = self._read(name, depth + 1) if depth < _DEPTH else None
-        return self._known[name]
+        if name in self._known:
+            found, height = self._known[name]
+        else:
+            if depth >= _DEPTH:
+                found, height = None, 0
+            else:
+                self._known[name] = None, 0
+                before, self._deepest = self._deepest, depth
+                found = self._read(name, depth + 1)
+                height = self._deepest - depth
+                self._deepest = before
+            self._known[name] = found, height
+        if self._stops and depth + height >= _DEPTH:
+            self._known.clear()
+            raise _TooLongError
+        self._deepest = max(self._deepest, depth + height)
+        return found
 
     def _read(self, name: str, depth: int) -> Steps | None:
         op = self.flow.producer(name)
@@ -169,6 +198,12 @@ class _Reader:
                 break
             value = self.flow.input(op, 0)
         return 1, (argument(value),)
+
+
+@lru_cache(maxsize=4)
+def _reader_of(module: Module) -> _Reader:
+    """The reader of a module: its accesses have most of their arithmetic in common."""
+    return _Reader(module)
 
 
 _SAME = {

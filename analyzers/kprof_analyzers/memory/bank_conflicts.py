@@ -5,6 +5,7 @@ read the same dword share it. Each further dword that a group wants of a bank co
 width are in the hardware files.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,16 +46,15 @@ def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture,
         PhasesUnknownError: no groups are known for this width on this architecture.
     """
     conflicts = 0
-    groups = _groups(width, arch, write=write)
+    groups, banks = _groups(width, arch, write=write), arch.lds.banks
     for lanes in groups:
-        wanted: dict[int, set[int]] = {}
+        wanted: set[int] = set()
         for lane in lanes:
             address = addresses[lane] if lane < len(addresses) else None
-            if address is None:
-                continue
-            for dword in range(address // 4, (address + width - 1) // 4 + 1):
-                wanted.setdefault(dword % arch.lds.banks, set()).add(dword)
-        conflicts += max((len(dwords) for dwords in wanted.values()), default=1) - 1
+            if address is not None:
+                wanted.update(range(address // 4, (address + width - 1) // 4 + 1))
+        each = Counter([dword % banks for dword in wanted])
+        conflicts += max(each.values(), default=1) - 1
     return BankCost(len(groups), conflicts)
 
 

@@ -10,8 +10,8 @@ from kprof.inputs.mlir import MemDesc, Module, Operation, Scalar, TensorType
 from kprof.inputs.mlir.layouts import Layout
 from kprof_analyzers.memory.bank_conflicts import BankCost, PhasesUnknownError, access_cost
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, Basis, UnknownLayoutError, linear
-from kprof_analyzers.memory.shared_offsets import Placement, placement
-from kprof_analyzers.source_lines import location_of
+from kprof_analyzers.memory.shared_offsets import Placement, is_linear, placement
+from kprof_analyzers.source_lines import line_of
 
 _WIDEST = 16
 _MOST_ELEMENTS = 1 << 20
@@ -95,10 +95,21 @@ def _cost(
     lanes = [registers.element(0, lane) for lane in range(registers.size(LANE))]
     width = vector * size
     total = BankCost(0, 0)
+    known: dict[tuple[int, ...], BankCost] = {}
+    apart = [place(lane) for lane in lanes] if is_linear(*placed) else None
     try:
         for group in groups:
-            addresses = [place(_xor(group, lane)) * size for lane in lanes]
-            total = total + access_cost(addresses, width, machine, write=write)
+            if apart is not None:
+                first = place(group)
+                addresses = [(first ^ lane) * size for lane in apart]
+            else:
+                addresses = [place(_xor(group, lane)) * size for lane in lanes]
+            # Whole dwords further on all lanes meet the same conflicts in other banks.
+            start = addresses[0] // 4 * 4
+            moved = tuple([address - start for address in addresses])
+            if moved not in known:
+                known[moved] = access_cost(addresses, width, machine, write=write)
+            total = total + known[moved]
     except PhasesUnknownError as error:
         return width, len(groups), None, str(error)
     return width, len(groups), total, None
@@ -141,7 +152,5 @@ def transposed_lines(program: AssemblyKernel) -> set[tuple[str, int]]:
 
     The addresses of such a read do not follow from the register layout alone, so that its cost is not computed.
     """
-    places = (
-        location_of(i)[0] for i in program.instructions if "_tr" in i.opcode.name and i.opcode.name.startswith("ds_")
-    )
-    return {(place.file, place.line) for place in places if place is not None}
+    places = (line_of(i) for i in program.instructions if "_tr" in i.opcode.name and i.opcode.name.startswith("ds_"))
+    return {place for place in places if place is not None}

@@ -28,6 +28,16 @@ def placement(layout: Layout, shape: Sequence[int]) -> Placement:
     raise UnknownLayoutError(f"{type(layout).__name__} is not a shared layout that is known here")
 
 
+def is_linear(layout: Layout, shape: Sequence[int]) -> bool:
+    """Whether the offset of two elements' exclusive-or is surely that of their offsets."""
+    if isinstance(layout, SharedLinear):
+        return True
+    if not isinstance(layout, SwizzledShared | RotatingShared):
+        return False
+    numbers = (*shape, layout.vec, layout.per_phase, layout.max_phase)
+    return all(number > 0 and number & (number - 1) == 0 for number in numbers)
+
+
 def _strides(shape: Sequence[int], order: Sequence[int]) -> list[int]:
     strides = [0] * len(shape)
     step = 1

@@ -5,7 +5,7 @@ from collections import defaultdict
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.memory.lds_access import lds_accesses, transposed_lines
-from kprof_analyzers.source_lines import location_of
+from kprof_analyzers.source_lines import line_of
 
 
 def conflict_shares(facts: KernelFacts) -> dict[int, float]:
@@ -16,21 +16,21 @@ def conflict_shares(facts: KernelFacts) -> dict[int, float]:
     if facts.ttgir is None:
         return {}
     skipped = transposed_lines(facts.program)
-    sums: dict[tuple[str, int, bool], list[int]] = defaultdict(lambda: [0, 0])
+    sums: dict[tuple[tuple[str, int], bool], list[int]] = defaultdict(lambda: [0, 0])
     for access in lds_accesses(facts.ttgir, facts.arch):
-        place = location_of(access.operation)[0]
-        if place is None or access.likely is None or (place.file, place.line) in skipped:
+        place = line_of(access.operation)
+        if place is None or access.likely is None or place in skipped:
             continue
-        entry = sums[place.file, place.line, access.write]
+        entry = sums[place, access.write]
         entry[0] += access.likely.conflicts
         entry[1] += access.likely.cycles
     found: dict[int, float] = {}
     for i in facts.program.instructions:
         if i.opcode.cls is not InstructionClass.LDS:
             continue
-        place = location_of(i)[0]
+        place = line_of(i)
         if place is not None:
-            conflicts, cycles = sums.get((place.file, place.line, i.opcode.is_store), (0, 0))
+            conflicts, cycles = sums.get((place, i.opcode.is_store), (0, 0))
             if conflicts and cycles:
                 found[i.index] = conflicts / cycles
     return found
