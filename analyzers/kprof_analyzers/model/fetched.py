@@ -11,7 +11,7 @@ from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
 from kprof_analyzers.memory.spare_lanes import requested_and_distinct_bytes
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.model.wraps import wrapped_shares
-from kprof_analyzers.source_lines import location_of
+from kprof_analyzers.source_lines import line_of
 
 
 def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) -> dict[int, float]:
@@ -29,25 +29,25 @@ def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) 
     """
     if facts.ttgir is None:
         return {}
-    sums: dict[tuple[bool, str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    sums: dict[tuple[bool, tuple[str, int]], list[float]] = defaultdict(lambda: [0.0, 0.0])
     live, different = live_shares(facts), wrapped_shares(facts) if wrapped else {}
     for op in facts.ttgir.operations:
         store = op.name in GLOBAL_STORES
         if not is_load(op) and not store:
             continue
-        place = location_of(op)[0]
+        place = line_of(op)
         if place is None:
             continue
         needed, asked = _bytes(op, facts.arguments, request)
-        entry = sums[store, place.file, place.line]
+        entry = sums[store, place]
         # What several lanes hold of a stored tile is written by one of them: not told apart here.
         entry[0] += live.get(op.index, 1.0) * (asked if store else needed * different.get(op.index, 1.0))
         entry[1] += asked
     found: dict[int, float] = {}
     for i in facts.program.instructions:
         if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):
-            place = location_of(i)[0]
-            key = (i.opcode.is_store, place.file, place.line) if place is not None else None
+            place = line_of(i)
+            key = (i.opcode.is_store, place) if place is not None else None
             needed, asked = sums.get(key, (0.0, 0.0)) if key is not None else (0.0, 0.0)
             if asked and needed != asked:
                 found[i.index] = needed / asked

@@ -148,7 +148,7 @@ def _traffic(
             evaluator.enter(loop, first=True)
             mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
-    found = accesses(facts, evaluator, times, wrapped=wrapped)
+    found = accesses(facts, evaluator, times, wrapped=wrapped, spans=False)
     every = accesses(facts, everywhere, times, wrapped=wrapped)
     different = footprint(every, len(everywhere.programs), where.total)
     l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")

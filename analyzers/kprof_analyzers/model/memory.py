@@ -1,9 +1,10 @@
 """How loads, stores and spilled registers travel: bandwidth and latency for each, from where the data lies."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import InstructionClass
+from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
@@ -38,7 +39,7 @@ def memory_paths(
     units = machine.units or 1
     spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
     rate = min(machine.vector_bytes * spare, machine.figures["l1_sustained"] * machine.l1_bytes)
-    if effects.cache_modifiers and _streams(facts):
+    if effects.cache_modifiers and _streams(facts.program):
         rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
@@ -76,16 +77,17 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
     return loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
 
 
-def _streams(facts: KernelFacts) -> bool:
-    """Whether most loads carry a streaming hint."""
-    loads = [i for i in facts.program.instructions if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
+@lru_cache(maxsize=2)
+def _streams(program: AssemblyKernel) -> bool:
+    """Whether most loads carry a streaming hint. Kept, since each kind of path asks."""
+    loads = [i for i in program.instructions if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
     marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in loads)
     return bool(loads) and 2 * marked > len(loads)
 
 
 def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> MemoryPath:
     """Spilled registers lie in the first level that is large enough for those of all wavefronts together."""
-    spilled = spilled_bytes(facts)
+    spilled = spilled_bytes(facts.program)
     lanes = machine.lanes
     warps = facts.resources.num_warps
     on_unit = spilled * lanes * (warps if isinstance(warps, int) else machine.simds) * where.resident
@@ -108,9 +110,11 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     return MemoryPath(cycles, _latency(machine, missing, missing * beyond))
 
 
-def spilled_bytes(facts: KernelFacts) -> int:
+@lru_cache(maxsize=2)
+def spilled_bytes(program: AssemblyKernel) -> int:
     """Different bytes of scratch that a lane touches in the hot loop (in the whole kernel without loops)."""
-    program = facts.program
+    if all(i.opcode.cls is not InstructionClass.SCRATCH for i in program.instructions):
+        return 0
     members: Sequence[int] = range(len(program.instructions))
     if program.loops:
         members = hot_loop(program).instructions

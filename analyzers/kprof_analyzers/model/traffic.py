@@ -76,7 +76,12 @@ class Sharing:
 
 
 def accesses(
-    facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float], *, wrapped: bool = True
+    facts: KernelFacts,
+    evaluator: Evaluator,
+    times: Mapping[int | None, float],
+    *,
+    wrapped: bool = True,
+    spans: bool = True,
 ) -> list[Access]:
     """All tensor loads and stores of a kernel.
 
@@ -85,6 +90,7 @@ def accesses(
         evaluator: for the workgroups in question.
         times: TTGIR loop (``None``: outside all) to how often its body is done by a workgroup.
         wrapped: rows that wrap round to others of their tile are no bytes of their own.
+        spans: also tell how far the workgroups' tiles reach.
     """
     assert facts.ttgir is not None
     found = []
@@ -101,7 +107,7 @@ def accesses(
         whole, run = times.get(op.loop, 1.0), _run(op, shape, size)
         if op.loop is None and live is not None:
             whole *= sum(live) / len(live)
-        span = _span(op, shape, size, evaluator, facts.arguments)
+        span = _span(op, shape, size, evaluator, facts.arguments) if spans else None
         if span is not None and op.loop is not None:
             # Other iterations of the loops around may be elsewhere.
             span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
