@@ -81,7 +81,8 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
 def _streams(program: AssemblyKernel) -> bool:
     """Whether most loads carry a streaming hint. Kept, since each kind of path asks."""
     loads = [i for i in program.instructions if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
-    marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in loads)
+    named = [i for i in loads if "nt" in i.text or "slc" in i.text]
+    marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in named)
     return bool(loads) and 2 * marked > len(loads)
 
 

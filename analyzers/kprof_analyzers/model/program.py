@@ -55,6 +55,7 @@ WHICH: Final = 4
 _FAR = 32
 # Bytes a lane from which an access to LDS is a wide one.
 _WIDE = 8
+_DENSE = re.compile(r"v_mfma_\w+" + ",".join([r" ([va]\[[0-9]+:[0-9]+\])"] * 4))
 _VECTOR_REGISTER = re.compile(r"\b([va])(?:(\d+)\b|\[(\d+)(?::(\d+))?\])")
 
 
@@ -99,13 +100,19 @@ class Translator:
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
         self._plain: dict[str, Op] = {}
+        # Operations of all instructions that are alike: of one mnemonic, of one access, of one wait.
+        self._alike: dict[object, Op] = {}
         self._shapes: dict[tuple[str, str | None], MatrixInstruction | None] = {}
         self._count = 0
         self._last = -_FAR
 
     def translate(self, instructions: Sequence[Instruction]) -> Code:
         """All instructions of a program."""
-        ops = [self._op(i) for i in instructions]
+        ops = []
+        plain, results = self._plain, self._results
+        for i in instructions:
+            known = None if results else plain.get(i.opcode.mnemonic)
+            ops.append(self._op(i) if known is None else known)
         return Code(ops, tuple(self.counters), self._count)
 
     def _counter(self, name: str) -> int:
@@ -114,19 +121,41 @@ class Translator:
         return self.counters.index(name)
 
     def _op(self, i: Instruction) -> Op:
-        opcode = i.opcode
-        cls = opcode.cls
-        machine = self.machine
+        cls = i.opcode.cls
         if cls is InstructionClass.VALU:
             return self._vector(i)
         if cls is InstructionClass.MATRIX:
             return self._matrix(i)
+        key = self._key(i)
+        if key is None:
+            return self._other(i)
+        known = self._alike.get(key)
+        if known is None:
+            known = self._alike[key] = self._other(i)
+        return known
+
+    def _key(self, i: Instruction) -> object:
+        """What an operation follows from; ``None`` where it has to be looked at."""
+        cls = i.opcode.cls
+        if cls is InstructionClass.LDS:
+            return (i.opcode.mnemonic, self.conflicts.get(i.index)) if _plain_counters(i) else None
+        if cls is InstructionClass.VMEM or cls is InstructionClass.SCRATCH:
+            return (i.opcode.mnemonic, self.fetched.get(i.index)) if _plain_counters(i) else None
+        if cls is InstructionClass.SMEM:
+            return i.opcode.mnemonic if _plain_counters(i) else None
+        operand = cls is InstructionClass.WAIT or i.opcode.kind in {InstructionKind.NOP, InstructionKind.SLEEP}
+        return i.text if operand else i.opcode.mnemonic
+
+    def _other(self, i: Instruction) -> Op:
+        opcode = i.opcode
+        cls = opcode.cls
+        machine = self.machine
         if cls is InstructionClass.LDS:
             return self.lds_of(i)
         if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
             return self.memory_of(i)
         if cls is InstructionClass.SMEM:
-            return SMEM, machine.issue, tuple(self._counter(c) for c in i.counters), self._scalar_latency(), 0, 0
+            return SMEM, machine.issue, self._counters(i), self._scalar_latency(), 0, 0
         if cls is InstructionClass.WAIT:
             pairs = tuple((self._counter(c), n) for c, n in i.waits.items() if not c.startswith(("exp", "va_", "sa_")))
             return WAIT, 0.0, pairs, 0.0, 0, 0
@@ -140,6 +169,9 @@ class Translator:
         if opcode.kind is InstructionKind.SLEEP:
             return IDLE, machine.issue + 64.0 * _number(i), (), 0.0, 0, 0
         return SCALAR, machine.issue, (), 0.0, 0, 0
+
+    def _counters(self, i: Instruction) -> tuple[int, ...]:
+        return tuple(self._counter(c) for c in (i.opcode.counters if _plain_counters(i) else i.counters))
 
     def _vector(self, i: Instruction) -> Op:
         plain = self._plain.get(i.opcode.mnemonic)
@@ -184,12 +216,12 @@ class Translator:
             self._shapes[kind] = self.machine.arch.matrix_instruction(*kind)
         known = self._shapes[kind]
         cycles = known.cycles if known is not None else 32
-        accumulator = set(_accumulator(i))
         reads, writes = _touched(i)
-        waits = {self._results[r] for r in reads if r in self._results and r not in accumulator}
+        results = self._results
+        waits = {results[r] for r in reads if r in results}
         number = self._count
         self._count += 1
-        self._results.update(dict.fromkeys(writes, number))
+        results.update(dict.fromkeys(writes, number))
         self._last = i.index
         latency = cycles + 4.0 * self.machine.arch.hazards.get("xdl_read", 3)
         return MATRIX, float(cycles), tuple(sorted(waits)), latency, number, int("_scale_" in i.opcode.name)
@@ -197,7 +229,7 @@ class Translator:
     def lds_of(self, i: Instruction, width: int | None = None) -> Op:
         """An access to LDS; with ``width`` as if it moved so many bytes a lane."""
         machine, opcode = self.machine, i.opcode
-        counters = tuple(self._counter(c) for c in i.counters)
+        counters = self._counters(i)
         if not self.effects.lds:
             return LDS, 0.0, counters, machine.issue, 0, 0
         size = width or opcode.bytes_per_lane or 4
@@ -223,7 +255,7 @@ class Translator:
         if i.opcode.cls is InstructionClass.LDS:
             return self.lds_of(i, width)
         machine, opcode = self.machine, i.opcode
-        counters = tuple(self._counter(c) for c in i.counters)
+        counters = self._counters(i)
         scratch = opcode.cls is InstructionClass.SCRATCH
         if scratch and not self.effects.scratch:
             return SCALAR, machine.issue, (), 0.0, 0, 0
@@ -260,15 +292,30 @@ def _number(i: Instruction) -> int:
         return 0
 
 
-def _accumulator(i: Instruction) -> tuple[str, ...]:
-    return registers(i.operands[3]) if len(i.operands) > 3 else ()
+def _plain_counters(i: Instruction) -> bool:
+    """Whether an instruction increments the counters of its mnemonic, whatever its modifiers are."""
+    return not i.opcode.is_atomic and "gds" not in i.text
 
 
 def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
-    """Registers that a matrix instruction reads and writes; of dense ones the first operand is the only one written."""
-    if not i.opcode.name.startswith("v_mfma_") or not i.operands:
-        return i.effects.reads, i.effects.writes
-    return [r for operand in i.operands[1:] for r in registers(operand)], registers(i.operands[0])
+    """Registers that a matrix instruction reads, other than its accumulator, and those that it writes.
+
+    Of dense ones the first operand is the only one written.
+    """
+    operands = _operands(i)
+    accumulator = registers(operands[3]) if len(operands) > 3 else ()
+    if not i.opcode.name.startswith("v_mfma_") or not operands:
+        own = set(accumulator)
+        return [r for r in i.effects.reads if r not in own], i.effects.writes
+    read = [r for operand in (*operands[1:3], *operands[4:]) for r in registers(operand)]
+    own = set(accumulator).intersection(read)
+    return [r for r in read if r not in own] if own else read, registers(operands[0])
+
+
+def _operands(i: Instruction) -> Sequence[str]:
+    """Operands of a matrix instruction; those of the most usual form are not decoded with all else."""
+    usual = _DENSE.fullmatch(i.text)
+    return i.operands if usual is None else usual.groups()
 
 
 _FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}
