@@ -207,18 +207,18 @@ class Simulator:
                     left -= 1
                     break
                 op = ops[position]
-                kind = op[KIND]
+                kind = op[0]
+                if kind < BARRIER:
+                    mine = table[kind](wave, op, mine, where[position])
+                    position += 1
+                    continue
                 at[wave] = position + 1
                 mine = table[kind](wave, op, mine, where[position])
-                if kind >= BARRIER:
-                    if kind in _BARRIERS:
-                        limit = min((now[w] for w in waves if w != wave), default=_NEVER)
-                        if mine == _NEVER:
-                            position = at[wave]
-                            break
-                    position = at[wave]
-                else:
-                    position += 1
+                position = at[wave]
+                if kind in _BARRIERS:
+                    limit = min((now[w] for w in waves if w != wave), default=_NEVER)
+                    if mine == _NEVER:
+                        break
             at[wave] = position
             now[wave] = mine
         return SimulationResult(
@@ -233,9 +233,10 @@ class Simulator:
             self.simd = simd
 
     def _valu(self, wave: int, op: Op, now: float, where: int) -> float:
-        _, busy, waited, _, _, _ = op
+        busy, waited = op[1], op[2]
         start = self.vector_free
-        start = max(now, start)
+        if start < now:
+            start = now
         if waited:
             ready = self.ready[wave]
             for number in waited:
@@ -243,48 +244,56 @@ class Simulator:
                     self.spent[where + _MATRIX] += ready[number] - start
                     now += ready[number] - start
                     start = ready[number]
-        end = start + busy
-        self.vector_free = end
+        self.vector_free = end = start + busy
         self.vector_busy += busy
         self.spent[where + _VECTOR] += end - now
         return end
 
     def _matrix(self, wave: int, op: Op, now: float, where: int) -> float:
         _, busy, waited, latency, result, scaled = op
-        start = max(now, self.vector_free, self.matrix_free)
+        start = self.vector_free
+        if start < now:
+            start = now
+        if start < self.matrix_free:
+            start = self.matrix_free
         ready = self.ready[wave]
         for number in waited:
-            start = max(start, ready[number])
+            if start < ready[number]:
+                start = ready[number]
         end = start + busy
         self.matrix_free = end
         self.matrix_busy += busy
         ready[result] = start + latency
         # One with scales is two instructions to the issue logic.
-        following = start + self.issue * (2 if scaled else 1)
+        following = start + (2 * self.issue if scaled else self.issue)
         self.vector_free = end if self.blocking else following
         self.spent[where + _MATRIX] += following - now
         return following
 
     def _scalar(self, _wave: int, op: Op, now: float, where: int) -> float:
-        _, busy, _, _, _, _ = op
-        start = max(now, self.scalar_free)
-        end = start + busy
-        self.scalar_free = end
+        start = self.scalar_free
+        if start < now:
+            start = now
+        self.scalar_free = end = start + op[1]
         self.spent[where + _ISSUE] += end - now
         return end
 
     def _lds(self, wave: int, op: Op, now: float, where: int) -> float:
         _, busy, counters, latency, own, _ = op
-        start = max(now, self.lds_free - self.lds_queue)
+        free = self.lds_free
+        start = free - self.lds_queue
+        if start < now:
+            start = now
         if own:
             start = max(start, self.port_free - self.lds_queue)
             self.port_free = max(start, self.port_free) + own
-        self.lds_free = done = max(start, self.lds_free) + busy
+        self.lds_free = done = (start if free < start else free) + busy
         if own:
             done = max(done, self.port_free)
+        arrival = done + latency
         for counter in counters:
             queue = self.queues[wave][counter]
-            queue.append((max(done + latency, queue[-1][0]) if queue else done + latency, start + latency, _LDS))
+            queue.append((queue[-1][0] if queue and arrival < queue[-1][0] else arrival, start + latency, _LDS))
         if start > now:
             self.spent[where + _LDS] += start - now
         self.spent[where + _ISSUE] += self.issue
