@@ -1,6 +1,7 @@
 """Sums over all iterations of a loop: entries and iterations of the loops in it, and how far its addresses go."""
 
 import operator
+from itertools import repeat
 
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.model.values import Evaluation, each_of, induction_variable
@@ -70,9 +71,12 @@ def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     evaluator.restart(before)
     if second is None:
         return None
-    step = each_of(operator.sub, second, first)
-    last = each_of(operator.add, first, each_of(operator.mul, step, each_of(operator.sub, iterations, 1)))
-    ends = [n for value in (first, last) for n in (value if isinstance(value, list) else [value])]
+    if isinstance(first, int) and isinstance(second, int) and isinstance(iterations, int):
+        last = first + (second - first) * (iterations - 1)
+        return min(first, last), max(first, last)
+    one, two, count = (repeat(value) if isinstance(value, int) else value for value in (first, second, iterations))
+    ends = [begin + (then - begin) * (times - 1) for begin, then, times in zip(one, two, count, strict=False)]
+    ends += [first] if isinstance(first, int) else first
     return min(ends), max(ends)
 
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import ceil
-from operator import sub
+from operator import add, sub
 
 from kprof.document import Bound, LoopPrediction, Prediction
 from kprof_analyzers.model.outline import LoopNode, Node
@@ -210,7 +210,7 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
             by_cause = [spent[cause::CAUSE_COUNT] for cause in range(CAUSE_COUNT)]
             for name, cycles in zip(CAUSES, by_cause, strict=True):
                 causes[name] += sum(cycles) / done / waves
-            for place, took in _by_line(model, part, list(map(sum, zip(*by_cause, strict=True)))).items():
+            for place, took in _by_line(model, part, _added(by_cause)).items():
                 lines[place] += took / done / waves
         if number in run.powered:
             more = run.powered[number] - run.length[number]
@@ -236,6 +236,15 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
         missing=list(trips.missing),
         elements_per_iteration=trips.elements,
     )
+
+
+def _added(columns: Sequence[list[float]]) -> list[float]:
+    """Sums of what stands in the same place; columns of zeros, which are many, are left out."""
+    total = columns[0]
+    for column in columns[1:]:
+        if any(column):
+            total = list(map(add, total, column))
+    return total
 
 
 def _by_line(model: KernelModel, part: range, cycles: Sequence[float]) -> dict[str, float]:

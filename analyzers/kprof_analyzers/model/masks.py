@@ -2,7 +2,7 @@
 
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
@@ -195,35 +195,41 @@ class _Reader:
         rooms = self._rooms(*sides)
         if not rooms:
             return None
-        passed = 0
-        for difference, count in rooms.items():
+
+        def passes(difference: int) -> int:
             # How far the larger side may be above the smaller one's first number.
             room = difference + int(equal)
             many = -(-room // step) if varying == 0 else extent - max(0, -(-(1 - room) // step))
-            passed += count * min(extent, max(0, many))
-        return passed / (extent * rooms.total())
+            return min(extent, max(0, many))
 
-    def _rooms(self, left: str, right: str) -> Counter[int]:
-        """How far the right side's first number is above the left one's, over workgroups and iterations, how often."""
+        passed = sum(count * _summed(run, passes) for run, count in rooms)
+        return passed / (extent * sum(count * len(run) for run, count in rooms))
+
+    def _rooms(self, left: str, right: str) -> list[tuple[range, int]]:
+        """How far the right side's first number is above the left one's, over iterations; for how many workgroups."""
         first = self._now(left), self._now(right)
         if first[0] is None or first[1] is None:
-            return Counter()
+            return []
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
         iterations = 1 if loop is None else self.evaluator.trips(loop)
         if iterations is None or (loop is not None and loop.name != "scf.for"):
-            return Counter()
+            return []
         size = len(self.evaluator.programs)
         now = map(operator.sub, _listed(first[1], size), _listed(first[0], size))
         if loop is None:
-            return Counter(now)
+            return [(range(room, room + 1), count) for room, count in Counter(now).items()]
         second = self._next(loop, left, right)
         if second[0] is None or second[1] is None:
-            return Counter()
+            return []
         later = map(operator.sub, _listed(second[1], size), _listed(second[0], size))
-        found: Counter[int] = Counter()
+        found = []
         for (here, there, many), count in Counter(zip(now, later, _listed(iterations, size), strict=True)).items():
-            for iteration in range(0, max(1, many), -(-max(1, many) // _ITERATIONS)):
-                found[here + iteration * (there - here)] += count
+            looked_at = range(0, max(1, many), -(-max(1, many) // _ITERATIONS))
+            step = looked_at.step * (there - here)
+            if step:
+                found.append((range(here, here + len(looked_at) * step, step), count))
+            else:
+                found.append((range(here, here + 1), count * len(looked_at)))
         return found
 
     def _now(self, name: str) -> Value | None:
@@ -259,6 +265,15 @@ class _Reader:
                 return None
             value = self.flow.input(op, 0)
         return None
+
+
+def _summed(run: range, passes: Callable[[int], int]) -> int:
+    """Sum over a run of numbers of what never falls (or never rises) along it: between equal ones all are equal."""
+    first, last = passes(run[0]), passes(run[-1])
+    if first == last:
+        return first * len(run)
+    middle = len(run) // 2
+    return _summed(run[:middle], passes) + _summed(run[middle:], passes)
 
 
 def _listed(value: Value, size: int) -> list[int]:

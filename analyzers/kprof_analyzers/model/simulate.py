@@ -7,6 +7,8 @@ one operation every ``issue`` cycles at most; of several wavefronts the one that
 the smaller number. Each wait counter is a queue of completion times that only grow: memory returns in order.
 """
 
+# ruff: noqa: FURB136, PLR1730  # max() is a call, and there are thousands of comparisons in one simulation.
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
