@@ -20,7 +20,7 @@ BRANCH     cycles
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -200,8 +200,25 @@ class Translator:
         if i.index - self._last > _FAR:
             self._results.clear()
         results = self._results
+        if not results:
+            return ()
+        operands = i.text[len(i.opcode.mnemonic) :]
+        if _is_unusual(i.opcode.name, operands):
+            return self._decoded_waits(i)
         # Matrix results are in registers that an instruction names: most name none of them.
-        if not results or not _names_any(i, results):
+        named = [r for r in _named(operands) if r in results]
+        if not named:
+            return ()
+        found = {results[r] for r in named}
+        if i.opcode.kind is not InstructionKind.COMPARE:
+            for register in registers(operands.partition(",")[0].strip()):
+                results.pop(register, None)
+        return tuple(sorted(found))
+
+    def _decoded_waits(self, i: Instruction) -> tuple[int, ...]:
+        """The same for any instruction: its operands are read one by one, which is slow."""
+        results = self._results
+        if all(r not in results for operand in i.operands for r in registers(operand)):
             return ()
         effects = i.effects
         found = {results[r] for r in effects.reads if r in results}
@@ -270,18 +287,24 @@ class Translator:
         return self.machine.latency_of("l1") if self.effects.memory_latency else 0.0
 
 
-def _names_any(i: Instruction, known: Container[str]) -> bool:
-    """Whether an instruction's text names one of these vector registers; reading operands one by one is slow."""
-    text = i.text
-    if "acc" in text or "/*" in text:
-        return any(r in known for operand in i.operands for r in registers(operand))
-    for kind, single, first, last in _VECTOR_REGISTER.findall(text):
+def _is_unusual(name: str, operands: str) -> bool:
+    """Whether an instruction may do something else than write its first operand and read the others as a whole."""
+    return (
+        name.startswith(("v_pk_", "v_dual_"))
+        or "swap" in name
+        or "acc" in operands
+        or "/*" in operands
+        or "::" in operands
+    )
+
+
+def _named(operands: str) -> Iterator[str]:
+    """Vector registers that a text names."""
+    for kind, single, first, last in _VECTOR_REGISTER.findall(operands):
         if single:
-            if kind + single in known:
-                return True
-        elif any(r in known for r in registers(f"{kind}[{first}:{last or first}]")):
-            return True
-    return False
+            yield kind + single
+        else:
+            yield from registers(f"{kind}[{first}:{last or first}]")
 
 
 def _number(i: Instruction) -> int:
