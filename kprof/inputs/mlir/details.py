@@ -13,7 +13,6 @@ from kprof.inputs.mlir.types import Pointer, Scalar, TensorType, Type
 
 _OPERAND = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _MODIFIER = re.compile(r"(?<![\w.%#])([A-Za-z_]\w*)\s*=\s*([\w.#+-]+|%[\w$.#-]+)")
-_COLON = re.compile(r"(?<=\s):(?=\s)|(?<=\)):(?=\s)")
 _ALIAS = re.compile(r"#\w*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -102,11 +101,19 @@ def _split_location(text: str) -> tuple[str, str]:
 def _split_types(text: str) -> tuple[str, str]:
     """Text before and after the last colon that is outside all brackets."""
     masked = _STRING.sub(lambda m: "_" * len(m[0]), text) if '"' in text else text
-    for match in reversed(list(_COLON.finditer(masked))):
-        left = masked[: match.start()]
-        if all(left.count(a) == left.count(b) for a, b in ("()", "[]", "{}")):
-            return text[: match.start()].rstrip(), text[match.end() :].strip()
+    at = masked.rfind(":")
+    while at > 0:
+        before = masked[at - 1]
+        if (before == ")" or before.isspace()) and masked[at + 1 : at + 2].isspace() and _is_closed(masked[:at]):
+            return text[:at].rstrip(), text[at + 1 :].strip()
+        at = masked.rfind(":", 0, at)
     return text, ""
+
+
+def _is_closed(text: str) -> bool:
+    """Whether as many brackets of each kind are closed as are opened."""
+    count = text.count
+    return count("(") == count(")") and count("[") == count("]") and count("{") == count("}")
 
 
 def _attributes(text: str) -> dict[str, Any]:
