@@ -20,7 +20,8 @@ def alive(evaluator: Evaluation, op: Operation) -> list[int] | None:
         outer = operations[inner.parent]
         if outer.name == "tt.func":
             reached = _reached(evaluator, outer, inner)
-            found = [a and b for a, b in zip(found, reached, strict=True)]
+            if reached is not None:
+                found = [a and b for a, b in zip(found, reached, strict=True)]
         elif outer.name == "scf.if" and outer.loop is None:
             condition = evaluator.certain(evaluator.flow.inputs(outer)[0])
             wanted = inner.region == 0
@@ -29,21 +30,39 @@ def alive(evaluator: Evaluation, op: Operation) -> list[int] | None:
     return None if all(found) else list(map(int, found))
 
 
-def _reached(evaluator: Evaluation, function: Operation, op: Operation) -> list[bool]:
-    """Which workgroups come to the block that holds an operation: what follows ``if ...: return`` is one of its own."""
+def _reached(evaluator: Evaluation, function: Operation, op: Operation) -> list[bool] | None:
+    """Which workgroups come to the block that holds an operation: what follows ``if ...: return`` is one of its own.
+
+    ``None`` where all do.
+    """
+    if not op.block:
+        return None
     size = len(evaluator.programs)
-    found = {"": [True] * size}
+    every = [True] * size
+    found = {"": every}
     # Branches further down may depend on the operation.
-    for branch in evaluator.module.operations[function.index : op.index] if op.block else ():
-        if branch.parent != function.index or branch.name not in {"cf.cond_br", "cf.br"}:
+    for branch in evaluator.module.operations[function.index : op.index]:
+        if branch.name not in {"cf.cond_br", "cf.br"} or branch.parent != function.index:
             continue
-        here = found.get(branch.block, [False] * size)
+        here = found.get(branch.block)
         targets = _BLOCK.findall(branch.text)
         condition = evaluator.certain(evaluator.flow.inputs(branch)[0]) if branch.name == "cf.cond_br" else 1
         for wanted, target in zip((True, False), targets, strict=False):
-            going = [a and b == wanted for a, b in zip(here, _truths(condition, size, wanted), strict=True)]
-            found[target] = [a or b for a, b in zip(found.get(target, [False] * size), going, strict=True)]
-    return found.get(op.block, [True] * size)
+            going = [False] * size if here is None else _going(here, condition, every, wanted=wanted)
+            before = found.get(target)
+            found[target] = going if before is None else [a or b for a, b in zip(before, going, strict=True)]
+    reached = found.get(op.block, every)
+    return None if reached is every else reached
+
+
+def _going(here: list[bool], condition: Value | None, every: list[bool], *, wanted: bool) -> list[bool]:
+    """Which of the workgroups that are here go on to one side of a branch."""
+    if condition is None:
+        return here
+    truths = _truths(condition, len(here), wanted)
+    if here is every:
+        return truths if wanted else [not b for b in truths]
+    return [a and b == wanted for a, b in zip(here, truths, strict=True)]
 
 
 def _truths(condition: Value | None, size: int, unknown: bool) -> list[bool]:

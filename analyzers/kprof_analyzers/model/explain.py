@@ -251,16 +251,23 @@ def _by_line(model: KernelModel, part: range, cycles: Sequence[float]) -> dict[s
     """Cycles of a stretch of instructions by ``file:line``."""
     instructions = model.facts.program.instructions
     # Instructions of one directive are resolved together.
-    sums: dict[int, float] = defaultdict(float)
+    sums: dict[int, float] = {}
     first: dict[int, int] = {}
+    current: object = sums
+    total = 0.0
     for i, spent in zip(part, cycles, strict=True):
         if spent:
-            source = id(instructions[i].source)
-            sums[source] += spent
-            first.setdefault(source, i)
+            source = instructions[i].source
+            if source is not current:
+                sums[id(current)] = total
+                current, total = source, sums.get(id(source), 0.0)
+                first.setdefault(id(source), i)
+            total += spent
+    sums[id(current)] = total
+    del sums[id(sums)]
     found: dict[str, float] = defaultdict(float)
-    for source, spent in sums.items():
-        frame = instructions[first[source]].user_frame
+    for number, spent in sums.items():
+        frame = instructions[first[number]].user_frame
         found[f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"] += spent
     return found
 

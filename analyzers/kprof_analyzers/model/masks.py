@@ -193,7 +193,7 @@ class _Reader:
     def _share(self, sides: tuple[str, str], varying: int, step: int, extent: int, *, equal: bool) -> float | None:
         """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's."""
         rooms = self._rooms(*sides)
-        if not rooms:
+        if rooms is None:
             return None
 
         def passes(difference: int) -> int:
@@ -202,35 +202,40 @@ class _Reader:
             many = -(-room // step) if varying == 0 else extent - max(0, -(-(1 - room) // step))
             return min(extent, max(0, many))
 
-        passed = sum(count * _summed(run, passes) for run, count in rooms)
-        return passed / (extent * sum(count * len(run) for run, count in rooms))
+        first, steps, times = rooms
+        ends = [*first, *(one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True))]
+        least, most = passes(min(ends)), passes(max(ends))
+        looked_at = {many: range(0, many, -(-many // _ITERATIONS)) for many in set(times)}
+        total = sum(count * len(looked_at[many]) for many, count in Counter(times).items())
+        if least == most:
+            return least * total / (extent * total)
+        passed = 0
+        for (one, by, many), count in Counter(zip(first, steps, times, strict=True)).items():
+            passed += count * _summed(one, by, looked_at[many], passes)
+        return passed / (extent * total)
 
-    def _rooms(self, left: str, right: str) -> list[tuple[range, int]]:
-        """How far the right side's first number is above the left one's, over iterations; for how many workgroups."""
+    def _rooms(self, left: str, right: str) -> tuple[list[int], list[int], list[int]] | None:
+        """How far the right side's first number is above the left one's, for each workgroup.
+
+        In the first iteration, how much more from one iteration to the next, and how many iterations.
+        """
         first = self._now(left), self._now(right)
         if first[0] is None or first[1] is None:
-            return []
+            return None
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
         iterations = 1 if loop is None else self.evaluator.trips(loop)
         if iterations is None or (loop is not None and loop.name != "scf.for"):
-            return []
+            return None
         size = len(self.evaluator.programs)
-        now = map(operator.sub, _listed(first[1], size), _listed(first[0], size))
+        now = list(map(operator.sub, _listed(first[1], size), _listed(first[0], size)))
         if loop is None:
-            return [(range(room, room + 1), count) for room, count in Counter(now).items()]
+            return now, [0] * size, [1] * size
         second = self._next(loop, left, right)
         if second[0] is None or second[1] is None:
-            return []
+            return None
         later = map(operator.sub, _listed(second[1], size), _listed(second[0], size))
-        found = []
-        for (here, there, many), count in Counter(zip(now, later, _listed(iterations, size), strict=True)).items():
-            looked_at = range(0, max(1, many), -(-max(1, many) // _ITERATIONS))
-            step = looked_at.step * (there - here)
-            if step:
-                found.append((range(here, here + len(looked_at) * step, step), count))
-            else:
-                found.append((range(here, here + 1), count * len(looked_at)))
-        return found
+        times = [max(1, many) for many in _listed(iterations, size)]
+        return now, list(map(operator.sub, later, now)), times
 
     def _now(self, name: str) -> Value | None:
         value = self.evaluator.certain(name)
@@ -267,13 +272,13 @@ class _Reader:
         return None
 
 
-def _summed(run: range, passes: Callable[[int], int]) -> int:
-    """Sum over a run of numbers of what never falls (or never rises) along it: between equal ones all are equal."""
-    first, last = passes(run[0]), passes(run[-1])
+def _summed(start: int, step: int, run: range, passes: Callable[[int], int]) -> int:
+    """Sum of what never falls, or never rises, over a run of iterations: between two equal ones all are equal."""
+    first, last = passes(start + step * run[0]), passes(start + step * run[-1])
     if first == last:
         return first * len(run)
     middle = len(run) // 2
-    return _summed(run[:middle], passes) + _summed(run[middle:], passes)
+    return _summed(start, step, run[:middle], passes) + _summed(start, step, run[middle:], passes)
 
 
 def _listed(value: Value, size: int) -> list[int]:

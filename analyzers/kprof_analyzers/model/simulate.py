@@ -253,11 +253,7 @@ class Simulator:
 
     def _matrix(self, wave: int, op: Op, now: float, where: int) -> float:
         _, busy, waited, latency, result, scaled = op
-        start = self.vector_free
-        if start < now:
-            start = now
-        if start < self.matrix_free:
-            start = self.matrix_free
+        start = max(now, self.vector_free, self.matrix_free)
         ready = self.ready[wave]
         for number in waited:
             if start < ready[number]:
@@ -355,9 +351,8 @@ class Simulator:
         return end
 
     def _idle(self, _wave: int, op: Op, now: float, where: int) -> float:
-        _, busy, _, _, _, _ = op
-        self.spent[where + _ISSUE] += busy
-        return now + busy
+        self.spent[where + _ISSUE] += op[1]
+        return now + op[1]
 
     def _barrier(self, wave: int, _op: Op, now: float, where: int) -> float:
         group = wave // self.waves

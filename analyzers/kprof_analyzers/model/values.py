@@ -46,6 +46,10 @@ def each_of(function: Callable[[int, int], int], left: Value, right: Value) -> V
         return function(left, right)
     if function in _PLAIN and _least(left) >= 0 and _least(right) > 0:
         function = _PLAIN[function]
+    elif isinstance(left, list) and isinstance(right, int) and right > 0 and function in _PLAIN:
+        if function is quotient:
+            return [a // right if a >= 0 else -(-a // right) for a in left]
+        return [a % right if a >= 0 else -(-a % right) for a in left]
     one = repeat(left) if isinstance(left, int) else left
     other = repeat(right) if isinstance(right, int) else right
     return list(map(function, one, other))

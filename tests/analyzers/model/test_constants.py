@@ -50,7 +50,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "program.WHICH": ((4,), "place of a field"),
     "program._FAR": ((32,), "more instructions than any result takes"),
     "program._WIDE": ((8,), "bytes of two registers"),
-    "program.Translator._op": ((64,), "cycles that s_sleep counts in"),
+    "program.Translator._other": ((64,), "cycles that s_sleep counts in"),
     "program.Translator._valu": ((16, 128), "data sheets' rates, where the architecture has none"),
     "program.Translator._matrix": (
         (32, 4, 3),
@@ -62,7 +62,8 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     ),
     "program.Translator.memory_of": ((4,), "bytes of a register"),
     "program._number": ((127,), "largest operand of s_sleep"),
-    "program._accumulator": ((3,), "place of an operand"),
+    "program._DENSE": ((4,), "operands of a product"),
+    "program._touched": ((3,), "place of an operand"),
     "ranges.SCRATCH": ((0.1,), "which range a prediction has: in no time"),
     "ranges.LATENCY": ((0.2,), "which range a prediction has: in no time"),
     "runs._LARGE": ((32,), "rows of the large matrix instructions"),
