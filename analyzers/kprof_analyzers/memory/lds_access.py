@@ -91,28 +91,50 @@ def _cost(
     place = placement(*placed)
     elsewhere = [basis for name in (LANE, WARP) for basis in registers.bases[name]]
     vector, others = _split(registers.bases[REGISTER], elsewhere, place, size)
-    groups = _combinations(others, len(shape))
-    lanes = [registers.element(0, lane) for lane in range(registers.size(LANE))]
-    width = vector * size
+    width, count = vector * size, 1 << len(others)
     total = BankCost(0, 0)
     known: dict[tuple[int, ...], BankCost] = {}
-    apart = [place(lane) for lane in lanes] if is_linear(*placed) else None
     try:
-        for group in groups:
-            if apart is not None:
-                first = place(group)
-                addresses = [(first ^ lane) * size for lane in apart]
-            else:
-                addresses = [place(_xor(group, lane)) * size for lane in lanes]
+        for offsets in _offsets(others, registers.bases[LANE], place, len(shape), linear=is_linear(*placed)):
             # Whole dwords further on all lanes meet the same conflicts in other banks.
-            start = addresses[0] // 4 * 4
-            moved = tuple([address - start for address in addresses])
-            if moved not in known:
-                known[moved] = access_cost(addresses, width, machine, write=write)
-            total = total + known[moved]
+            start = offsets[0] * size // 4 * 4
+            addresses = tuple([offset * size - start for offset in offsets])
+            if addresses not in known:
+                known[addresses] = access_cost(addresses, width, machine, write=write)
+            total = total + known[addresses]
     except PhasesUnknownError as error:
-        return width, len(groups), None, str(error)
-    return width, len(groups), total, None
+        return width, count, None, str(error)
+    return width, count, total, None
+
+
+def _offsets(
+    groups: Sequence[Basis], lanes: Sequence[Basis], place: Placement, rank: int, *, linear: bool
+) -> Iterator[list[int]]:
+    """Where the lanes' elements lie in LDS, instruction by instruction.
+
+    Args:
+        groups: bases of the instructions.
+        lanes: bases of the lanes.
+        place: where an element lies.
+        rank: the tensor's dimensions.
+        linear: the offset of two elements' exclusive-or is that of their offsets.
+    """
+    if linear:
+        apart = _spanned([place(basis) for basis in lanes])
+        for first in _spanned([place(basis) for basis in groups]):
+            yield [first ^ lane for lane in apart]
+        return
+    elements = _combinations(lanes, rank)
+    for group in _combinations(groups, rank):
+        yield [place(_xor(group, element)) for element in elements]
+
+
+def _spanned(bases: Sequence[int]) -> list[int]:
+    """Every exclusive-or of a subset of numbers."""
+    found = [0]
+    for basis in bases:
+        found += [number ^ basis for number in found]
+    return found
 
 
 def _split(bases: Sequence[Basis], elsewhere: Sequence[Basis], place: Placement, size: int) -> tuple[int, list[Basis]]:

@@ -8,7 +8,6 @@ the smaller number. Each wait counter is a queue of completion times that only g
 """
 
 # ruff: noqa: FURB136, PLR1730  # max() is a call, and there are thousands of comparisons in one simulation.
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -193,8 +192,8 @@ class Simulator:
                 wave = 0 if now[0] <= now[1] else 1
                 mine, limit = now[wave], now[1 - wave]
             else:
-                wave = min(waves, key=now.__getitem__)
-                mine = now[wave]
+                mine = min(now)
+                wave = now.index(mine)
                 now[wave] = _NEVER
                 limit = min(now) if total > 1 else _NEVER
             if mine == _NEVER:
@@ -253,11 +252,14 @@ class Simulator:
 
     def _matrix(self, wave: int, op: Op, now: float, where: int) -> float:
         _, busy, waited, latency, result, scaled = op
-        start = max(now, self.vector_free, self.matrix_free)
+        start = self.vector_free
+        if start < now:
+            start = now
+        if start < self.matrix_free:
+            start = self.matrix_free
         ready = self.ready[wave]
         for number in waited:
-            if start < ready[number]:
-                start = ready[number]
+            start = max(start, ready[number])
         end = start + busy
         self.matrix_free = end
         self.matrix_busy += busy
