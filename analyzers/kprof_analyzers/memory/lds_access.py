@@ -11,6 +11,7 @@ from kprof.inputs.mlir.layouts import Layout
 from kprof_analyzers.memory.bank_conflicts import BankCost, PhasesUnknownError, access_cost
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, Basis, UnknownLayoutError, linear
 from kprof_analyzers.memory.shared_offsets import Placement, is_linear, placement
+from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 _WIDEST = 16
@@ -174,5 +175,7 @@ def transposed_lines(program: AssemblyKernel) -> set[tuple[str, int]]:
 
     The addresses of such a read do not follow from the register layout alone, so that its cost is not computed.
     """
-    places = (line_of(i) for i in program.instructions if "_tr" in i.opcode.name and i.opcode.name.startswith("ds_"))
+    places = (
+        line_of(i) for i in beside_arithmetic(program) if "_tr" in i.opcode.name and i.opcode.name.startswith("ds_")
+    )
     return {place for place in places if place is not None}

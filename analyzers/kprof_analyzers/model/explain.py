@@ -205,12 +205,10 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
         done = max(1, run.iterations[number] - run.iterations[number] // 2)
         waves = len(iterations.times)
         for part in (part for part in node.body if isinstance(part, range)):
-            at = slice(CAUSE_COUNT * part.start, CAUSE_COUNT * part.stop)
-            spent = list(map(sub, iterations.end[at], before[at]))
-            by_cause = [spent[cause::CAUSE_COUNT] for cause in range(CAUSE_COUNT)]
-            for name, cycles in zip(CAUSES, by_cause, strict=True):
-                causes[name] += sum(cycles) / done / waves
-            for place, took in _by_line(model, part, _added(by_cause)).items():
+            by_cause = {cause: _spent(iterations.end, before, part, cause) for cause in range(CAUSE_COUNT)}
+            for cause, cycles in by_cause.items():
+                causes[CAUSES[cause]] += sum(cycles) / done / waves
+            for place, took in _by_line(model, part, _added([c for c in by_cause.values() if c], len(part))).items():
                 lines[place] += took / done / waves
         if number in run.powered:
             more = run.powered[number] - run.length[number]
@@ -238,12 +236,18 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
     )
 
 
-def _added(columns: Sequence[list[float]]) -> list[float]:
-    """Sums of what stands in the same place; columns of zeros, which are many, are left out."""
-    total = columns[0]
+def _spent(end: Sequence[float], before: Sequence[float], part: range, cause: int) -> list[float]:
+    """Cycles of each instruction by one cause; empty where they are all 0, as for most causes."""
+    at = slice(CAUSE_COUNT * part.start + cause, CAUSE_COUNT * part.stop, CAUSE_COUNT)
+    until = end[at]
+    return list(map(sub, until, before[at])) if any(until) else []
+
+
+def _added(columns: Sequence[list[float]], length: int) -> list[float]:
+    """Sums of what stands in the same place."""
+    total = columns[0] if columns else [0.0] * length
     for column in columns[1:]:
-        if any(column):
-            total = list(map(add, total, column))
+        total = list(map(add, total, column))
     return total
 
 

@@ -11,6 +11,7 @@ from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
 from kprof_analyzers.memory.spare_lanes import requested_and_distinct_bytes
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.model.wraps import wrapped_shares
+from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 
@@ -44,7 +45,7 @@ def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) 
         entry[0] += live.get(op.index, 1.0) * (asked if store else needed * different.get(op.index, 1.0))
         entry[1] += asked
     found: dict[int, float] = {}
-    for i in facts.program.instructions:
+    for i in beside_arithmetic(facts.program):
         if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):
             place = line_of(i)
             key = (i.opcode.is_store, place) if place is not None else None

@@ -5,6 +5,7 @@ from collections import defaultdict
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.memory.lds_access import lds_accesses, transposed_lines
+from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 
@@ -25,7 +26,7 @@ def conflict_shares(facts: KernelFacts) -> dict[int, float]:
         entry[0] += access.likely.conflicts
         entry[1] += access.likely.cycles
     found: dict[int, float] = {}
-    for i in facts.program.instructions:
+    for i in beside_arithmetic(facts.program):
         if i.opcode.cls is not InstructionClass.LDS:
             continue
         place = line_of(i)

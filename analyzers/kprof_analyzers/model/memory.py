@@ -10,6 +10,7 @@ from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.simulate import MemoryPath
 from kprof_analyzers.model.traffic import Sharing
+from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
 from kprof_analyzers.scheduling.loops import hot_loop
 
 
@@ -80,7 +81,7 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
 @lru_cache(maxsize=2)
 def _streams(program: AssemblyKernel) -> bool:
     """Whether most loads carry a streaming hint. Kept, since each kind of path asks."""
-    loads = [i for i in program.instructions if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
+    loads = [i for i in beside_arithmetic(program) if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
     named = [i for i in loads if "nt" in i.text or "slc" in i.text]
     marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in named)
     return bool(loads) and 2 * marked > len(loads)
@@ -114,7 +115,7 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
 @lru_cache(maxsize=2)
 def spilled_bytes(program: AssemblyKernel) -> int:
     """Different bytes of scratch that a lane touches in the hot loop (in the whole kernel without loops)."""
-    if all(i.opcode.cls is not InstructionClass.SCRATCH for i in program.instructions):
+    if all(i.opcode.cls is not InstructionClass.SCRATCH for i in beside_arithmetic(program)):
         return 0
     members: Sequence[int] = range(len(program.instructions))
     if program.loops:

@@ -60,9 +60,11 @@ def split_barriers(program: AssemblyKernel) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     for block in program.blocks:
+        if block.end - block.start > 3:
+            continue
         members = program.instructions[block.start : block.end]
         barriers = [i for i in members if i.opcode.cls is InstructionClass.BARRIER]
-        if len(barriers) != 1 or len(members) > 3 or len(block.successors) != 1:
+        if len(barriers) != 1 or len(block.successors) != 1:
             continue
         for number in block.predecessors:
             before = program.blocks[number]
