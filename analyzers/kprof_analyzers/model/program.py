@@ -20,7 +20,7 @@ BRANCH     cycles
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ _FAR = 32
 # Bytes a lane from which an access to LDS is a wide one.
 _WIDE = 8
 _DENSE = re.compile(r"v_mfma_\w+" + ",".join([r" ([va]\[[0-9]+:[0-9]+\])"] * 4))
-_VECTOR_REGISTER = re.compile(r"\b([va])(?:(\d+)\b|\[(\d+)(?::(\d+))?\])")
+_VECTOR_REGISTER = re.compile(r"\b[va](?:[0-9]+\b|\[[0-9]+(?::[0-9]+)?\])")
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,12 @@ class Translator:
         ops = []
         plain, results = self._plain, self._results
         for i in instructions:
-            known = None if results else plain.get(i.opcode.mnemonic)
-            ops.append(self._op(i) if known is None else known)
+            op = plain.get(i.opcode.mnemonic)
+            if op is None:
+                op = self._op(i)
+            elif results and (waits := self._waits(i)):
+                op = VALU, op[1], waits, 0.0, 0, 0
+            ops.append(op)
         return Code(ops, tuple(self.counters), self._count)
 
     def _counter(self, name: str) -> int:
@@ -143,7 +147,8 @@ class Translator:
             return (i.opcode.mnemonic, self.fetched.get(i.index)) if _plain_counters(i) else None
         if cls is InstructionClass.SMEM:
             return i.opcode.mnemonic if _plain_counters(i) else None
-        operand = cls is InstructionClass.WAIT or i.opcode.kind in {InstructionKind.NOP, InstructionKind.SLEEP}
+        kind = i.opcode.kind
+        operand = cls is InstructionClass.WAIT or kind is InstructionKind.NOP or kind is InstructionKind.SLEEP
         return i.text if operand else i.opcode.mnemonic
 
     def _other(self, i: Instruction) -> Op:
@@ -206,10 +211,10 @@ class Translator:
         if _is_unusual(i.opcode.name, operands):
             return self._decoded_waits(i)
         # Matrix results are in registers that an instruction names: most name none of them.
-        named = [r for r in _named(operands) if r in results]
-        if not named:
+        named = _named(operands)
+        if results.keys().isdisjoint(named):
             return ()
-        found = {results[r] for r in named}
+        found = {results[r] for r in named if r in results}
         if i.opcode.kind is not InstructionKind.COMPARE:
             for register in registers(operands.partition(",")[0].strip()):
                 results.pop(register, None)
@@ -298,13 +303,10 @@ def _is_unusual(name: str, operands: str) -> bool:
     )
 
 
-def _named(operands: str) -> Iterator[str]:
+def _named(operands: str) -> list[str]:
     """Vector registers that a text names."""
-    for kind, single, first, last in _VECTOR_REGISTER.findall(operands):
-        if single:
-            yield kind + single
-        else:
-            yield from registers(f"{kind}[{first}:{last or first}]")
+    found: list[str] = _VECTOR_REGISTER.findall(operands)
+    return found if "[" not in operands else [r for name in found for r in registers(name)]
 
 
 def _number(i: Instruction) -> int:
