@@ -16,7 +16,7 @@ from kprof_analyzers.model.values import Value, induction_variable
 # Longer chains of operations are not remembered.
 _LONGEST = 100
 # Results of one name that are kept.
-_MOST = 16
+_MOST = 8
 _UNSET = -1, "not set"
 
 Answers = Mapping[str, Value | None]
@@ -131,7 +131,7 @@ def _set_by_loops(flow: Dataflow) -> frozenset[str]:
     return frozenset(names | {name for op in loops if (name := induction_variable(op)) is not None})
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def ways_of(
     module: Module,
     given: tuple[tuple[str, int], ...],
