@@ -4,7 +4,7 @@ Evaluators go through loops by giving names other values: the first iteration, t
 arithmetic follows from few of these names, or from none, and comes out the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -135,7 +135,7 @@ def _set_by_loops(flow: Dataflow) -> frozenset[str]:
 def ways_of(
     module: Module,
     given: tuple[tuple[str, int], ...],
-    programs: Sequence[tuple[int, int, int]],
+    programs: tuple[int, ...],
     grid: tuple[int, int, int],
 ) -> Ways:
     """Ways that all evaluators of the same module, arguments and workgroups share.
@@ -143,7 +143,7 @@ def ways_of(
     Args:
         module: the TTGIR.
         given: arguments with their values.
-        programs: the workgroups, a tuple.
+        programs: the workgroups' numbers on three axes, one after the other.
         grid: the whole grid.
     """
     del programs, grid  # The results differ with them.

@@ -9,6 +9,7 @@ apart, and marked so that it never becomes a trip count.
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 
 from kprof.analysis import Endless
 from kprof.inputs.mlir import Module, Operation
@@ -68,7 +69,7 @@ class Evaluator:
         self._contents = {names.index(name) + 1: held for name, held in (contents or {}).items() if name in names}
         self._given: dict[str, Value | None] = dict(given)
         self._known = NamedValues(given, given)
-        self._ways = ways_of(module, tuple(given.items()), tuple(programs), grid)
+        self._ways = ways_of(module, tuple(given.items()), tuple(chain.from_iterable(programs)), grid)
         self._too_deep = False
         self._variables: dict[int, dict[str, Value]] = {}
 
@@ -152,6 +153,8 @@ class Evaluator:
             return None
         first, last, step = bounds
         span = each_of(operator.sub, last, first)
+        if isinstance(span, list) and isinstance(step, int) and step > 0:
+            return [-(-s // step) if s > 0 else 0 for s in span]
         return each_of(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
 
     def _walk(self, loop: Operation) -> None:
