@@ -33,6 +33,7 @@ class Point:
         grid: workgroups, where they are not.
         repeated: bytes touched between two launches with the same data, where it was timed in a row; ``None``: the
             caches were cold.
+        written: these bytes are another launch's results.
         contents: indices in memory that the launch's pointers point to.
         triton: the release that compiles it; empty for this Python's.
     """
@@ -45,6 +46,7 @@ class Point:
     arguments: tuple[tuple[str, Any], ...] = ()
     grid: tuple[int, ...] | None = None
     repeated: float | None = None
+    written: bool = False
     contents: tuple[tuple[str, tuple[int, ...]], ...] = ()
     triton: str = ""
 

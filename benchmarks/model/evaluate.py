@@ -104,7 +104,7 @@ class Model:
 
     def _one(self, problem: Problem, candidate: Candidate, facts: "Sequence[KernelFacts]") -> Scored:
         pairs = zip(facts, candidate.points, strict=True)
-        predictions = [self.predict(one, point.repeated) for one, point in pairs]
+        predictions = [self.predict(one, point.repeated, written=point.written) for one, point in pairs]
         longest = max(predictions, key=lambda p: p.time_us)
         return Scored(
             candidate,
@@ -119,7 +119,7 @@ class Model:
             shares=_shares(predictions),
         )
 
-    def predict(self, facts: "KernelFacts", repeated: float | None = None) -> Any:
+    def predict(self, facts: "KernelFacts", repeated: float | None = None, *, written: bool = False) -> Any:
         """The model's prediction for one launch."""
         from kprof_analyzers.model import Effects, predict
 
@@ -133,13 +133,14 @@ class Model:
             contents,
             effects,
             repeated,
+            written,
             tuple(sorted(constants.items())) if constants else None,
         )
         if key not in self._known:
             if constants:
                 facts = replace(facts, arch=replace(facts.arch, model={**facts.arch.model, **constants}))
             with stopwatch(self.seconds):
-                self._known[key] = predict(facts, effects=effects, repeated=repeated)
+                self._known[key] = predict(facts, effects=effects, repeated=repeated, written=written)
         return self._known[key]
 
 

@@ -28,17 +28,20 @@ _MOST_ITERATIONS = 8
 _FEWEST_ITERATIONS = 4
 
 
-def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None) -> Prediction:
+def predict(
+    facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None, written: bool = False
+) -> Prediction:
     """Model one launch of a kernel.
 
     Args:
         facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
         effects: what to leave out.
         repeated: bytes that are touched from one launch to the next of the same kernel with the same data, when it is
-            launched again and again; data that fits the Infinity Cache is found there. ``None``: the caches are cold.
+            launched again and again; data that fits the caches is found there. ``None``: the caches are cold.
+        written: these bytes are another kernel's results, of which an XCD's L2 has no more than chance would have it.
     """
     with paused():
-        return predict_model(build(facts, effects, repeated))
+        return predict_model(build(facts, effects, repeated, written=written))
 
 
 def predict_model(model: KernelModel) -> Prediction:
@@ -88,7 +91,9 @@ def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     return run.cycles - whole + min(whole, max(together * each, one))
 
 
-def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> KernelModel:
+def build(
+    facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None, *, written: bool = False
+) -> KernelModel:
     """Everything that simulations of a kernel need; arguments as of :func:`predict`."""
     lanes = facts.resources.wavefront_size
     lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
@@ -102,7 +107,8 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     looped = [trips[n.loop.index] for n in loops_of(nodes)]
     found, shared = _traffic(facts, machine, where, evaluator, looped, wrapped=effects.wrapped_rows)
     if repeated is not None:
-        shared = kept(shared, repeated, cache_bytes(machine, "mall"))
+        l2 = 0.0 if written else cache_bytes(machine, "l2")
+        shared = kept(shared, repeated, where.total, (l2, cache_bytes(machine, "mall")), machine.xcds)
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     apart = warps < machine.simds

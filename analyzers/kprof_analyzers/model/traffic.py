@@ -247,17 +247,23 @@ def within_caches(
     return replace(shared, beyond_l2=near, beyond_mall=min(far, near), footprint=different)
 
 
-def kept(shared: Sharing, repeated: float, size: float) -> Sharing:
-    """Sharing of a launch that finds the previous launch's data in the Infinity Cache, as far as it is large enough.
+def kept(shared: Sharing, repeated: float, total: int, sizes: tuple[float, float], xcds: int) -> Sharing:
+    """Sharing of a launch that finds the previous launch's data in the caches, as far as they are large enough.
 
-    L2 is not coherent between XCDs and is emptied between launches.
+    Workgroups are assigned to XCDs alike each time, so that an L2 has what its own will load, where all of that and
+    what they store fits in it.
 
     Args:
         shared: of the launch on its own.
         repeated: bytes touched from one launch to the next with the same data.
-        size: bytes of the Infinity Cache.
+        total: workgroups of the launch.
+        sizes: bytes of an XCD's L2 and of the Infinity Cache, 0 where there is none.
+        xcds: XCDs of the GPU.
     """
-    return replace(shared, beyond_mall=0.0) if repeated <= size else shared
+    first = (shared.beyond_l2 * shared.loaded + shared.stored) * total / xcds
+    if repeated <= sizes[1] and shared.known and first <= sizes[0]:
+        return replace(shared, beyond_l2=0.0, beyond_mall=0.0)
+    return replace(shared, beyond_mall=0.0) if repeated <= sizes[1] else shared
 
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:

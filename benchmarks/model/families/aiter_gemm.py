@@ -110,7 +110,7 @@ class Product:
             return (first,)
         # The parts were written just before: the second launch finds them in the Infinity Cache, where they fit.
         parts = 4.0 * config["SPLIT_K"] * self.batch * self.m * self.n
-        return first, Point("gemm_split::reduce", whole, dict(config), self.gpu, repeated=parts)
+        return first, Point("gemm_split::reduce", whole, dict(config), self.gpu, repeated=parts, written=True)
 
     def problem(self, name: str, candidates: Sequence[Candidate]) -> Problem:
         """The problem with its least work."""

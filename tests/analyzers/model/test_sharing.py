@@ -103,9 +103,18 @@ def test_the_infinity_cache_keeps_what_earlier_workgroups_loaded():
 
 def test_a_launch_after_its_like_finds_its_data_in_the_infinity_cache():
     cold = Sharing(0.5, 0.25, 100.0, 0.0, None, known=True)
-    assert kept(cold, repeated=10.0, size=10.0).beyond_mall == 0
-    assert kept(cold, repeated=11.0, size=10.0) == cold
-    assert kept(cold, repeated=10.0, size=10.0).beyond_l2 == cold.beyond_l2
+    found = kept(cold, repeated=10.0, total=8, sizes=(0.0, 10.0), xcds=8)
+    assert (found.beyond_l2, found.beyond_mall) == (0.5, 0)
+    assert kept(cold, repeated=11.0, total=8, sizes=(0.0, 10.0), xcds=8) == cold
+
+
+@pytest.mark.parametrize(("l2", "beyond"), [(60.0, 0.0), (59.0, 0.5)])
+def test_an_l2_keeps_what_its_workgroups_load_and_store_where_all_of_it_fits(l2, beyond):
+    """Half of 100 bytes come from beyond L2, 10 are stored, and an XCD has one of eight workgroups."""
+    cold = Sharing(0.5, 0.25, 100.0, 10.0, None, known=True)
+    assert kept(cold, repeated=10.0, total=8, sizes=(l2, 10.0), xcds=8).beyond_l2 == beyond
+    unknown = replace(cold, known=False)
+    assert kept(unknown, repeated=10.0, total=8, sizes=(l2, 10.0), xcds=8).beyond_l2 == 0.5
 
 
 @pytest.mark.parametrize(("loads", "products"), [(4, 24), (8, 24), (16, 24), (16, 60)])
