@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import goals, metrics, tiles, traced, validity
+from benchmarks.model import goals, metrics, overall, tiles, traced, validity
 from benchmarks.model.evaluate import COMMON, WITHIN, Judged
 from benchmarks.model.ranges import CREDIBLE_US
 
@@ -22,7 +22,7 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
         return found
     if "raw" in shown[0]:
         # Tables within noise have no order; they are left out, unless there is nothing else.
-        shown = [one for one in shown if one["spread"] > goals.SPREAD] or shown
+        shown = [one for one in shown if one["spread"] > overall.SPREAD] or shown
         for view in ("raw", "clean"):
             for key in _ORDER:
                 values = [one[view][key] for one in shown if one[view][key] is not None]

@@ -1,0 +1,89 @@
+"""Goals over all families: the order of timed tables, and how near the times are."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.model.evaluate import Judged, distinct
+
+SPREAD = 1.05
+"""Longest over shortest time from which a table has an order to be found."""
+_SEVERAL, _SWEEP = 5, 20
+"""Rows of a table whose order says something, and of one that is a sweep."""
+_APART, _NEAR = 1.1, 0.15
+TABLES = "timed tables"
+TIMES = "times"
+"""How these goals begin; of a part of the families they say nothing."""
+_APART_FROM = "gfx1250"
+"""The family that has a goal of its own."""
+
+Results = Mapping[str, Sequence[Judged]]
+
+
+def goal(text: str, value: str, reached: bool) -> dict[str, Any]:
+    """A goal, what was found, and whether that is enough."""
+    return {"goal": text, "value": value, "reached": bool(reached)}
+
+
+def check(results: Results) -> list[dict[str, Any]]:
+    """The goals whose rows were run."""
+    return [*_ordered(results), *_near(results)]
+
+
+def _ordered(results: Results) -> list[dict[str, Any]]:
+    """Of all timed tables that have an order: clean rows, each table as much as another, and all pairs together."""
+    judged = [one for family in results.values() for one in family if "clean" in one.figures]
+    tables = [(one.figures["clean"], one) for one in judged if one.figures["spread"] > SPREAD]
+    known = [clean for clean, _ in tables if clean["spearman"] is not None]
+    if not known:
+        return []
+    several = [clean["spearman"] for clean in known if clean["n"] >= _SEVERAL]
+    sweeps = [clean["spearman"] for clean in known if clean["n"] >= _SWEEP]
+    mean, first, third = (fmean(clean[name] for clean in known) for name in ("spearman", "top1", "top3"))
+    words = [f"{mean:.3f} over {len(known)}"]
+    words += [f"{fmean(several):.3f} over the {len(several)} with {_SEVERAL} rows or more"] if several else []
+    words += [f"least of {len(sweeps)} with {_SWEEP} rows or more {min(sweeps):.2f}"] if sweeps else []
+    text = f"{TABLES}: Spearman at least 0.88 on average, 0.8 on each of 20 rows or more"
+    found = [goal(text, ", ".join(words), mean >= 0.88 and min(sweeps, default=1.0) >= 0.8)]
+    text = f"{TABLES}: top-1 at least 0.98, top-3 at least 0.995 on average"
+    found.append(goal(text, f"{first:.3f}, {third:.4f}", first >= 0.98 and third >= 0.995))
+    if pairs := [right for _, one in tables for right in _pairs(one)]:
+        text = f"{TABLES}: 90 % of the pairs measured over 10 % apart are ordered as measured"
+        found.append(goal(text, f"{fmean(pairs):.1%} of {len(pairs)}", fmean(pairs) >= 0.9))
+    return found
+
+
+def _pairs(judged: Judged) -> list[float]:
+    """Of each pair of clean rows that is measured over 10 % apart: 1 where it is ordered so, half for a tie."""
+    rows = distinct([one for one in judged.scored if not one.candidate.suspect])
+    timed = sorted((one.candidate.time_us or 0.0, one.timed) for one in rows)
+    return [
+        0.5 if before == after else float(before < after)
+        for (short, before), (long, after) in combinations(timed, 2)
+        if long > short * _APART
+    ]
+
+
+def _near(results: Results) -> list[dict[str, Any]]:
+    """Each family's median ratio, and the share of all rows that are near; winners of a search have no times."""
+    ratios = {
+        name: [
+            one.timed / one.candidate.time_us
+            for judged in family
+            for one in judged.scored
+            if one.candidate.time_us and not one.candidate.suspect
+        ]
+        for name, family in results.items()
+        if name != _APART_FROM and not any(judged.figures.get("percentile") is not None for judged in family)
+    }
+    medians = {name: median(found) for name, found in ratios.items() if found}
+    if not medians:
+        return []
+    far = {name: value for name, value in medians.items() if not 0.9 <= value <= 1.1}
+    named = ", ".join(f"{name} {value:.2f}" for name, value in far.items())
+    words = f"{len(medians) - len(far)} of {len(medians)}" + (f"; not {named}" if far else "")
+    found = [goal(f"{TIMES}: median ratio between 0.9 and 1.1 in each family", words, not far)]
+    every = [abs(ratio - 1) <= _NEAR for family in ratios.values() for ratio in family]
+    text = f"{TIMES}: half of all rows within 15 %"
+    return [*found, goal(text, f"{fmean(every):.0%} of {len(every)}", fmean(every) >= 0.5)]
