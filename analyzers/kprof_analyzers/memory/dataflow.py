@@ -8,7 +8,6 @@ from kprof.inputs.mlir import Module, Operation
 
 _CARRIED = re.compile(r"(%[\w$.-]+)\s*=\s*(%[\w$.-]+(?:#\d+)?)")
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
-_REGIONS = {"scf.for", "scf.while", "scf.if", "tt.reduce", "tt.scan", "builtin.module", "tt.func"}
 _LDS_WRITES = ("ttg.local_store", "amdg.buffer_load_to_local", "ttg.async_copy_global_to_local")
 
 Stop = Callable[[Operation], bool]
@@ -42,8 +41,7 @@ class Dataflow:
                 self._note_write(op)
 
     def _read(self, op: Operation) -> None:
-        while len(self._visible) > 1 and self._visible[-1][0] != op.parent:
-            self._visible.pop()
+        self._enter_region(op)
         self._inputs[op.index] = inputs = tuple(self._resolve(name) for name in op.operands)
         if op.name == "scf.yield":
             self._end_region(op, inputs)
@@ -54,9 +52,8 @@ class Dataflow:
         if op.name != "scf.for":
             for value in inputs:
                 self._users.setdefault(value, []).append(op)
-        if op.name in _REGIONS:
-            self._visible.append((op.index, {}))
         if op.name == "scf.for":
+            self._visible.append((op.index, {}))
             carried = _CARRIED.findall(op.text.partition("iter_args(")[2].partition(") ->")[0])
             self._carried[op.index] = []
             for name, initial in carried:
@@ -66,9 +63,24 @@ class Dataflow:
                 self._initial[value] = start
                 self._passed.setdefault(start, []).append(value)
 
+    def _enter_region(self, op: Operation) -> None:
+        """End the regions that an operation is not in, and begin its own, whatever operation has it."""
+        around = op.parent
+        while around is not None and all(place != around for place, _ in self._visible):
+            around = self.module.operations[around].parent
+        while self._visible[-1][0] != around:
+            self._visible.pop()
+        if around != op.parent:
+            self._visible.append((op.parent, {}))
+
     def _end_region(self, op: Operation, values: tuple[str, ...]) -> None:
         """Give what a region yields to the next iteration and to the results of the operation around it."""
         if op.parent is None:
+            return
+        around = self.module.operations[op.parent]
+        if around.name == "scf.execute_region":
+            # Gone through once: its results are these values.
+            self._visible[-2][1].update(zip(around.results, values, strict=False))
             return
         carried, results = self._carried.get(op.parent, []), self._results[op.parent]
         for position, value in enumerate(values):
