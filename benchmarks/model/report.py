@@ -192,6 +192,7 @@ def print_cost(model: Model, facts: Facts, wall: float) -> dict[str, Any]:
     ms = sorted(1000 * seconds for seconds in model.seconds)
     found = {
         "predictions": len(ms),
+        "mean_ms": sum(ms) / len(ms) if ms else 0.0,
         "median_ms": metrics.quantile(ms, 0.5) if ms else 0.0,
         "p90_ms": metrics.quantile(ms, 0.9) if ms else 0.0,
         "longest_ms": ms[-1] if ms else 0.0,
