@@ -167,14 +167,14 @@ def _code(facts: "KernelFacts") -> tuple[Any, ...]:
     return facts.name, facts.grid, tuple(sorted((name, value) for name, value in facts.arguments.items()))
 
 
-_NOT_TIMED = {"validity": validity.figures, "loop": traced.figures}
+NOT_TIMED = {"validity": validity.figures, "loop": traced.figures}
 """Questions that are no times."""
 
 
 def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Judged]:
     """Results of a family's problems."""
-    if family.question in _NOT_TIMED:
-        found = _NOT_TIMED[family.question](model.facts, problems)
+    if family.question in NOT_TIMED:
+        found = NOT_TIMED[family.question](model.facts, problems)
         return [Judged(one, figures, []) for one, figures in zip(problems, found, strict=True)]
     # All at once, so that workers stay and no compile waits for a prediction.
     model.facts.prepare(points_of(problems))

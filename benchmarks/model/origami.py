@@ -20,7 +20,7 @@ from statistics import mean, median
 from typing import Any
 
 from benchmarks.model import metrics
-from benchmarks.model.evaluate import Judged, sign_right
+from benchmarks.model.evaluate import NOT_TIMED, Judged, sign_right
 from benchmarks.model.problem import Candidate, Family, Problem
 
 PAGE = "origami.md"
@@ -190,7 +190,7 @@ def beside(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], fo
     found = {
         family.name: figures(family, [judged.problem for judged in results[family.name]], model)
         for family in chosen
-        if family.question not in {"validity", "loop"}
+        if family.question not in NOT_TIMED
     }
     return {name: values for name, values in found.items() if values}
 

@@ -208,35 +208,6 @@ def print_cost(model: Model, facts: Facts, wall: float) -> dict[str, Any]:
     return found
 
 
-def details(results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
-    """Every prediction, for a look at single failures."""
-    return {
-        name: [
-            {
-                "problem": judged.problem.name,
-                "figures": judged.figures,
-                "configs": [
-                    {
-                        "config": dict(one.candidate.config),
-                        "measured_us": one.candidate.time_us,
-                        "predicted_us": one.timed,
-                        "low_us": one.low + one.added,
-                        "high_us": one.high + one.added,
-                        "bound": one.bound,
-                        "resource_us": one.resource_us,
-                        "suspect": one.candidate.suspect,
-                        "winner": one.candidate.winner,
-                        "code": str(hash(one.code)),
-                    }
-                    for one in judged.scored
-                ],
-            }
-            for judged in judged_list
-        ]
-        for name, judged_list in results.items()
-    }
-
-
 def write(
     folder: Path, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], extra: Mapping[str, Any]
 ) -> None:

@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 from benchmarks.model import ablations, certainty, floor, origami, overview, ranges, report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Rows, load  # noqa: E402
+from benchmarks.model.details import details  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
 from benchmarks.model.problem import Family  # noqa: E402
 from benchmarks.model.real import error  # noqa: E402
@@ -86,7 +87,7 @@ def main() -> None:
         extra["ablations"] = ablations.figures(facts, chosen, rows, quick=options.quick, jobs=options.jobs)
         ablations.show(extra["ablations"])
     if options.details:
-        Path(options.details).write_text(json.dumps(report.details(results), indent=1), encoding="utf-8")
+        Path(options.details).write_text(json.dumps(details(results), indent=1), encoding="utf-8")
     if options.ablations_file and not wanted:
         extra["ablations"] = json.loads(Path(options.ablations_file).read_text(encoding="utf-8"))
     elif options.ablations_file:

@@ -257,18 +257,11 @@ def _by_line(model: KernelModel, part: range, cycles: Sequence[float]) -> dict[s
     # Instructions of one directive are resolved together.
     sums: dict[int, float] = {}
     first: dict[int, int] = {}
-    current: object = sums
-    total = 0.0
     for i, spent in zip(part, cycles, strict=True):
         if spent:
-            source = instructions[i].source
-            if source is not current:
-                sums[id(current)] = total
-                current, total = source, sums.get(id(source), 0.0)
-                first.setdefault(id(source), i)
-            total += spent
-    sums[id(current)] = total
-    del sums[id(sums)]
+            source = id(instructions[i].source)
+            sums[source] = sums.get(source, 0.0) + spent
+            first.setdefault(source, i)
     found: dict[str, float] = defaultdict(float)
     for number, spent in sums.items():
         frame = instructions[first[number]].user_frame

@@ -260,10 +260,12 @@ def kept(shared: Sharing, repeated: float, total: int, sizes: tuple[float, float
         sizes: bytes of an XCD's L2 and of the Infinity Cache, 0 where there is none.
         xcds: XCDs of the GPU.
     """
+    l2, mall = sizes
+    if repeated > mall:
+        return shared
     first = (shared.beyond_l2 * shared.loaded + shared.stored) * total / xcds
-    if repeated <= sizes[1] and shared.known and first <= sizes[0]:
-        return replace(shared, beyond_l2=0.0, beyond_mall=0.0)
-    return replace(shared, beyond_mall=0.0) if repeated <= sizes[1] else shared
+    near = 0.0 if shared.known and first <= l2 else shared.beyond_l2
+    return replace(shared, beyond_l2=near, beyond_mall=0.0)
 
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:

@@ -10,7 +10,7 @@ from kprof.hardware.machine import load
 from kprof.inputs.mlir.layouts import Blocked, PaddedShared, SharedLinear, SwizzledShared
 from kprof_analyzers.memory.bank_conflicts import BankCost, PhasesUnknownError, access_cost
 from kprof_analyzers.memory.linear_layout import UnknownLayoutError
-from kprof_analyzers.memory.shared_offsets import placement
+from kprof_analyzers.memory.shared_offsets import is_linear, placement
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +120,21 @@ def test_conflicts_are_those_of_a_cycle_by_cycle_simulation(addresses):
             cycles += 1
         extra += cycles - 1
     assert access_cost(addresses, 4, machine).conflicts == extra
+
+
+POWERS = st.sampled_from([1, 2, 4, 8])
+
+
+@given(
+    layout=st.builds(SwizzledShared, POWERS, POWERS, POWERS, st.sampled_from([(0, 1), (1, 0)])),
+    shape=st.tuples(st.sampled_from([16, 32]), st.sampled_from([16, 64])),
+    data=st.data(),
+)
+def test_offsets_of_a_linear_layout_are_combined_by_exclusive_or(layout, shape, data):
+    """What conflicts are counted with; sizes that are no powers of two are not called linear."""
+    assert is_linear(layout, shape)
+    place = placement(layout, shape)
+    one, other = (tuple(data.draw(st.integers(0, size - 1)) for size in shape) for _ in range(2))
+    assert place(tuple(a ^ b for a, b in zip(one, other, strict=True))) == place(one) ^ place(other)
+    assert not is_linear(layout, (24, 64))
+    assert not is_linear(PaddedShared(((512, 16),), (1, 0)), shape)
