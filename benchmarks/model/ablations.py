@@ -23,8 +23,8 @@ EVERY = 4
 WINNERS = ("fused_moe", "block_fp8")
 """Families of winners whose problems are judged: kernels of their own, with their GPU's most problems."""
 
-TIMED = ("retunes", "aiter_bf16", "flydsl")
-"""Families of pairs and of single times that are judged, too: those of a GPU that no ordered table is of."""
+TIMED = ("streamk", "retunes", "aiter_bf16", "flydsl")
+"""Families of pairs and of single times that are judged, too: of a GPU or a form that no ordered table is of."""
 
 Table = Mapping[str, Mapping[str, Any]]
 Constants = Mapping[str, Mapping[str, float]]

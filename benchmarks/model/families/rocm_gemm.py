@@ -32,9 +32,8 @@ def _problem(row: Row, kernel: str, need: set[str]) -> Problem:
     layout = str(row.shape.get("layout") or "TN").upper()
     if layout not in {"TN", "TT"}:
         raise UnusableError(f"layout {layout} is not ours")
-    if kernel == "tune_gemm":
-        shape["trans_b"] = layout == "TN"
-    else:
+    shape["trans_b"] = layout == "TN"
+    if kernel == "streamk":
         gpu = find_product(product)
         config.setdefault("GRID", (gpu.compute_units if gpu is not None else None) or 304)
     # Both scripts launch a kernel many times over with the same matrices and take the profiler's time of the last.
@@ -81,7 +80,7 @@ FAMILIES = (
         "streamk",
         "ROCm stream-K GEMM winners",
         "time",
-        "each flag is asked once, instead of waiting for it; B is read along K for the 28 row-major (TT) rows, too",
+        "each flag is asked once, instead of waiting for it",
         streamk,
         _NOTE,
         private=True,

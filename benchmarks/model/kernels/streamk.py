@@ -2,7 +2,7 @@
 
 ``GRID`` workgroups. Whole tiles are done in turn; the tiles that do not fill a last round (all of them when there are
 fewer than workgroups) are cut along K into equal shares, and a workgroup that has a tile's first share waits for
-the others' partial sums, which go through memory. A (M x K) and B^T (N x K) are read along K.
+the others' partial sums, which go through memory. A (M x K) is read along K, B along K or along N.
 Ours differs, and is for compiling only: each flag is asked once instead of until it is set, and loops are written so
 that their turns follow from the launch.
 """
@@ -25,7 +25,7 @@ def _place(tile, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl
 
 @triton.jit
 def streamk(
-    A, B, C, partial, flags, M, N, K, a_stride, b_stride, c_stride, full, share, extra,
+    A, B, C, partial, flags, M, N, K, a_stride, b_k_stride, b_stride, c_stride, full, share, extra,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
     GRID: tl.constexpr, XCDS: tl.constexpr, EVEN_K: tl.constexpr,
 ):  # fmt: skip
@@ -40,18 +40,19 @@ def streamk(
         rows = tl.max_contiguous(tl.multiple_of(rows, BLOCK_M), BLOCK_M)
         cols = tl.max_contiguous(tl.multiple_of(cols, BLOCK_N), BLOCK_N)
         a_ptrs = A + rows[:, None] * a_stride + depth[None, :]
-        b_ptrs = B + depth[:, None] + cols[None, :] * b_stride
+        b_ptrs = B + depth[:, None] * b_k_stride + cols[None, :] * b_stride
         acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-        for step in range(steps):
-            if EVEN_K:
-                a = tl.load(tl.multiple_of(a_ptrs, (1, 16)))
-                b = tl.load(tl.multiple_of(b_ptrs, (16, 1)))
-            else:
-                a = tl.load(a_ptrs, mask=depth[None, :] < K - step * BLOCK_K, other=0.0)
-                b = tl.load(b_ptrs, mask=depth[:, None] < K - step * BLOCK_K, other=0.0)
+        for _ in range(steps if EVEN_K else steps - 1):
+            a = tl.load(tl.multiple_of(a_ptrs, (1, 16)))
+            b = tl.load(tl.multiple_of(b_ptrs, (16, 1)))
             acc += tl.dot(a, b)
             a_ptrs += BLOCK_K
-            b_ptrs += BLOCK_K
+            b_ptrs += BLOCK_K * b_k_stride
+        if not EVEN_K:
+            left = K - (steps - 1) * BLOCK_K
+            a = tl.load(tl.multiple_of(a_ptrs, (1, 16)), mask=depth[None, :] < left, other=0.0)
+            b = tl.load(tl.multiple_of(b_ptrs, (16, 1)), mask=depth[:, None] < left, other=0.0)
+            acc += tl.dot(a, b)
         inside = (rows < M)[:, None] & (cols < N)[None, :]
         tl.store(C + rows[:, None] * c_stride + cols[None, :], acc.to(C.dtype.element_ty), mask=inside)
 
@@ -68,7 +69,9 @@ def streamk(
         cols = tl.max_contiguous(tl.multiple_of(cols, BLOCK_N), BLOCK_N)
         first = (begun - shared * steps) * BLOCK_K
         a_ptrs = A + rows[:, None] * a_stride + depth[None, :] + first
-        b_ptrs = B + depth[:, None] + cols[None, :] * b_stride + first
+        b_ptrs = B + (depth[:, None] + first) * b_k_stride + cols[None, :] * b_stride
+        a_ptrs = tl.multiple_of(a_ptrs, (1, 16))
+        b_ptrs = tl.multiple_of(b_ptrs, (16, 1))
         acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
         for step in range(begun, stop):
             if EVEN_K:
@@ -80,7 +83,7 @@ def streamk(
                 b = tl.load(b_ptrs, mask=depth[:, None] < left, other=0.0)
             acc += tl.dot(a, b)
             a_ptrs += BLOCK_K
-            b_ptrs += BLOCK_K
+            b_ptrs += BLOCK_K * b_k_stride
         inner_m = tl.arange(0, BLOCK_M)
         inner_n = tl.arange(0, BLOCK_N)
         if begun != shared * steps:
@@ -104,12 +107,13 @@ def streamk(
 def launch(shape: Shape, config: Config) -> Launch:
     """``GRID`` workgroups, as many as CUs."""
     m, n, k, grid = shape["M"], shape["N"], shape["K"], config["GRID"]
+    along = shape["trans_b"]
     tiles = triton.cdiv(m, config["BLOCK_M"]) * triton.cdiv(n, config["BLOCK_N"])
     over = tiles % grid
     blocks = over * triton.cdiv(k, config["BLOCK_K"])
     args = {
         "A": Tensor("fp16", (m, k)),
-        "B": Tensor("fp16", (n, k)),
+        "B": Tensor("fp16", (n, k) if along else (k, n)),
         "C": Tensor("fp16", (m, n)),
         "partial": Tensor("fp32", (grid, config["BLOCK_M"], config["BLOCK_N"])),
         "flags": Tensor("i32", (grid,)),
@@ -117,7 +121,8 @@ def launch(shape: Shape, config: Config) -> Launch:
         "N": n,
         "K": k,
         "a_stride": k,
-        "b_stride": k,
+        "b_k_stride": 1 if along else n,
+        "b_stride": k if along else 1,
         "c_stride": n,
         "full": tiles - over,
         "share": blocks // grid,
@@ -134,7 +139,7 @@ KERNEL = Kernel(
     entry=streamk,
     summary="Stream-K matrix product with the partial sums added in the kernel",
     launch=launch,
-    shapes={"8k": {"M": 8192, "N": 8192, "K": 8192}},
+    shapes={"8k": {"M": 8192, "N": 8192, "K": 8192, "trans_b": True}},
     config={
         "BLOCK_M": 256,
         "BLOCK_N": 256,

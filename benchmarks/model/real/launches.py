@@ -210,12 +210,15 @@ def tune_gemm(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
 def streamk(shape: Shape, config: Config, names: Sequence[str]) -> Launch:
     """The stream-K product of ROCm's perf-kernels: tiles that do not fill a round are shared."""
     m, n, k, grid = shape["M"], shape["N"], shape["K"], config["GRID"]
+    along = shape["trans_b"]
     tiles = -(-m // config["BLOCK_M"]) * -(-n // config["BLOCK_N"])
     known = {
-        "A": Tensor("fp16", (m, k)), "B": Tensor("fp16", (n, k)), "C": Tensor("fp16", (m, n)), "bias_ptr": None,
+        "A": Tensor("fp16", (m, k)), "B": Tensor("fp16", (n, k) if along else (k, n)),
+        "C": Tensor("fp16", (m, n)), "bias_ptr": None,
         "P": Tensor("fp32", (grid, config["BLOCK_M"] * config["BLOCK_N"])), "locks": Tensor("i32", (grid,)),
-        "M": m, "N": n, "K": k, "stride_am": k, "stride_ak": 1, "stride_bk": 1, "stride_bn": k, "stride_cm": n,
-        "stride_cn": 1, "stride_bias": 0, "NUM_SMS": grid, "STREAMK_TILES": tiles % grid,
+        "M": m, "N": n, "K": k, "stride_am": k, "stride_ak": 1, "stride_bk": 1 if along else n,
+        "stride_bn": k if along else 1, "stride_cm": n, "stride_cn": 1, "stride_bias": 0,
+        "NUM_SMS": grid, "STREAMK_TILES": tiles % grid,
         "NUM_XCDS": _xcds(shape["arch"]), "BIAS": False, "EVEN_K": k % config["BLOCK_K"] == 0,
     }  # fmt: skip
     return Launch(arguments(names, known, served(config)), (grid,))
