@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.roofline import Roofline, RooflineLevel
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.model.outline import LoopNode, Node
-from kprof_analyzers.model.program import operand_format
 from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.peaks import arithmetic, bandwidths
 
@@ -66,7 +66,7 @@ def _flops(instruction: Instruction, arch: Architecture, lanes: int) -> Iterator
     """Kind of arithmetic to the floating-point operations of one wavefront's instruction."""
     opcode = instruction.opcode
     if opcode.cls is InstructionClass.MATRIX:
-        known = arch.matrix_instruction(opcode.name, operand_format(instruction))
+        known = matrix_instruction(arch, instruction)
         if known is not None and not known.type.startswith("i"):
             yield f"matrix_{_SAME_RATE.get(known.type, known.type)}", known.flops
     elif opcode.cls is InstructionClass.VALU:

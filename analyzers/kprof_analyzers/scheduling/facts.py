@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from kprof.document import LoopFacts, WaitDistance
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass, InstructionKind, Loop, MemorySpace
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.scheduling.loops import hot_loop, is_scratch, matrix_shape
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
@@ -59,8 +60,8 @@ def _facts(program: AssemblyKernel, loop: Loop, wavefront_size: int, arch: Archi
 
 
 def _flops(members: Sequence[Instruction], arch: Architecture) -> int:
-    known = arch.matrix_instructions
-    return sum(known[i.opcode.name].flops for i in members if i.opcode.name in known)
+    matrix = (i for i in members if i.opcode.cls is InstructionClass.MATRIX)
+    return sum(known.flops for i in matrix if (known := matrix_instruction(arch, i)) is not None)
 
 
 def _distance(wait: Wait) -> WaitDistance:

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass, Loop
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.scheduling.loops import own_instructions
 
 _WAIT, _MATRIX = InstructionClass.WAIT, InstructionClass.MATRIX
@@ -44,7 +45,7 @@ class Wait:
 def issue_cycles(instruction: Instruction, arch: Architecture) -> int | None:
     """Cycles until the same wavefront can issue its next instruction, at best; ``None`` where that is not known."""
     if instruction.opcode.cls is _MATRIX:
-        known = arch.matrix_instructions.get(instruction.opcode.name)
+        known = matrix_instruction(arch, instruction)
         if known is not None:
             return known.cycles
     return arch.issue.cycles if arch.issue is not None else None

@@ -140,11 +140,8 @@ def _issue(loop: LoopFacts, arch: Architecture) -> float | None:
     """Cycles that the busiest of the pipes needs for one iteration of one wavefront."""
     if arch.issue is None:
         return None
-    matrix = sum(
-        arch.matrix_instructions[name].cycles * count
-        for name, count in loop.instructions.items()
-        if name in arch.matrix_instructions
-    )
+    known = ((arch.matrix_instruction(name), count) for name, count in loop.instructions.items())
+    matrix = sum(one.cycles * count for one, count in known if one is not None)
     vector = arch.issue.valu_cycles(arch.wavefront_size) * loop.classes.get("valu", 0)
     others = sum(n for name, n in loop.classes.items() if name not in {"valu", "matrix"})
     return max(matrix + vector, arch.issue.cycles * others)

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.rules.about import MATRIX_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import MATRIX, RuleQuestion
@@ -52,7 +53,7 @@ class HalfRateMatrixInstruction(Rule):
         used = [i for i in facts.program.instructions if i.opcode.cls is InstructionClass.MATRIX]
         known = facts.arch.matrix_instructions
         for name, count in Counter(i.opcode.name for i in used).items():
-            mine = known.get(name)
+            mine = matrix_instruction(facts.arch, next(i for i in used if i.opcode.name == name))
             if mine is None or mine.sparse:
                 continue
             alike = (

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.rules.about import MATRIX_INSTRUCTIONS, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, without_matrix
@@ -56,7 +57,7 @@ class LargeMatrixInstruction(Rule):
                 continue
             used = [i for i in own_instructions(facts.program, loop) if i.opcode.cls is InstructionClass.MATRIX]
             for name, count in Counter(i.opcode.name for i in used).items():
-                mine = known.get(name)
+                mine = matrix_instruction(facts.arch, next(i for i in used if i.opcode.name == name))
                 if mine is None or not _is_large(mine):
                     continue
                 other = next(

@@ -8,6 +8,7 @@ from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.amdgcn.isa import InstructionKind
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.model.executions import significant_regions
 from kprof_analyzers.rules.about import TRANSCENDENTALS, About
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
@@ -96,5 +97,5 @@ def _is_transcendental(instruction: Instruction) -> bool:
 
 
 def _matrix_cycles(arch: Architecture, instruction: Instruction) -> float:
-    known = arch.matrix_instructions.get(instruction.opcode.name)
+    known = matrix_instruction(arch, instruction)
     return 0.0 if known is None else known.cycles

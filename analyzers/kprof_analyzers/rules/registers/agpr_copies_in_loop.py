@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass, InstructionKind
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.rules.about import AGPR_COPIES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
@@ -55,7 +56,6 @@ class AgprCopiesInLoop(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
-        instructions = facts.arch.matrix_instructions
         issue = known(facts.arch.issue)
         cycles_of_copy = issue.valu_cycles(facts.arch.wavefront_size)
         parents = {loop.parent for loop in facts.program.loops}
@@ -65,7 +65,7 @@ class AgprCopiesInLoop(Rule):
             members = own_instructions(facts.program, loop)
             copies = [i for i in members if i.opcode.kind is InstructionKind.ACC_COPY]
             matrix = [i for i in members if i.opcode.cls is InstructionClass.MATRIX]
-            cycles = sum(instructions[i.opcode.name].cycles for i in matrix if i.opcode.name in instructions)
+            cycles = sum(m.cycles for i in matrix if (m := matrix_instruction(facts.arch, i)) is not None)
             if not cycles or len(copies) < _ENOUGH or cycles_of_copy * len(copies) < _SHARE * cycles:
                 continue
             share = cycles_of_copy * len(copies) / cycles

@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass, InstructionKind
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.rules.about import BARRIERS, About
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
@@ -43,7 +44,6 @@ class ManyBarriersInLoop(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
-        known = facts.arch.matrix_instructions
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
             if loop.index in parents:
@@ -54,7 +54,8 @@ class ManyBarriersInLoop(Rule):
             ]
             if len(barriers) <= _NEEDED or any(i.opcode.kind is InstructionKind.PRIORITY for i in members):
                 continue
-            cycles = sum(known[i.opcode.name].cycles for i in members if i.opcode.name in known)
+            matrix = (i for i in members if i.opcode.cls is InstructionClass.MATRIX)
+            cycles = sum(known.cycles for i in matrix if (known := matrix_instruction(facts.arch, i)) is not None)
             if cycles >= _CYCLES * len(barriers):
                 continue
             place, lines = busiest(barriers)

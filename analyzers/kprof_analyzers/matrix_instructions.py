@@ -1,0 +1,19 @@
+"""Facts of matrix instructions as they stand in a program: ``f8f6f4`` ones have a rate for each operand format."""
+
+from kprof.hardware.model import Architecture, MatrixInstruction
+from kprof.inputs.amdgcn import Instruction
+
+_FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}
+
+
+def matrix_instruction(arch: Architecture, instruction: Instruction) -> MatrixInstruction | None:
+    """Facts of an instruction of a program; ``None`` where it is no matrix instruction or not known."""
+    return arch.matrix_instruction(instruction.opcode.name, operand_format(instruction))
+
+
+def operand_format(instruction: Instruction) -> str | None:
+    """Format of the wider operand of an ``f8f6f4`` instruction, from its ``cbsz`` and ``blgp``."""
+    if "f8f6f4" not in instruction.opcode.name:
+        return None
+    formats = {_FORMATS.get(instruction.modifiers.get(name, "0"), "fp8") for name in ("cbsz", "blgp")}
+    return next(f for f in ("fp8", "fp6", "fp4") if f in formats)
