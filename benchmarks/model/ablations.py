@@ -18,7 +18,7 @@ from benchmarks.model.summary import summary
 
 FEW = 4
 """Families whose problems have fewer configurations have no order that an effect could change."""
-EVERY = 4
+EVERY = 12
 """Of a family of winners, one problem of so many is judged: they are many, and their spaces are large."""
 WINNERS = ("fused_moe", "block_fp8")
 """Families of winners whose problems are judged: kernels of their own, with their GPU's most problems."""

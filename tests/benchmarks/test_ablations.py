@@ -41,7 +41,7 @@ def test_each_effect_is_left_out_once(monkeypatch: pytest.MonkeyPatch, jobs: int
         return {"clean_spearman": float(len(problems)), "left_out": one.effect, "problems": len(problems)}
 
     monkeypatch.setattr(ablations, "_without", found)
-    chosen = [_family("mm", "order", 3, 9), _family("fused_moe", "winner", 9, 9), _family("one", "time", 9, 1)]
+    chosen = [_family("mm", "order", 3, 9), _family("fused_moe", "winner", 25, 9), _family("one", "time", 9, 1)]
     chosen += [_family("aiter", "winner", 9, 9), _family("attention", "order", 4, 2)]
     tables = ablations.figures(_Facts(), chosen, [], quick=False, jobs=jobs)  # type: ignore[arg-type]
 
@@ -51,7 +51,7 @@ def test_each_effect_is_left_out_once(monkeypatch: pytest.MonkeyPatch, jobs: int
     assert tables["mm"]["all effects"] == {"clean_spearman": 3.0, "left_out": "", "problems": 3}
     assert tables["mm"]["without out_of_step"]["left_out"] == "out_of_step"
     assert tables["mm"]["without wrapped_rows"]["left_out"] == "wrapped_rows"
-    assert tables["fused_moe"]["without lds"]["problems"] == 3, "the first, fifth and ninth"
+    assert tables["fused_moe"]["without lds"]["problems"] == 3, "the first, the 13th and the 25th"
 
 
 def test_an_architectures_own_constants_are_left_out_one_by_one() -> None:
@@ -87,7 +87,7 @@ def test_constants_reach_the_prediction() -> None:
 
 def test_pairs_and_times_of_named_families_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ablations, "_without", lambda *_: {"problems": 1})
-    chosen = [_family("retunes", "pair", 3, 2), _family("flydsl", "time", 3, 1), _family("streamk", "time", 9, 1)]
+    chosen = [_family("retunes", "pair", 3, 2), _family("flydsl", "time", 3, 1), _family("gemm_times", "time", 9, 1)]
     tables = ablations.figures(_Facts(), chosen, [], quick=False, jobs=1)  # type: ignore[arg-type]
     assert list(tables) == ["retunes", "flydsl"]
 
@@ -99,7 +99,7 @@ def test_columns_are_those_of_the_question(capsys: pytest.CaptureFixture[str]) -
 
     shown = capsys.readouterr().out
     assert "mm, each effect left out (averages over problems that have an order, clean rows)" in shown
-    assert "fused_moe, each effect left out (one problem in 4: 26)" in shown
+    assert "fused_moe, each effect left out (one problem in 12: 26)" in shown
     assert ablations.lines(order)[1] == [["all effects", "0.912", "-", "-", "-", "-"]]
     assert ablations.lines(winner)[0][1:3] == ["in the top 5 %", "median percentile"]
     assert ablations.lines(winner)[1][0][1:3] == ["0.500", "0.050"]
@@ -108,4 +108,4 @@ def test_columns_are_those_of_the_question(capsys: pytest.CaptureFixture[str]) -
     single = {"all effects": {"spearman": 0.9, "ratio_median": 1.1, "problems": 60}}
     assert ablations.lines(single)[1] == [["all effects", "0.900", "-", "1.100", "-", "-"]]
     assert ablations.text(order) == ablations.text(pair) == ablations.text(single) == []
-    assert ablations.text(winner) == ["One problem in 4: 26.", ""]
+    assert ablations.text(winner) == ["One problem in 12: 26.", ""]

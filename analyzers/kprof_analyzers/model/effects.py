@@ -17,6 +17,9 @@ class Effects:
         scratch: spilled registers cost memory accesses.
         l2_traffic: tiles that run together share what they load; without it every load comes from memory.
         wrapped_rows: rows of a tile that wrap round to others of it move no bytes of their own.
+        l2_reuse: workgroups out of step find in L2 what others of their XCD have loaded.
+        followed_lines: loads that go on in what the iteration before has fetched find it in L2.
+        rare_branches: a branch counts as often as iterations of the loop around take it; without it always.
         wave_quantisation: workgroups run in rounds; without it the grid is spread evenly.
         persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
         short_runs: rows of a tile that are shorter than L2's line (a channel's interleave where they miss) are slower.
@@ -36,6 +39,9 @@ class Effects:
     scratch: bool = True
     l2_traffic: bool = True
     wrapped_rows: bool = True
+    l2_reuse: bool = True
+    followed_lines: bool = True
+    rare_branches: bool = True
     wave_quantisation: bool = True
     persistent: bool = True
     short_runs: bool = True

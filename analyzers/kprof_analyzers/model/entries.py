@@ -1,22 +1,27 @@
 """Sums over all iterations of a loop: entries and iterations of the loops in it, and how far its addresses go."""
 
 import operator
-from itertools import repeat
+from collections.abc import Iterator
 
-from kprof.inputs.mlir import Operation
-from kprof_analyzers.model.values import Evaluation, each_of, induction_variable
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.model.values import Evaluation, Value, each_of, induction_variable
 
 # Beyond so many iterations of the loop around it, a loop is looked at in the middle one only.
 _MOST_ENTRIES = 64
 
+Branch = tuple[int, int]
+"""Index of a ``scf.if``, and its region: 0 for what follows the condition, 1 for ``else``."""
+
 
 def over_iterations(evaluator: Evaluation, loop: Operation) -> tuple[list[int], list[int]] | None:
-    """Entries and iterations of a loop in a ``scf.for``, for each workgroup, added up over the iterations of that.
+    """Entries and iterations of a loop in another, for each workgroup, added up over the iterations of that.
 
-    Entries from branches that are not taken count with no iterations. ``None`` where the loop is in no such loop, or
+    Entries from branches that are not taken count with no iterations. ``None`` where the loop is in no other, or
     where one of the two is not known or too long to be looked at.
     """
     around = None if loop.loop is None else evaluator.module.operations[loop.loop]
+    if around is not None and around.name == "scf.while":
+        return evaluator.walked(loop)
     if around is None or around.name != "scf.for":
         return None
     name, count = induction_variable(around), evaluator.trips(around)
@@ -51,6 +56,52 @@ def over_iterations(evaluator: Evaluation, loop: Operation) -> tuple[list[int], 
     return each, total
 
 
+def over_each(evaluator: Evaluation, loop: Operation) -> Iterator[list[bool]]:
+    """Go through the iterations of a ``scf.for``: which workgroups are still in it, for each.
+
+    The evaluator is in that iteration while its workgroups are looked at. Nothing where the iterations are not known or
+    too many.
+    """
+    name, count = induction_variable(loop), evaluator.trips(loop)
+    evaluator.inside(loop.loop)
+    bounds = evaluator.bounds(loop)
+    if name is None or count is None or bounds is None:
+        return
+    each = [count] * len(evaluator.programs) if isinstance(count, int) else count
+    if not 0 < max(each) <= _MOST_ENTRIES:
+        return
+    before, base = evaluator.snapshot(), evaluator.outside(loop.loop)
+    carried: dict[str, Value | None] = {}
+    for iteration in range(max(each)):
+        here = each_of(operator.add, bounds[0], each_of(operator.mul, bounds[2], iteration))
+        evaluator.restart({**base, **carried, name: here})
+        yield [iteration < last for last in each]
+        carried = {v: evaluator.certain(after) for v, after in evaluator.flow.carried(loop).items()}
+    evaluator.restart(before)
+
+
+def course(evaluator: Evaluation, loop: Operation, *, last: bool) -> dict[str, Value]:
+    """What a ``scf.for`` counts and carries at its first iteration, or at each workgroup's last one.
+
+    What it carries is taken to change by as much in each iteration. Nothing where the iterations are not known.
+    """
+    around = evaluator.outside(loop.loop)
+    evaluator.restart(around)
+    name, bounds, count = induction_variable(loop), evaluator.bounds(loop), evaluator.trips_here(loop)
+    if name is None or bounds is None or count is None:
+        return {}
+    if not last:
+        return {name: bounds[0]}
+    evaluator.restart({**around, name: bounds[0]})
+    steps = {name: (bounds[0], bounds[2])}
+    for carried, after in evaluator.flow.carried(loop).items():
+        first, second = evaluator.value(carried), evaluator.value(after)
+        if first is not None and second is not None:
+            steps[carried] = first, each_of(operator.sub, second, first)
+    before = each_of(operator.sub, each_of(max, count, 1), 1)
+    return {v: each_of(operator.add, first, each_of(operator.mul, before, by)) for v, (first, by) in steps.items()}
+
+
 def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     """Lowest and highest address, in elements, at which a tile begins in one entry of the loop around it.
 
@@ -59,9 +110,30 @@ def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     loop = None if load.loop is None else evaluator.module.operations[load.loop]
     if loop is None or loop.name != "scf.for":
         return None
-    iterations, first = evaluator.trips(loop), evaluator.corner(load)
+    found = ends(evaluator, load, evaluator.trips(loop))
+    if found is None:
+        return None
+    every = [address for value in found for address in ([value] if isinstance(value, int) else value)]
+    return min(every), max(every)
+
+
+def ends(evaluator: Evaluation, load: Operation, iterations: Value | None) -> tuple[Value, Value] | None:
+    """Address of a tile's first element at the first and the last iteration of a ``scf.for`` around it.
+
+    Both are the same where no such loop is around it. In elements, for each workgroup; ``None`` where addresses are
+    not known.
+
+    Args:
+        evaluator: of the workgroups.
+        load: the load or store.
+        iterations: of the loop around it, each time that it is entered.
+    """
+    loop = None if load.loop is None else evaluator.module.operations[load.loop]
+    first = evaluator.corner(load)
+    if first is None or loop is None or loop.name != "scf.for":
+        return None if first is None else (first, first)
     name, bounds = induction_variable(loop), evaluator.bounds(loop)
-    if iterations is None or first is None or name is None or bounds is None:
+    if iterations is None or name is None or bounds is None:
         return None
     before = evaluator.snapshot()
     following = {v: evaluator.value(after) for v, after in evaluator.flow.carried(loop).items()}
@@ -71,13 +143,18 @@ def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     evaluator.restart(before)
     if second is None:
         return None
-    if isinstance(first, int) and isinstance(second, int) and isinstance(iterations, int):
-        last = first + (second - first) * (iterations - 1)
-        return min(first, last), max(first, last)
-    one, two, count = (repeat(value) if isinstance(value, int) else value for value in (first, second, iterations))
-    ends = [begin + (then - begin) * (times - 1) for begin, then, times in zip(one, two, count, strict=False)]
-    ends += [first] if isinstance(first, int) else first
-    return min(ends), max(ends)
+    step = each_of(operator.sub, second, first)
+    return first, each_of(operator.add, first, each_of(lambda by, times: by * max(0, times - 1), step, iterations))
+
+
+def branches_in(module: Module, loop: int) -> dict[Branch, Operation]:
+    """Regions of the branches directly in a loop, each with an operation of it."""
+    found: dict[Branch, Operation] = {}
+    for op in module.operations:
+        branch = None if op.parent is None else module.operations[op.parent]
+        if branch is not None and branch.name == "scf.if" and branch.loop == loop:
+            found.setdefault((branch.index, op.region), op)
+    return found
 
 
 def taken(evaluator: Evaluation, loop: Operation, around: int) -> list[bool]:

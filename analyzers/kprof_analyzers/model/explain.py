@@ -6,7 +6,7 @@ from math import ceil
 from operator import add, sub
 
 from kprof.document import Bound, LoopPrediction, Prediction
-from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
 from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
@@ -182,8 +182,18 @@ def _loops(model: KernelModel, run: Run, nodes: Sequence[Node], entries: float, 
         if not isinstance(node, LoopNode):
             continue
         trips = model.trips[node.loop.index]
-        found.append(_loop(model, run, node, entries))
+        if not isinstance(node, BranchNode):
+            found.append(_loop(model, run, node, entries))
         _loops(model, run, node.body, entries * trips.mean, found)
+
+
+def _own(model: KernelModel, node: LoopNode) -> Iterator[tuple[range, float]]:
+    """Stretches of a loop that are in no loop inside it, with the share of its iterations that come to them."""
+    for part in node.body:
+        if isinstance(part, range):
+            yield part, 1.0
+        elif isinstance(part, BranchNode):
+            yield from ((inner, model.trips[part.loop.index].mean) for inner, _ in _own(model, part))
 
 
 def _moved(more: float) -> str:
@@ -204,8 +214,11 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
         before = iterations.middle or [0.0] * len(iterations.end)
         done = max(1, run.iterations[number] - run.iterations[number] // 2)
         waves = len(iterations.times)
-        for part in (part for part in node.body if isinstance(part, range)):
-            by_cause = {cause: _spent(iterations.end, before, part, cause) for cause in range(CAUSE_COUNT)}
+        for part, share_of in _own(model, node):
+            by_cause = {
+                cause: [share_of * cycles for cycles in _spent(iterations.end, before, part, cause)]
+                for cause in range(CAUSE_COUNT)
+            }
             for cause, cycles in by_cause.items():
                 causes[CAUSES[cause]] += sum(cycles) / done / waves
             for place, took in _by_line(model, part, _added([c for c in by_cause.values() if c], len(part))).items():

@@ -148,6 +148,7 @@ def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
         model.simds,
         {},
         fetched_shares(model.facts, model.machine.figures["request_bytes"]),
+        followed=model.followed,
     )
     translator.counters = list(model.code.counters)
     found = {}
@@ -183,6 +184,7 @@ def _relaunched(model: KernelModel, change: ModelChange) -> KernelModel:
             simds,
             conflict_shares(facts),
             fetched_shares(facts, machine.figures["request_bytes"]),
+            followed=model.followed,
         )
         code = translator.translate(facts.program.instructions)
     paths = memory_paths(facts, machine, model.effects, where, model.sharing)

@@ -9,17 +9,20 @@ from kprof.inputs.garbage_collection import paused
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.explain import explain, loop_predictions
 from kprof_analyzers.model.fetched import fetched_shares
+from kprof_analyzers.model.followed import followed_loads
 from kprof_analyzers.model.launch import Spread, samples, spread, together
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import memory_paths
-from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
+from kprof_analyzers.model.outline import BranchNode, LoopNode, Node, loops_of, outline
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
+from kprof_analyzers.model.reuse import of_one_xcd
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles_of
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.simulate import MemoryPath, SimulationInput, SimulationResult, Simulator
 from kprof_analyzers.model.steps import lay_out, split_barriers
-from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches
+from kprof_analyzers.model.taken import of_operations, taken_shares, with_branches
+from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches, within_l2
 from kprof_analyzers.model.trips import Trips, loop_trips
 
 _ALL = Effects()
@@ -105,7 +108,13 @@ def build(
         evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid, facts.contents)
     trips = loop_trips(facts, nodes, evaluator)
     looped = [trips[n.loop.index] for n in loops_of(nodes)]
-    found, shared = _traffic(facts, machine, where, evaluator, looped, wrapped=effects.wrapped_rows)
+    come_to: Mapping[int, float] = {}
+    rare = effects.rare_branches and facts.ttgir is not None
+    if rare and evaluator is not None and (taken := taken_shares(evaluator)):
+        come_to = of_operations(evaluator.module, taken)
+        nodes, parts = with_branches(facts.program, evaluator.module, nodes, come_to)
+        trips |= {number: Trips(share, (), True, "the branch's condition") for number, share in parts.items()}
+    found, shared = _traffic(facts, machine, where, evaluator, looped, come_to=come_to, effects=effects)
     if repeated is not None:
         l2 = 0.0 if written else cache_bytes(machine, "l2")
         shared = kept(shared, repeated, where.total, (l2, cache_bytes(machine, "mall")), machine.xcds)
@@ -115,13 +124,28 @@ def build(
     simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
     conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
     fetched = fetched_shares(facts, machine.figures["request_bytes"], wrapped=effects.wrapped_rows)
-    translator = Translator(machine, effects, simds, conflicts, fetched)
+    followed = followed_loads(facts, evaluator, machine.figures["request_bytes"]) if effects.followed_lines else {}
+    translator = Translator(machine, effects, simds, conflicts, fetched, followed=followed)
     code = translator.translate(facts.program.instructions)
     paths = memory_paths(facts, machine, effects, where, shared)
     l2_paths = memory_paths(facts, machine, effects, where, shared, near_only=True)
     free = l2_paths if effects.out_of_step and l2_paths[LOAD].cycles_per_byte < paths[LOAD].cycles_per_byte else None
     return KernelModel(
-        facts, machine, effects, where, nodes, trips, shared, found, code, paths, simds, waves, apart, free
+        facts,
+        machine,
+        effects,
+        where,
+        nodes,
+        trips,
+        shared,
+        found,
+        code,
+        paths,
+        simds,
+        waves,
+        apart,
+        free,
+        followed,
     )
 
 
@@ -132,7 +156,8 @@ def _traffic(
     everywhere: Evaluator | None,
     trips: Sequence[Trips],
     *,
-    wrapped: bool,
+    come_to: Mapping[int, float],
+    effects: Effects,
 ) -> tuple[list[Access], Sharing]:
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
@@ -154,12 +179,16 @@ def _traffic(
             evaluator.enter(loop, first=True)
             mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
-    found = accesses(facts, evaluator, times, wrapped=wrapped, spans=False)
-    every = accesses(facts, everywhere, times, wrapped=wrapped)
+    found = accesses(facts, evaluator, times, come_to, wrapped=effects.wrapped_rows, spans=False)
+    every = accesses(facts, everywhere, times, come_to, wrapped=effects.wrapped_rows)
     different = footprint(every, len(everywhere.programs), where.total)
     l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
     shared = sharing(found, machine.xcds, running, machine.channels, mall)
-    return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
+    shared = within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
+    if effects.l2_reuse and shared.known and where.total == len(programs):
+        on_xcd = of_one_xcd(found, evaluator, facts.arguments, times, machine.xcds)
+        shared = within_l2(shared, on_xcd, where.total, l2, machine.xcds)
+    return found, shared
 
 
 def cache_bytes(machine: Machine, level: str) -> float:
@@ -200,7 +229,9 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            limit = on_simd * matrix_cycles_of(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
+            # A branch's products count with those of the loop that it is in.
+            own = [] if isinstance(node, BranchNode) else [p for p in node.body if isinstance(p, range | BranchNode)]
+            limit = on_simd * matrix_cycles_of(model, own, 1.0)[1]
             if length.get(number) and limit:
                 powered[number] = soft_max(powered[number], limit, model.machine.figures["overlap"])
     lengths = {loop: (iterations[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in iterations}
@@ -241,7 +272,7 @@ def _pooled(
         return {}
     bounds: dict[int, float] = {}
     for node in loops_of(model.nodes):
-        if all(isinstance(part, range) for part in node.body):
+        if all(isinstance(part, range) for part in node.body) and not isinstance(node, BranchNode):
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
             loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] == LOAD)
             bound = loaded * model.paths[LOAD].cycles_per_byte

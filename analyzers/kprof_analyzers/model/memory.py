@@ -8,6 +8,7 @@ from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
+from kprof_analyzers.model.program import PARTS
 from kprof_analyzers.model.simulate import MemoryPath
 from kprof_analyzers.model.traffic import Sharing
 from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
@@ -23,8 +24,8 @@ def memory_paths(
     *,
     last: bool = False,
     near_only: bool = False,
-) -> tuple[MemoryPath, MemoryPath, MemoryPath]:
-    """Paths of loads, stores and scratch accesses.
+) -> tuple[MemoryPath, ...]:
+    """Paths of loads, stores, scratch accesses, and of loads by how rarely they miss a line that they go on in.
 
     Bandwidth is shared by workgroup: the busiest CU, which has one more than the others, gets so much more of it.
 
@@ -46,7 +47,7 @@ def memory_paths(
     far = shared.beyond_mall if effects.l2_traffic else 1.0
     # Short runs fill less than a line of L2 on the way from there, and less than a channel's interleave behind it.
     effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
-    load = effort / rate
+    load = near_load = effort / rate
     if "mall" in machine.level_bytes and not near_only:
         load = max(load, distant * near / (machine.level_bytes["mall"] * spare))
     if "hbm" in machine.level_bytes and not near_only:
@@ -56,10 +57,13 @@ def memory_paths(
     latency = _latency(machine, near, far, busy) if effects.memory_latency else 0.0
     store = 1 / rate
     if not effects.vector_memory:
-        load = store = 0.0
+        load = near_load = store = 0.0
     scratch = _scratch(facts, machine, where, rate)
     answer = machine.latency_of("l2") if effects.memory_latency else 0.0
-    return MemoryPath(load, latency), MemoryPath(store, answer), scratch
+    near_latency = _latency(machine, 0.0, 0.0, busy) if effects.memory_latency else 0.0
+    missing = [part / PARTS for part in range(PARTS // 2 + 1)]
+    followed = [MemoryPath(load * m + near_load * (1 - m), latency * m + near_latency * (1 - m)) for m in missing]
+    return MemoryPath(load, latency), MemoryPath(store, answer), scratch, *followed
 
 
 def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:

@@ -27,6 +27,11 @@ class LoopNode:
     body: tuple["Node", ...]
 
 
+@dataclass(frozen=True)
+class BranchNode(LoopNode):
+    """A stretch of an outer loop that not every iteration comes to: a loop with part of an iteration."""
+
+
 Node: TypeAlias = range | LoopNode
 """Instructions in order (a range of their positions), or a loop."""
 

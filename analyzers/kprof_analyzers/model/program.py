@@ -27,11 +27,15 @@ from typing import Any, Final
 from kprof.hardware.model import MatrixInstruction
 from kprof.inputs.amdgcn import Instruction, InstructionClass, InstructionKind
 from kprof.inputs.amdgcn.operands import registers
+from kprof_analyzers.matrix_instructions import operand_format
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.machine import Machine
 
 VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
-LOAD, STORE, SCRATCH = range(3)
+LOAD, STORE, SCRATCH, FOLLOWED = range(4)
+PARTS: Final = 8
+"""Paths from FOLLOWED on: of loads that mostly find their line in L2, each for another part of them that does not."""
+
 
 Op = tuple[int, float, Any, float, int, int]
 """An operation of a wavefront; a plain tuple, since millions are stepped through. Its fields:
@@ -84,6 +88,8 @@ class Translator:
         simds: int,
         conflicts: Mapping[int, float],
         fetched: Mapping[int, float] | None = None,
+        *,
+        followed: Mapping[int, float] | None = None,
     ) -> None:
         """Prepare.
 
@@ -94,8 +100,9 @@ class Translator:
             conflicts: position of an LDS instruction to cycles of bank conflicts for each cycle without any.
             fetched: position of a load or store to bytes moved to or from L2 for each byte of its lanes; 1 where it
                 is not there.
+            followed: position of a load that mostly finds its line in L2 to the share that does not.
         """
-        self.fetched = fetched or {}
+        self.fetched, self.followed = fetched or {}, followed or {}
         self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
@@ -144,7 +151,8 @@ class Translator:
         if cls is InstructionClass.LDS:
             return (i.opcode.mnemonic, self.conflicts.get(i.index)) if _plain_counters(i) else None
         if cls is InstructionClass.VMEM or cls is InstructionClass.SCRATCH:
-            return (i.opcode.mnemonic, self.fetched.get(i.index)) if _plain_counters(i) else None
+            alike = i.opcode.mnemonic, self.fetched.get(i.index), self.followed.get(i.index)
+            return alike if _plain_counters(i) else None
         if cls is InstructionClass.SMEM:
             return i.opcode.mnemonic if _plain_counters(i) else None
         kind = i.opcode.kind
@@ -282,11 +290,15 @@ class Translator:
         if scratch and not self.effects.scratch:
             return SCALAR, machine.issue, (), 0.0, 0, 0
         size = (width or opcode.bytes_per_lane or 4) * machine.lanes
-        way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
+        way = SCRATCH if scratch else STORE if opcode.is_store else self._load_path(i)
         cycles = self.simds * max(size / machine.l1_bytes, machine.lanes / machine.figures["lane_addresses"])
         share = 1.0 if scratch else self.fetched.get(i.index, 1.0)
         moved = size * self.simds * (share if width is None else min(1.0, share))
         return VMEM, cycles, counters, float(moved), way, 0
+
+    def _load_path(self, i: Instruction) -> int:
+        missing = self.followed.get(i.index)
+        return LOAD if missing is None else FOLLOWED + round(missing * PARTS)
 
     def _scalar_latency(self) -> float:
         return self.machine.latency_of("l1") if self.effects.memory_latency else 0.0
@@ -341,14 +353,3 @@ def _operands(i: Instruction) -> Sequence[str]:
     """Operands of a matrix instruction; those of the most usual form are not decoded with all else."""
     usual = _DENSE.fullmatch(i.text)
     return i.operands if usual is None else usual.groups()
-
-
-_FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}
-
-
-def operand_format(i: Instruction) -> str | None:
-    """Format of the wider operand of an ``f8f6f4`` instruction, from its ``cbsz`` and ``blgp``."""
-    if "f8f6f4" not in i.opcode.name:
-        return None
-    formats = {_FORMATS.get(i.modifiers.get(name, "0"), "fp8") for name in ("cbsz", "blgp")}
-    return next(f for f in ("fp8", "fp6", "fp4") if f in formats)

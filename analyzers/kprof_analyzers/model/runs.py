@@ -1,10 +1,11 @@
 """A kernel made ready for simulations, and what one of them gave."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kprof.analysis import KernelFacts
 from kprof.hardware.model import MatrixInstruction
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
@@ -29,6 +30,7 @@ class KernelModel:
         sharing, accesses: what is loaded from where.
         code, paths: the program and its memory accesses, as the simulator takes them.
         l2_paths: ``paths`` without the CU's share of what lies beyond L2; ``None`` where that limits nothing.
+        followed: position of a load that mostly finds its line in L2 to the share that does not.
         simds: SIMDs that do the same as the simulated one.
         waves: wavefronts of a workgroup that are simulated.
         apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
@@ -48,6 +50,7 @@ class KernelModel:
     waves: int
     apart: bool
     l2_paths: Sequence[MemoryPath] | None = None
+    followed: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def _power(machine: Machine, instruction: MatrixInstruction | None) -> float:
 def matrix_cycles_of(model: KernelModel, nodes: Sequence[Node], times: float) -> tuple[float, float]:
     """The same for a part of the program that is gone through ``times`` times."""
     peak = sustained = 0.0
-    known, machine = model.facts.arch.matrix_instructions, model.machine
+    machine = model.machine
     for node in nodes:
         if isinstance(node, LoopNode):
             inner = matrix_cycles_of(model, node.body, times * model.trips[node.loop.index].mean)
@@ -102,7 +105,7 @@ def matrix_cycles_of(model: KernelModel, nodes: Sequence[Node], times: float) ->
         ops = model.code.ops
         for i in [i for i in node if ops[i][0] == MATRIX]:
             cycles = times * ops[i][1]
-            shape = known.get(model.facts.program.instructions[i].opcode.name)
+            shape = matrix_instruction(model.facts.arch, model.facts.program.instructions[i])
             peak += cycles
             sustained += cycles / (machine.matrix_sustained * _power(machine, shape))
     return peak, sustained

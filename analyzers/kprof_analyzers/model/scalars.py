@@ -17,6 +17,7 @@ from kprof_analyzers.memory.addressing import address
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.model.arithmetic import AXES, BINARY, COMPARE, SAME
 from kprof_analyzers.model.branches import alive
+from kprof_analyzers.model.entries import course
 from kprof_analyzers.model.queues import drawn
 from kprof_analyzers.model.remembered import NamedValues, Way, named_values, ways_of
 from kprof_analyzers.model.values import Value, each_of, induction_variable
@@ -56,6 +57,9 @@ class Evaluator:
         given: dict[str, int] = {}
         self._from_data: set[str] = set()
         self._iterations: dict[int, Value | None] = {}
+        self._walked: dict[int, tuple[list[int], list[int]]] = {}
+        self._passed: dict[int, dict[tuple[int, int], tuple[int, int]]] = {}
+        self._course: dict[bool, dict[int, dict[str, Value]]] = {False: {}, True: {}}
         self._ended: dict[str, Value | None] = {}
         for name, number in arguments.items():
             if isinstance(number, int):
@@ -146,6 +150,14 @@ class Evaluator:
                 )
         return self._iterations[loop.index]
 
+    def walked(self, loop: Operation) -> tuple[list[int], list[int]] | None:
+        """Entries and iterations in all of a loop in a ``scf.while``, for each workgroup, once its trips are known."""
+        return self._walked.get(loop.index)
+
+    def passed(self, loop: Operation) -> Mapping[tuple[int, int], tuple[int, int]]:
+        """Branches in a ``scf.while`` to how often they are taken, of how often, once its trips are known."""
+        return self._passed.get(loop.index, {})
+
     def trips_here(self, loop: Operation) -> Value | None:
         """Iterations of a ``scf.for`` with what is known at this point."""
         bounds = self.bounds(loop)
@@ -163,10 +175,15 @@ class Evaluator:
         for index, iterations in counts.iterations.items():
             entries = counts.entries[index]
             if iterations is not None:
+                if counts.whole(self.module.operations[index]):
+                    self._walked[index] = entries, iterations
+                    self._passed[index] = counts.passed.get(index, {})
                 self._iterations[index] = [-(-t // max(1, e)) for t, e in zip(iterations, entries, strict=True)]
             else:
                 self._iterations.setdefault(index, None)
         self._variables.update(counts.first)
+        self._course[False].update(counts.first)
+        self._course[True].update(counts.final)
         self._ended.update(counts.last)
         self._known = NamedValues(self._given, self._given)
 
@@ -201,6 +218,12 @@ class Evaluator:
         value = start if first else each_of(operator.add, start, each_of(lambda n, by: n // 2 * by, count, step))
         self._variables[loop.index] = {name: value}
         self._known.give(name, value)
+
+    def at(self, loop: Operation, *, last: bool) -> None:
+        """Set what a loop counts or carries to its first iteration, or to each workgroup's last one."""
+        walked = self._course[last].get(loop.index, {})
+        self._variables[loop.index] = walked if loop.name == "scf.while" else course(self, loop, last=last)
+        self._known = NamedValues(self._given, self._given)
 
     def inside(self, loop: int | None) -> None:
         """Go on in the body of a loop: loops one after the other may call their variables by the same name."""

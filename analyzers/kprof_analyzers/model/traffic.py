@@ -21,6 +21,7 @@ from kprof_analyzers.model.wraps import wrapped_shares
 
 _MOSTLY = 0.9
 _LITTLE = 0.05
+_ALL: Mapping[int, float] = {}
 
 STORES = ("tt.store", "amdg.buffer_store")
 
@@ -62,6 +63,7 @@ class Sharing:
         effort_beyond: the same of the loads that miss L2.
         known: whether the tiles' addresses were known.
         loads: loads of the program, and how many of them had no known addresses.
+        on_xcd: different bytes that one XCD's workgroups load in the whole launch; ``None`` when not known.
     """
 
     beyond_l2: float
@@ -73,12 +75,14 @@ class Sharing:
     effort: float = 1.0
     effort_beyond: float = 1.0
     loads: tuple[int, int] = (0, 0)
+    on_xcd: float | None = None
 
 
 def accesses(
     facts: KernelFacts,
     evaluator: Evaluator,
     times: Mapping[int | None, float],
+    come_to: Mapping[int, float] = _ALL,
     *,
     wrapped: bool = True,
     spans: bool = True,
@@ -89,6 +93,7 @@ def accesses(
         facts: the kernel.
         evaluator: for the workgroups in question.
         times: TTGIR loop (``None``: outside all) to how often its body is done by a workgroup.
+        come_to: operations that not every iteration comes to, to the share of those that do.
         wrapped: rows that wrap round to others of their tile are no bytes of their own.
         spans: also tell how far the workgroups' tiles reach.
     """
@@ -104,7 +109,7 @@ def accesses(
         live = _live(evaluator, op)
         evaluator.inside(op.loop)
         corner = evaluator.corner(op)
-        whole, run = times.get(op.loop, 1.0), _run(op, shape, size)
+        whole, run = times.get(op.loop, 1.0) * come_to.get(op.index, 1.0), _run(op, shape, size)
         if op.loop is None and live is not None:
             whole *= sum(live) / len(live)
         span = _span(op, shape, size, evaluator, facts.arguments) if spans else None
@@ -120,16 +125,22 @@ def _span(
     op: Operation, shape: TensorType, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
 ) -> float | None:
     """Bytes from the first to the last that all workgroups load in one entry of the loop around an operation."""
-    steps, ends = strides(op), reach(evaluator, op)
-    if steps is None or ends is None:
+    long, ends = extent(op, shape, arguments), reach(evaluator, op)
+    return None if long is None or ends is None else float((ends[1] - ends[0] + long) * size)
+
+
+def extent(op: Operation, shape: TensorType, arguments: Mapping[str, object]) -> int | None:
+    """Elements from the first of a tile to behind its last; ``None`` where its strides are not known."""
+    steps = strides(op)
+    if steps is None:
         return None
-    extent = 1
+    long = 1
     for axis, step in steps.items():
         apart = step.value(arguments) if step is not None else None
         if apart is None or axis >= len(shape.shape):
             return None
-        extent += (shape.shape[axis] - 1) * abs(apart)
-    return float((ends[1] - ends[0] + extent) * size)
+        long += (shape.shape[axis] - 1) * abs(apart)
+    return long
 
 
 def _run(op: Operation, shape: TensorType, size: int) -> int | None:
@@ -247,6 +258,27 @@ def within_caches(
     return replace(shared, beyond_l2=near, beyond_mall=min(far, near), footprint=different)
 
 
+def within_l2(shared: Sharing, different: float | None, total: int, size: float, xcds: int) -> Sharing:
+    """Sharing where an XCD's workgroups load again what its L2 still has, at whatever time they do.
+
+    What is loaded again, by workgroups in step or out of it, is still there with a chance of the L2's size over all
+    that is loaded through it; always where all of that fits.
+
+    Args:
+        shared: among workgroups that run together, in step.
+        different: different bytes that the workgroups of one XCD load.
+        total: workgroups of the launch.
+        size: bytes of an XCD's L2.
+        xcds: XCDs of the GPU.
+    """
+    everything = shared.loaded * total
+    if not different or not everything:
+        return shared
+    first = min(1.0, different * xcds / everything)
+    near = min(shared.beyond_l2, 1 - (1 - first) * min(1.0, size / different))
+    return replace(shared, beyond_l2=near, beyond_mall=min(shared.beyond_mall, near), on_xcd=different)
+
+
 def kept(shared: Sharing, repeated: float, total: int, sizes: tuple[float, float], xcds: int) -> Sharing:
     """Sharing of a launch that finds the previous launch's data in the caches, as far as they are large enough.
 
@@ -263,8 +295,8 @@ def kept(shared: Sharing, repeated: float, total: int, sizes: tuple[float, float
     l2, mall = sizes
     if repeated > mall:
         return shared
-    first = (shared.beyond_l2 * shared.loaded + shared.stored) * total / xcds
-    near = 0.0 if shared.known and first <= l2 else shared.beyond_l2
+    loaded = shared.beyond_l2 * shared.loaded * total / xcds if shared.on_xcd is None else shared.on_xcd
+    near = 0.0 if shared.known and loaded + shared.stored * total / xcds <= l2 else shared.beyond_l2
     return replace(shared, beyond_l2=near, beyond_mall=0.0)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
 from kprof.inputs.mlir import Module, Operation, TensorType
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.entries import over_iterations
@@ -220,16 +221,17 @@ def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
     """
     assert facts.ttgir is not None
     own = [op for op in facts.ttgir.inside(loop) if op.loop == loop.index]
-    flops = sum(_flops(op) for op in own if op.name == "tt.dot")
+    flops = sum(_flops(op) for op in own if op.name in {"tt.dot", "tt.dot_scaled"})
     loaded = sum(_bytes(op) for op in own if is_load(op))
     warps, lanes = facts.resources.num_warps, facts.resources.wavefront_size
-    known = facts.arch.matrix_instructions
     if not isinstance(warps, int) or not isinstance(lanes, int):
         return 1
     done, moved = 0, 0
     for i in (i for part in node.body if isinstance(part, range) for i in part):
         opcode = facts.program.instructions[i].opcode
-        done += known[opcode.name].flops if opcode.name in known else 0
+        if opcode.cls is InstructionClass.MATRIX:
+            known = matrix_instruction(facts.arch, facts.program.instructions[i])
+            done += known.flops if known is not None else 0
         moved += (opcode.bytes_per_lane or 0) * lanes if opcode.cls is InstructionClass.VMEM and opcode.is_load else 0
     ratios = [warps * is_ / should for is_, should in ((done, flops), (moved, loaded)) if is_ and should]
     factor = round(min(ratios)) if ratios else 1
@@ -247,4 +249,6 @@ def _flops(dot: Operation) -> int:
     tensors = [t for t in (*dot.operand_types, *dot.result_types) if isinstance(t, TensorType)]
     if len(tensors) < 3:
         return 0
-    return 2 * tensors[0].elements * tensors[-1].shape[-1]
+    # Two numbers of four bits are one element.
+    packed = 2 if "lhs = e2m1" in dot.text else 1
+    return 2 * packed * tensors[0].elements * tensors[-1].shape[-1]

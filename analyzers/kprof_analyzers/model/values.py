@@ -79,6 +79,9 @@ class Evaluation(Protocol):
     def trips(self, loop: Operation) -> Value | None:
         """Iterations of a loop each time that it is entered."""
 
+    def walked(self, loop: Operation) -> tuple[list[int], list[int]] | None:
+        """Entries and iterations in all of a loop in a ``scf.while``, for each workgroup."""
+
     def trips_here(self, loop: Operation) -> Value | None:
         """Iterations of a ``scf.for`` with what is known at this point."""
 

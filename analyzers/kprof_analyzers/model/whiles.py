@@ -1,11 +1,12 @@
 """Goes through ``scf.while`` loops whose course follows from arguments and program numbers, iteration by iteration."""
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.model.branches import alive
-from kprof_analyzers.model.entries import taken
+from kprof_analyzers.model.entries import Branch, branches_in, taken
 from kprof_analyzers.model.values import Evaluation, Value
 
 # Beyond so many iterations in all a loop's course is given up.
@@ -20,13 +21,27 @@ class Counts:
         entries: loop to how often each workgroup enters it.
         iterations: loop to the iterations in all; ``None`` where they depend on data.
         first: loop to what it carries at its first iteration.
+        final: the same at each workgroup's last iteration.
+        passed: branches directly in a loop (their ``scf.if`` and region) to the iterations that take them, of how many;
+            all workgroups together.
         last: results of the loop that was walked; ``None`` for those that depend on data.
     """
 
     entries: dict[int, list[int]] = field(default_factory=dict)
     iterations: dict[int, list[int] | None] = field(default_factory=dict)
     first: dict[int, dict[str, Value]] = field(default_factory=dict)
+    final: dict[int, dict[str, Value]] = field(default_factory=dict)
+    passed: dict[int, dict[Branch, tuple[int, int]]] = field(default_factory=dict)
     last: dict[str, Value | None] = field(default_factory=dict)
+
+    def whole(self, loop: Operation) -> bool:
+        """Whether neither a loop nor one around it was given up, so that all of its iterations are counted."""
+        inner: int | None = loop.index
+        while inner is not None and inner in self.iterations:
+            if self.iterations[inner] is None:
+                return False
+            inner = loop.module.operations[inner].loop
+        return True
 
 
 def walk(evaluator: Evaluation, loop: Operation) -> Counts:
@@ -45,6 +60,7 @@ class _Walker:
 
     def __init__(self, evaluator: Evaluation) -> None:
         self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_ITERATIONS
+        self.branches: dict[int, dict[Branch, Operation]] = {}
 
     def go(self, loop: Operation, live: list[int], around: dict[str, Value | None]) -> None:
         """Iterations of one entry of a loop by the workgroups that are ``live``."""
@@ -71,6 +87,8 @@ class _Walker:
             live = [int(bool(a) and bool(b)) for a, b in zip(live, _listed(going, size), strict=True)]
             _add(counts.iterations, loop.index, live)
             if any(live):
+                self._keep(loop, live, state)
+                self._pass(loop, live)
                 self._inside(loop, live)
                 evaluator.restart({**around, **state})
                 following = {n: evaluator.certain(v) for n, v in zip(names, flow.inputs(ending), strict=False)}
@@ -80,6 +98,26 @@ class _Walker:
             n: evaluator.certain(v) for n, v in zip(flow.results(loop), flow.inputs(condition)[1:], strict=False)
         }
 
+    def _keep(self, loop: Operation, live: list[int], state: Mapping[str, Value | None]) -> None:
+        """Note what a loop carries in what may be the last iteration of the workgroups that are ``live``."""
+        had = self.counts.final.get(loop.index, {})
+        chosen = {name: _chosen(live, new, had.get(name, new), len(live)) for name, new in state.items()}
+        self.counts.final[loop.index] = {name: value for name, value in chosen.items() if value is not None}
+
+    def _pass(self, loop: Operation, live: list[int]) -> None:
+        """Count which branches an iteration of a loop takes."""
+        here = self.evaluator.snapshot()
+        if loop.index not in self.branches:
+            self.branches[loop.index] = branches_in(loop.module, loop.index)
+        branches = self.branches[loop.index]
+        passed = self.counts.passed.setdefault(loop.index, {})
+        for branch, op in branches.items():
+            mine = sum(a and b for a, b in zip(live, taken(self.evaluator, op, loop.index), strict=True))
+            took, of = passed.get(branch, (0, 0))
+            passed[branch] = took + mine, of + sum(live)
+        if branches:
+            self.evaluator.restart(here)
+
     def _inside(self, loop: Operation, live: list[int]) -> None:
         """Entries and iterations of the loops in one iteration of a loop."""
         evaluator, counts = self.evaluator, self.counts
@@ -87,10 +125,11 @@ class _Walker:
         for inner in [op for op in loop.module.operations if op.is_loop and op.loop == loop.index]:
             evaluator.restart(here)
             mine = [int(a and b) for a, b in zip(live, taken(evaluator, inner, loop.index), strict=True)]
+            # The way through the program passes the inner loop in every iteration: 0 times where a branch skips it.
             if inner.name == "scf.while":
                 self.go(inner, mine, here)
+                _add(counts.entries, inner.index, [a - b for a, b in zip(live, mine, strict=True)])
                 continue
-            # The way through the program passes the inner loop in every iteration: 0 times where a branch skips it.
             _add(counts.entries, inner.index, live)
             times = evaluator.trips_here(inner)
             if times is None:

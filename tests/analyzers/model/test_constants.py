@@ -46,6 +46,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "remembered._MOST": ((8,), "bound on memory"),
     "remembered.ways_of": ((4,), "bound on memory"),
     "roofline.roofline": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
+    "program.PARTS": ((8,), "how finely shares are told apart: of latencies"),
     "program.DELAY": ((3,), "place of a field"),
     "program.WHICH": ((4,), "place of a field"),
     "program._FAR": ((32,), "more instructions than any result takes"),

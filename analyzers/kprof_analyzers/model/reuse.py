@@ -1,0 +1,109 @@
+"""What an XCD's workgroups load in all, each byte counted once: what its L2 has to hold for the rest to be hits."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import repeat
+
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import element_bytes, tile
+from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.model.entries import ends
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.traffic import Access, extent
+from kprof_analyzers.model.values import Value
+
+_ENDS = 2
+"""Iterations of an outer loop that are looked at: its first and its last."""
+
+Intervals = dict[int, list[list[tuple[int, int]]]]
+"""Bytes of an element to each workgroup's intervals of addresses, in elements."""
+
+
+def of_one_xcd(
+    found: Sequence[Access],
+    evaluator: Evaluator,
+    arguments: Mapping[str, object],
+    times: Mapping[int | None, float],
+    xcds: int,
+) -> float | None:
+    """Different bytes that the workgroups of the XCD with most of them load in the whole launch.
+
+    A tile counts from its first address to its last, in the first and the last iteration of the loops around its own.
+
+    Args:
+        found: accesses of all workgroups of the launch, which are assigned to XCDs round-robin.
+        evaluator: of these workgroups.
+        arguments: numbers that the launch passes, by name.
+        times: loop to how often its body is done by a workgroup.
+        xcds: XCDs of the GPU.
+
+    Returns:
+        ``None`` where addresses are not known.
+    """
+    loads = [a for a in found if is_load(a.operation) and a.times]
+    count = len(evaluator.programs)
+    places: Intervals = defaultdict(lambda: [[] for _ in range(count)])
+    factor = 1.0
+    together: dict[int | None, list[Access]] = defaultdict(list)
+    for access in loads:
+        together[access.operation.loop].append(access)
+    for group in together.values():
+        around = _around(group[0].operation)
+        for last in (False, True) if around else (False,):
+            _enter(evaluator, group[0].operation, around, last=last)
+            for access in group:
+                shape, size = tile(access.operation), element_bytes(access.operation)
+                long = None if shape is None else extent(access.operation, shape, arguments)
+                reached = None if long is None else _reached(evaluator, access.operation)
+                if long is None or size is None or reached is None:
+                    return None
+                _add(places[size], access, reached, long)
+        factor = max(factor, times.get(around[0].index, 1.0) / _ENDS if around else 1.0)
+    most = max(_different(places, range(first, count, xcds)) for first in range(min(xcds, count)))
+    return most * factor
+
+
+def _around(load: Operation) -> list[Operation]:
+    """Loops around a load's own, and its own where it carries no address that grows evenly: innermost first."""
+    operations = load.module.operations
+    loop = None if load.loop is None else operations[load.loop]
+    found = [loop] if loop is not None and loop.name != "scf.for" else []
+    while loop is not None and loop.loop is not None:
+        loop = operations[loop.loop]
+        found.append(loop)
+    return found
+
+
+def _enter(evaluator: Evaluator, load: Operation, around: Sequence[Operation], *, last: bool) -> None:
+    """Go to the first or last iteration of the loops around a load's own, and to the first of that."""
+    for loop in reversed(around):
+        evaluator.at(loop, last=last)
+    own = None if load.loop is None else load.module.operations[load.loop]
+    if own is not None and own.name == "scf.for":
+        evaluator.at(own, last=False)
+
+
+def _reached(evaluator: Evaluator, load: Operation) -> tuple[Value, Value] | None:
+    """First and last address of a load in the iteration of outer loops that the evaluator is at."""
+    evaluator.inside(load.loop)
+    loop = None if load.loop is None else load.module.operations[load.loop]
+    return ends(evaluator, load, evaluator.trips_here(loop) if loop is not None and loop.name == "scf.for" else None)
+
+
+def _add(mine: list[list[tuple[int, int]]], access: Access, reached: tuple[Value, Value], long: int) -> None:
+    one, two = (repeat(v, len(mine)) if isinstance(v, int) else v for v in reached)
+    for n, (begin, end) in enumerate(zip(one, two, strict=True)):
+        if access.live is None or access.live[n]:
+            mine[n].append((min(begin, end), max(begin, end) + long))
+
+
+def _different(places: Intervals, members: range) -> float:
+    """Bytes of some workgroups' intervals, those that overlap counted once."""
+    total = 0
+    for size, mine in places.items():
+        reached = None
+        for low, high in sorted({interval for n in members for interval in mine[n]}):
+            begin = low if reached is None else max(low, reached)
+            total += size * max(0, high - begin)
+            reached = high if reached is None else max(high, reached)
+    return float(total)

@@ -1,0 +1,133 @@
+"""Branches in outer loops that not every iteration takes: how often, and the stretches of code that are theirs."""
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kprof.inputs.amdgcn import AssemblyKernel, Loop
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.model.entries import Branch, branches_in, over_each, taken
+from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
+from kprof_analyzers.model.scalars import Evaluator
+
+Place = tuple[str, int]
+
+
+def taken_shares(evaluator: Evaluator) -> dict[Branch, float]:
+    """Branches that are directly in a loop with other loops in it: the share of its iterations that takes them.
+
+    Those that every iteration takes are left out, and those whose conditions are not known.
+    """
+    module = evaluator.module
+    around = {op.loop for op in module.operations if op.is_loop and op.loop is not None}
+    found: dict[Branch, float] = {}
+    for number in sorted(around):
+        loop = module.operations[number]
+        branches = branches_in(module, number)
+        if not branches:
+            continue
+        evaluator.trips(loop)
+        counts = evaluator.passed(loop) if loop.name == "scf.while" else _counted(evaluator, loop, branches)
+        for branch in branches:
+            taken_, all_ = counts.get(branch, (1, 1))
+            if taken_ < all_:
+                found[branch] = taken_ / all_
+    return found
+
+
+def _counted(
+    evaluator: Evaluator, loop: Operation, branches: Mapping[Branch, Operation]
+) -> dict[Branch, tuple[int, int]]:
+    """How often the iterations of a ``scf.for`` take each branch, of how many, all workgroups together."""
+    found: dict[Branch, tuple[int, int]] = {}
+    for live in over_each(evaluator, loop):
+        for branch, op in branches.items():
+            here = taken(evaluator, op, loop.index)
+            took, of = found.get(branch, (0, 0))
+            found[branch] = took + sum(map(operator.and_, live, here)), of + sum(live)
+    return found
+
+
+def of_operations(module: Module, shares: Mapping[Branch, float]) -> dict[int, float]:
+    """Operations directly in the branches' loops to the share of the iterations that come to them."""
+    found: dict[int, float] = {}
+    for op in module.operations:
+        share, inner = 1.0, op
+        while inner.parent is not None and module.operations[inner.parent].name == "scf.if":
+            share = min(share, shares.get((inner.parent, inner.region), 1.0))
+            inner = module.operations[inner.parent]
+        if share < 1:
+            found[op.index] = share
+    return found
+
+
+def with_branches(
+    program: AssemblyKernel, module: Module, nodes: Sequence[Node], shares: Mapping[int, float]
+) -> tuple[tuple[Node, ...], dict[int, float]]:
+    """The outline with each stretch of a branch set apart, and the share of iterations that takes each, by number.
+
+    Args:
+        program: the assembly.
+        module: its TTGIR.
+        nodes: the outline.
+        shares: operations to how often they are come to.
+    """
+    places = _places(module, shares)
+    numbers: dict[int, float] = {}
+
+    def inside(body: Sequence[Node]) -> tuple[Node, ...]:
+        made: list[Node] = []
+        outer = any(isinstance(part, LoopNode) for part in body)
+        for part in body:
+            if isinstance(part, LoopNode):
+                made.append(replace(part, body=inside(part.body)))
+            elif outer:
+                made += _parts(program, part, places, numbers)
+            else:
+                made.append(part)
+        return tuple(made)
+
+    found = [replace(n, body=inside(n.body)) if isinstance(n, LoopNode) else n for n in nodes]
+    return (tuple(found) if numbers else tuple(nodes)), numbers
+
+
+def _places(module: Module, shares: Mapping[int, float]) -> dict[Place, float]:
+    """Lines whose operations are all come to alike, and not always."""
+    found: dict[Place, set[float]] = {}
+    for op in module.operations:
+        frame = op.user_frame
+        if frame is not None:
+            found.setdefault((frame.file.rpartition("/")[2], frame.line), set()).add(shares.get(op.index, 1.0))
+    return {place: min(values) for place, values in found.items() if len(values) == 1 and min(values) < 1}
+
+
+def _parts(
+    program: AssemblyKernel, stretch: range, places: Mapping[Place, float], numbers: dict[int, float]
+) -> list[Node]:
+    """A stretch cut where blocks of a branch begin and end."""
+    made: list[Node] = []
+    blocks = [b for b in program.blocks if b.start >= stretch.start and b.end <= stretch.stop]
+    for block in blocks:
+        share = _share(program, range(block.start, block.end), places)
+        last = made[-1] if made else None
+        if share is None:
+            made.append(range(block.start, block.end))
+            if isinstance(last, range) and last.stop == block.start:
+                made[-2:] = [range(last.start, block.end)]
+            continue
+        number = len(program.loops) + len(numbers)
+        numbers[number] = share
+        part = range(block.start, block.end)
+        made.append(BranchNode(Loop(number, "", block.index, (block.index,), (), 0, None, tuple(part)), (part,)))
+    return made or [stretch]
+
+
+def _share(program: AssemblyKernel, block: range, places: Mapping[Place, float]) -> float | None:
+    """How often a block is come to, where most of its instructions are of lines that say so."""
+    told = [
+        places.get((frame.file.rpartition("/")[2], frame.line), 1.0)
+        for i in block
+        if (frame := program.instructions[i].user_frame) is not None
+    ]
+    rare = [share for share in told if share < 1]
+    return min(rare) if len(rare) > len(told) / 2 else None

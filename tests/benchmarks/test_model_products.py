@@ -1,0 +1,39 @@
+"""Products do 2 x M x N x K operations, however the compiler writes them: an oracle for the iterations of loops."""
+
+import pytest
+
+from benchmarks.model.compiling import Facts, Point
+from kprof_analyzers.model.kernel import build
+from kprof_analyzers.model.roofline import roofline
+
+SHAPE = {"M": 512, "N": 8192, "K": 8192, "xcds": 1, "batch": 1, "out": "bf16", "trans_b": True, "atomic": False}
+BLOCKS = {"dtype": "fp8e4nv", "scales": "blocks"}
+CONFIG = {"BLOCK_K": 128, "GROUP_M": 1, "SPLIT_K": 1, "waves_per_eu": 0, "num_stages": 2, "matrix_instr_nonkdim": 16}
+STREAMK = {"GRID": 304, "BLOCK_K": 64, "kpack": 2, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 16}
+
+
+def flops(point):
+    (facts,) = Facts(1, 300).prepare([point])
+    found = roofline(build(facts), {})
+    return facts, {kind: count for kind, count in found.flops.items() if kind.startswith("matrix")}
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(("product", "dtype"), [("MI355X", "fp8e4nv"), ("MI300X", "fp8e4b8")])
+@pytest.mark.parametrize(("rows", "columns", "warps"), [(256, 128, 8), (128, 128, 4), (32, 32, 1)])
+def test_block_scaled_products(product, dtype, rows, columns, warps):
+    """Each lane loads scales of its own beside the tiles: more bytes than the tiles have, and no second iteration."""
+    config = {**CONFIG, "BLOCK_M": rows, "BLOCK_N": columns, "num_warps": warps, "MODIFIER": ""}
+    facts, found = flops(Point("gemm_split", {**SHAPE, **BLOCKS, "dtype": dtype}, config, product))
+    # The path that is followed may leave out one block of K of 64.
+    assert found == {"matrix_fp8": pytest.approx(2 * 512 * 8192 * 8192, rel=1.01 / 64)}
+    assert max(loop.flops for loop in facts.loops) * warps == pytest.approx(2 * rows * columns * 128, rel=1e-9)
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("trans_b", [True, False])
+def test_whole_tiles_of_stream_k(trans_b):
+    """As many tiles as workgroups: none is shared. K is filled up to whole blocks, the last of them on its own."""
+    config = {**STREAMK, "BLOCK_M": 256, "BLOCK_N": 256, "GROUP_M": 8, "num_warps": 8}
+    _, found = flops(Point("streamk", {"M": 4864, "N": 4096, "K": 4098, "trans_b": trans_b}, config, "MI300X"))
+    assert found == {"matrix_fp16": pytest.approx(2 * 4864 * 4096 * 4160, rel=0.02)}
