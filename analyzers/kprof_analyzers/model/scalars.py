@@ -17,7 +17,7 @@ from kprof_analyzers.memory.addressing import address
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.model.arithmetic import AXES, BINARY, COMPARE, SAME
 from kprof_analyzers.model.branches import alive
-from kprof_analyzers.model.entries import course
+from kprof_analyzers.model.entries import Branch, course
 from kprof_analyzers.model.queues import drawn
 from kprof_analyzers.model.remembered import NamedValues, Way, named_values, ways_of
 from kprof_analyzers.model.values import Value, each_of, induction_variable
@@ -58,7 +58,7 @@ class Evaluator:
         self._from_data: set[str] = set()
         self._iterations: dict[int, Value | None] = {}
         self._walked: dict[int, tuple[list[int], list[int]]] = {}
-        self._passed: dict[int, dict[tuple[int, int], tuple[int, int]]] = {}
+        self._passed: dict[int, dict[Branch, tuple[int, int]]] = {}
         self._course: dict[bool, dict[int, dict[str, Value]]] = {False: {}, True: {}}
         self._ended: dict[str, Value | None] = {}
         for name, number in arguments.items():
@@ -154,7 +154,7 @@ class Evaluator:
         """Entries and iterations in all of a loop in a ``scf.while``, for each workgroup, once its trips are known."""
         return self._walked.get(loop.index)
 
-    def passed(self, loop: Operation) -> Mapping[tuple[int, int], tuple[int, int]]:
+    def passed(self, loop: Operation) -> Mapping[Branch, tuple[int, int]]:
         """Branches in a ``scf.while`` to how often they are taken, of how often, once its trips are known."""
         return self._passed.get(loop.index, {})
 

@@ -73,6 +73,8 @@ def with_branches(
         shares: operations to how often they are come to.
     """
     places = _places(module, shares)
+    if not places:
+        return tuple(nodes), {}
     numbers: dict[int, float] = {}
 
     def inside(body: Sequence[Node]) -> tuple[Node, ...]:
