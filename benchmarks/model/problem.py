@@ -19,6 +19,7 @@ class Candidate:
         suspect: the collectors of the data took the time for a disturbance.
         winner: the published winner of a search.
         triton: the version that it was measured with, as the row names it; empty where it names none.
+        release: what compiles it where the row names none and the family's would not do what was measured.
         valid: whether it could be launched, where that is what is asked.
         lds: bytes of LDS that its launch asked for, where the error named them.
         matrix_share: of its loop's cycles, those that a wavefront's matrix instructions fill, by a thread trace.
@@ -31,6 +32,7 @@ class Candidate:
     suspect: bool = False
     winner: bool = False
     triton: str = ""
+    release: str = ""
     valid: bool | None = None
     lds: int | None = None
     matrix_share: float | None = None

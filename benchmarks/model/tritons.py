@@ -127,7 +127,7 @@ class Releases:
         told = next((one.triton for one in problem.candidates if one.winner), "")
         candidates = []
         for one in problem.candidates:
-            release = self.of(one.triton or told, usual)
+            release = self.of(one.triton or told, one.release or usual)
             points = tuple(replace(point, triton="" if release == version() else release) for point in one.points)
             candidates.append(replace(one, points=points))
         return replace(problem, candidates=tuple(candidates))

@@ -47,6 +47,19 @@ def test_wavefronts_and_the_order_of_tiles_are_read_from_the_name(ending, waves,
     assert config["num_warps"] == (8 if "_8w_" in ending else 4)
 
 
+def test_copies_straight_to_lds_are_compiled_by_a_release_that_makes_them():
+    """Both operands of the bf16 kernels go to LDS; of shuffled weights only A does, which no option of Triton says."""
+    name = GEMM.format(tile="16x64x64", k=1)
+    rows = [
+        flydsl(name, "bfloat16"),
+        flydsl(SHUFFLED),
+        flydsl(name.replace("b_to_ldsTrue", "b_to_ldsFalse"), "bfloat16"),
+    ]
+    (family,) = (one for one in later_times.FAMILIES if one.name == "flydsl")
+    found = [problem.candidates[0].release for problem in family.problems(rows, False)]
+    assert sorted(found) == ["", "", "3.9.0"]
+
+
 def test_without_an_order_of_its_own_a_grid_deals_out_its_rows_first():
     what, config = later_times.flydsl(flydsl(SHUFFLED))
     assert (config["waves_per_eu"], config["GROUP_M"], what.kind.xcds) == (3, 4, 1)

@@ -3,8 +3,10 @@
 import pytest
 
 from benchmarks.model.compiling import Facts, Point
+from kprof_analyzers.model.executions import executions
 from kprof_analyzers.model.kernel import build
 from kprof_analyzers.model.roofline import roofline
+from kprof_analyzers.model.trips import Trips
 
 SHAPE = {"M": 512, "N": 8192, "K": 8192, "xcds": 1, "batch": 1, "out": "bf16", "trans_b": True, "atomic": False}
 BLOCKS = {"dtype": "fp8e4nv", "scales": "blocks"}
@@ -37,3 +39,24 @@ def test_whole_tiles_of_stream_k(trans_b):
     config = {**STREAMK, "BLOCK_M": 256, "BLOCK_N": 256, "GROUP_M": 8, "num_warps": 8}
     _, found = flops(Point("streamk", {"M": 4864, "N": 4096, "K": 4098, "trans_b": trans_b}, config, "MI300X"))
     assert found == {"matrix_fp16": pytest.approx(2 * 4864 * 4096 * 4160, rel=0.02)}
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(("rows", "columns", "depth", "stages"), [(32, 64, 128, 4), (16, 64, 64, 6)])
+def test_a_loop_that_the_compiler_unrolls_loads_as_much(rows, columns, depth, stages):
+    """Loads that go straight to LDS: LLVM makes one iteration of two, and every tile is still loaded once."""
+    sizes = {"BLOCK_M": rows, "BLOCK_N": columns, "BLOCK_K": depth, "num_stages": stages, "num_warps": 4}
+    shape = {**SHAPE, "N": 1024, "K": 7168, "dtype": "bf16", "scales": "none"}
+    (facts,) = Facts(1, 300).prepare([Point("gemm_split", shape, {**CONFIG, **sizes, "MODIFIER": ""}, "MI355X")])
+    model = build(facts)
+    unrolled = {trips.unrolled for trips in model.trips.values()}
+    straight = any("to_local" in op.name for op in facts.ttgir.operations)
+    assert unrolled == ({2} if straight else {1})
+    assert model.sharing.loaded == 2 * (rows + columns) * 7168
+    (loop,) = (op for op in facts.ttgir.operations if op.is_loop)
+    inside = next(op for op in facts.ttgir.operations if op.loop == loop.index)
+    assert executions(facts, inside) == 7168 // depth - (stages - 1)
+
+
+def test_iterations_as_written():
+    assert Trips(5.5, unrolled=2).written == 11

@@ -79,6 +79,10 @@ def test_each_launch_of_a_problem_gets_its_release():
     (found,) = Releases().assign(family(pair)).problems([], False)
     assert [[one.triton for one in side.points] for side in found.candidates] == [["3.4.0"] * 2, ["3.6.0"] * 2]
 
+    plain, special = Candidate((point,), {}, 1.0), Candidate((point,), {}, 1.0, release="3.7.1")
+    (found,) = Releases().assign(family(replace(pair, candidates=(plain, special)))).problems([], False)
+    assert [side.points[0].triton for side in found.candidates] == ["3.6.0", "3.7.1"]
+
     searched = replace(pair, candidates=(Candidate((point,), {}, winner=True, triton="3.4"), Candidate((point,), {})))
     (found,) = Releases().assign(family(searched)).problems([], False)
     assert [side.points[0].triton for side in found.candidates] == ["3.4.0", "3.4.0"]

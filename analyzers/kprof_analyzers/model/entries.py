@@ -136,15 +136,16 @@ def ends(evaluator: Evaluation, load: Operation, iterations: Value | None) -> tu
     if iterations is None or name is None or bounds is None:
         return None
     before = evaluator.snapshot()
-    following = {v: evaluator.value(after) for v, after in evaluator.flow.carried(loop).items()}
+    carried = {v: evaluator.value(after) for v, after in evaluator.flow.carried(loop).items()}
     base = evaluator.outside(loop.loop)
-    evaluator.restart({**base, **following, name: each_of(operator.add, bounds[0], bounds[2])})
+    evaluator.restart({**base, **carried, name: each_of(operator.add, bounds[0], bounds[2])})
     second = evaluator.corner(load)
     evaluator.restart(before)
     if second is None:
         return None
     step = each_of(operator.sub, second, first)
-    return first, each_of(operator.add, first, each_of(lambda by, times: by * max(0, times - 1), step, iterations))
+    following = each_of(max, each_of(operator.sub, iterations, 1), 0)
+    return first, each_of(operator.add, first, each_of(operator.mul, step, following))
 
 
 def branches_in(module: Module, loop: int) -> dict[Branch, Operation]:

@@ -103,7 +103,7 @@ def executions(facts: KernelFacts, operation: Operation) -> float:
     times, around = 1.0, operation.loop
     if around is None:
         return times
-    known = {t.operation.index: t.mean for t in _program(facts).trips.values() if t.operation is not None}
+    known = {t.operation.index: t.written for t in _program(facts).trips.values() if t.operation is not None}
     while around is not None:
         times *= known.get(around, ASSUMED)
         around = operation.module.operations[around].loop

@@ -162,7 +162,11 @@ def _traffic(
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs, running = together(where, machine.xcds)
-    evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid, facts.contents)
+    # Of a small launch both are all of its workgroups.
+    alike = programs == everywhere.programs
+    evaluator = everywhere
+    if not alike:
+        evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid, facts.contents)
     times: dict[int | None, float] = {None: 1.0}
     outer = {t.operation.loop for t in trips if t.operation is not None}
     for mine in trips:
@@ -171,7 +175,7 @@ def _traffic(
             innermost = mine.operation.index not in outer
             evaluator.enter(mine.operation, first=innermost)
             everywhere.enter(mine.operation, first=innermost)
-            times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
+            times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.written
     for loop in facts.ttgir.operations:
         # Loops that the compiler unrolled away have none in the assembly; what they load is loaded all the same.
         if loop.is_loop and loop.index not in times and (iterations := everywhere.trips(loop)) is not None:
@@ -179,8 +183,10 @@ def _traffic(
             evaluator.enter(loop, first=True)
             mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
-    found = accesses(facts, evaluator, times, come_to, wrapped=effects.wrapped_rows, spans=False)
     every = accesses(facts, everywhere, times, come_to, wrapped=effects.wrapped_rows)
+    found = every
+    if not alike:
+        found = accesses(facts, evaluator, times, come_to, wrapped=effects.wrapped_rows, spans=False)
     different = footprint(every, len(everywhere.programs), where.total)
     l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
     shared = sharing(found, machine.xcds, running, machine.channels, mall)

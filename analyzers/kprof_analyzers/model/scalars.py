@@ -262,7 +262,7 @@ class Evaluator:
         inputs = self.flow.inputs(op)
         if is_load(op):
             where = self.corner(op, depth)
-            return None if where is None else each_of(self._held, where, 1) if self._contents else _opaque(where)
+            return None if where is None else self._held(where) if self._contents else _opaque(where)
         if op.name in BINARY:
             return self._two(BINARY[op.name], inputs, depth)
         if op.name in SAME:
@@ -288,8 +288,21 @@ class Evaluator:
             return self._after(op, name)
         return drawn(self, op, depth) if op.name == "tt.atomic_rmw" else None
 
-    def _held(self, where: int, _: int) -> int:
-        """What lies at an address, or a number for it that no other has."""
+    def _held(self, where: Value) -> Value:
+        """What lies at each address, or a number for it that no other has."""
+        if isinstance(where, int):
+            return self._held_at(where)
+        # Most loads go to one argument, all within what is known of it or all beyond.
+        least, most = min(where, default=0), max(where, default=0)
+        argument = least // _LOWER_HALF
+        base, held = argument * _LOWER_HALF, self._contents.get(argument, ())
+        if not held and most - base < _LOWER_HALF:
+            return _opaque(where)
+        if most - base < len(held):
+            return [held[at - base] for at in where]
+        return [self._held_at(at) for at in where]
+
+    def _held_at(self, where: int) -> int:
         argument, element = divmod(where, _LOWER_HALF)
         held = self._contents.get(argument, ())
         return held[element] if element < len(held) else where * _APART
@@ -299,7 +312,11 @@ class Evaluator:
         where = self.corner(load) if self._contents else None
         if where is None:
             return False
-        places = (divmod(at, _LOWER_HALF) for at in ([where] if isinstance(where, int) else where))
+        listed = [where] if isinstance(where, int) else where
+        argument = min(listed, default=0) // _LOWER_HALF
+        if max(listed, default=0) - argument * _LOWER_HALF < len(self._contents.get(argument, ())):
+            return True
+        places = (divmod(at, _LOWER_HALF) for at in listed)
         return all(element < len(self._contents.get(argument, ())) for argument, element in places)
 
     def missing(self, loop: Operation) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ class Trips:
         operation: the TTGIR loop; ``None`` when there is none.
         missing: what would have to be known: ``n``, ``values of lengths``; empty when nothing is named.
         elements: how far an iteration goes along the axis of unknown extent; ``None`` when that is not known.
+        unrolled: iterations of the TTGIR loop in one of these.
     """
 
     mean: float
@@ -44,6 +45,12 @@ class Trips:
     operation: Operation | None = None
     missing: tuple[str, ...] = ()
     elements: float | None = None
+    unrolled: int = 1
+
+    @property
+    def written(self) -> float:
+        """Iterations of the TTGIR loop at each entry, on average."""
+        return self.mean * self.unrolled
 
 
 def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator | None) -> dict[int, Trips]:
@@ -133,11 +140,10 @@ def _trips(iterations: Value | None, factor: int, loop: Operation, *, queue: boo
     if queue:
         mean = sum(counts) / len(counts)
         uneven = counts if len(set(counts)) > 1 else ()
-        return Trips(
-            mean, uneven, True, "the launch's arguments; tiles taken from a counter, one after the other", loop
-        )
-    source = _source(factor)
-    return Trips(sum(counts) / len(counts), counts if len(set(counts)) > 1 else (), True, source, loop)
+        source = "the launch's arguments; tiles taken from a counter, one after the other"
+        return Trips(mean, uneven, True, source, loop, unrolled=factor)
+    each_of_them = counts if len(set(counts)) > 1 else ()
+    return Trips(sum(counts) / len(counts), each_of_them, True, _source(factor), loop, unrolled=factor)
 
 
 def _source(factor: int) -> str:
@@ -149,8 +155,7 @@ def _averaged(entries: Sequence[int], iterations: Sequence[int], factor: int, lo
     """Iterations of a loop that is entered several times: the mean over all entries, and over each workgroup's."""
     each = tuple(t / max(1, e) / factor for t, e in zip(iterations, entries, strict=True))
     mean = sum(iterations) / max(1, sum(entries)) / factor
-    source = _source(factor)
-    return Trips(mean, each if len(set(each)) > 1 else (), True, source, loop)
+    return Trips(mean, each if len(set(each)) > 1 else (), True, _source(factor), loop, unrolled=factor)
 
 
 def _match(

@@ -18,6 +18,10 @@ _WARPS = re.compile(r"block_[mnk]_warp(\d+)")
 _ORDERED = {2: (0, 1), 4: (1, 2), 5: (3, 4)}
 """Of the numbers that end a name of preshuffled weights, by how many there are: the places of wavefronts a SIMD and of
 the rows of tiles that a die takes together (AITER's ``flydsl_gemm_a8w8_bpreshuffle_common.py``, its last versions)."""
+_STRAIGHT = re.compile(r"async_copyTrue_b_to_ldsTrue")
+"""In the names of kernels whose loads of both operands go straight to LDS."""
+_COPIES = "3.9.0"
+"""A release that has loads go straight to LDS on gfx950 unless told otherwise; the usual one does not."""
 _STAGES = re.compile(r"flydsl_gemm(\d+)_")
 _EIGHT = "_8w_"
 """In the names of kernels with eight wavefronts; the others that tell no number have four."""
@@ -74,7 +78,8 @@ def _times(kind: str, read: _Read, archs: tuple[str, ...]) -> Callable[[Sequence
         chosen = [row for row in rows if row.kind == kind and row.arch in archs and row.time_us is not None]
         found = []
         for row, (what, config) in each(rows, drawn(rows, chosen, 8 if quick else DRAWN, kind), read):
-            candidate = Candidate(what.points(config), row.config, row.time_us, triton=row.triton)
+            release = _COPIES if _STRAIGHT.search(str(row.config.get("name", ""))) else ""
+            candidate = Candidate(what.points(config), row.config, row.time_us, triton=row.triton, release=release)
             found.append(what.problem(f"{row.problem} {len(found)}", [candidate]))
         return found
 
@@ -87,7 +92,8 @@ FAMILIES = (
         "FlyDSL GEMM times, by tile name",
         "time",
         "a Triton product with tile, wavefronts, stages, order of tiles and parts of K of the name stands in for it; "
-        "parts of K are added to the result in the same launch, weights are not shuffled, its schedule is Triton's",
+        "parts of K are added to the result in the same launch, weights are not shuffled, its schedule is Triton's; where "
+        "the name says that both operands are copied straight to LDS, 3.9.0 compiles it, which does that",
         _times("flydsl", flydsl, ("gfx950", "gfx942")),
         f"{DRAWN} of the tuned times drawn with a fixed seed; tiles that are no powers of two and wavefronts that "
         "share K are left out. Nothing was fitted on them: how far the stand-in is from the kernel is in the ratio.",
