@@ -106,6 +106,8 @@ class Model:
         pairs = zip(facts, candidate.points, strict=True)
         predictions = [self.predict(one, point.repeated, written=point.written) for one, point in pairs]
         longest = max(predictions, key=lambda p: p.time_us)
+        if candidate.longest:
+            predictions = [longest]
         return Scored(
             candidate,
             tuple(_code(one) for one in facts),

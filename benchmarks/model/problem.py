@@ -13,12 +13,13 @@ class Candidate:
     """One configuration of a problem.
 
     Attributes:
-        points: the launches that it needs; their times add up.
+        points: the launches that it needs; their times add up, or the longest counts.
         config: as published, for tables.
         time_us: measured, ``None`` where it is not known.
         suspect: the collectors of the data took the time for a disturbance.
         winner: the published winner of a search.
         triton: the version that it was measured with, as the row names it; empty where it names none.
+        longest: of its launches only the one that takes longest was timed.
         release: what compiles it where the row names none and the family's would not do what was measured.
         valid: whether it could be launched, where that is what is asked.
         lds: bytes of LDS that its launch asked for, where the error named them.
@@ -32,6 +33,7 @@ class Candidate:
     suspect: bool = False
     winner: bool = False
     triton: str = ""
+    longest: bool = False
     release: str = ""
     valid: bool | None = None
     lds: int | None = None

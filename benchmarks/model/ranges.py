@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from benchmarks.model import metrics
@@ -17,11 +17,15 @@ from benchmarks.model.evaluate import Judged, Scored, distinct
 from benchmarks.model.problem import Family
 
 AIM = 0.9
-"""Share of a family's times that are to lie in ranges that are fitted on the other families, on average."""
+"""Share of the families that are to have :data:`HELD` of their times in ranges that are fitted on the others."""
+HELD = 0.85
+"""Share of a family's times that such ranges are to hold: an average over families hides those that are not held."""
 STEPS = tuple(step / 200 for step in range(1, 21))
 """Shares of the times that a fitted range may leave out on each side."""
-OUTSIDE = 0.04
+OUTSIDE = 0.015
 """Of these the usual one."""
+ALONE = 0.05
+"""The same where there is one family only, which none can be judged by."""
 GUESS = 3
 """So many times wider, either way, is the range where the iterations of a loop are not known: assumed."""
 FEW = 10
@@ -39,7 +43,7 @@ FILE = Path(__file__).parents[2] / "analyzers/kprof_analyzers/model/ranges.toml"
 _HEAD = """\
 # Factors of the predicted time between which measured times lie, by what a prediction rests on. Written by
 # python -m benchmarks.model --ranges COMMIT; outside: share of a family's times left out on each side, the largest with
-# which families that are left out of the fit still have 90 % of their times in the ranges, on average."""
+# which nine in ten families that are left out of the fit still have 85 % of their times in the ranges."""
 
 Fitted = Mapping[str, tuple[float, float]]
 
@@ -156,20 +160,18 @@ def apart(
 
 
 def calibrated(by_family: Mapping[str, Sequence[Point]]) -> float:
-    """The largest share outside with which families left out still have :data:`AIM` of their times in the ranges."""
-    weights = {name: min(1.0, len(listed) / FEW) for name, listed in by_family.items()}
+    """The largest share outside with which :data:`AIM` of the families, left out, have :data:`HELD` in the ranges."""
 
-    def mean(step: float) -> float:
-        shares = apart(by_family, step)
-        return sum(weights[name] * share for name, share in shares.items()) / sum(weights[name] for name in shares)
+    def held(step: float) -> float:
+        return fmean(share >= HELD for share in apart(by_family, step).values())
 
-    return max((step for step in STEPS if mean(step) >= AIM), default=STEPS[0])
+    return max((step for step in STEPS if held(step) >= AIM), default=STEPS[0])
 
 
 def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], commit: str) -> None:
     """Renew ``ranges.toml`` with the sorts that this run has times of; the others stay.
 
-    A sort that one family alone has (an architecture without times to fit on) leaves :data:`AIM`'s rest out; where
+    A sort that one family alone has (an architecture without times to fit on) leaves a tenth out; where
     iterations are not known the range is that of ``usual``, wider by :data:`GUESS`.
     """
     from kprof_analyzers.model.ranges import calibration
@@ -177,7 +179,7 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
     titles = {family.name: family.title for family in chosen}
     whole = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
     every = telling(whole, chosen)
-    outside = calibrated(every) if len(every) > 1 else round((1 - AIM) / 2, 3)
+    outside = calibrated(every) if len(every) > 1 else ALONE
     sorts, left = dict(calibration()["sorts"]), dict(calibration()["left_out"])
     for sort, (low, high) in fitted(every, outside).items():
         there = [sum(point.one.sort == sort for point in listed) for listed in every.values()]

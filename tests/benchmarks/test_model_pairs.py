@@ -1,9 +1,12 @@
 """Before and after a retune: which rows make a pair, and what is right about a gain."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from benchmarks.model.compiling import Facts, Point
 from benchmarks.model.data import Row, Rows
-from benchmarks.model.evaluate import Judged, Scored, pair_figures, sign_right
+from benchmarks.model.evaluate import Judged, Model, Scored, pair_figures, sign_right
 from benchmarks.model.families import pairs
 from benchmarks.model.problem import Candidate, Problem
 from benchmarks.model.summary import summary
@@ -39,8 +42,9 @@ def test_a_pair_has_both_sides_whole():
     assert (problem.name, problem.product) == ("128x1024x8192", "MI355X")
     assert (before.time_us, after.time_us) == (12.0, 9.0)
     assert [one.points[0].config["BLOCK_M"] for one in problem.candidates] == [128, 64]
-    # Parts of K are added by a second launch.
+    # Parts of K are added by a second launch; only the longer of both is in the published time.
     assert len(before.points) == 2
+    assert before.longest
     assert {reason for _, reason in rows.skipped} == {
         "a pass in the middle of a retune, or a repetition",
         "the tile only is known of a side",
@@ -94,3 +98,22 @@ def test_gains_by_hand():
     assert found["no_gain_within_1.25"] == pytest.approx(2 / 3)
     assert found["in_range"] == 1
     assert pair_figures(problem, [scored(1.0, 1.0)], None) == {}
+
+
+@pytest.mark.parametrize(("longest", "time_us"), [(False, 12.0), (True, 9.0)])
+def test_launches_add_up_unless_only_the_longest_was_timed(monkeypatch, longest, time_us):
+    predicted = iter([3.0, 9.0])
+    model = Model(Facts(1, 1))
+
+    def one(*_, **__):
+        time = next(predicted)
+        return SimpleNamespace(time_us=time, low_us=time / 2, high_us=2 * time, bound="memory bandwidth", loops=[],
+                               shares={"memory bandwidth": 1.0}, speed_of_light_us=time)  # fmt: skip
+
+    facts = SimpleNamespace(name="k", grid=(1,), arguments={}, arch=SimpleNamespace(name="gfx942"))
+    monkeypatch.setattr(model, "predict", one)
+    monkeypatch.setattr(model.facts, "prepare", lambda points: [facts for _ in points])
+    candidate = Candidate((Point("k", {}, {}, "MI300X"),) * 2, {}, 1.0, longest=longest)
+    ((scored,), failed) = model.score(Problem("p", (candidate,), 1.0, 1.0, "", "MI300X"))
+    assert failed == 0
+    assert (scored.us, scored.low, scored.high, scored.light) == (time_us, time_us / 2, 2 * time_us, time_us)

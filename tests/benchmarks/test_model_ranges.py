@@ -95,7 +95,16 @@ def test_what_is_left_outside_suits_families_left_out():
     assert ranges.calibrated(alike) == max(ranges.STEPS)
     outside = ranges.calibrated(dict.fromkeys("abc", spread))
     assert outside < max(ranges.STEPS)
-    assert min(ranges.apart(dict.fromkeys("abc", spread), outside).values()) >= ranges.AIM
+    assert min(ranges.apart(dict.fromkeys("abc", spread), outside).values()) >= ranges.HELD
+
+
+def test_one_family_that_others_do_not_hold_widens_no_range_for_them():
+    """One in eleven lies elsewhere: ranges are those of the ten, which an average would have made wider."""
+    alike = {str(number): [ranges.Point(scored(1.0, 1.0), 1.0, 1.0)] * 20 for number in range(10)}
+    odd = {"odd": [ranges.Point(scored(1.0, at), at, at) for at in [1.0] * 16 + [2.0] * 4]}
+
+    assert ranges.calibrated(alike | odd) == max(ranges.STEPS)
+    assert ranges.calibrated({"0": alike["0"]} | odd) < max(ranges.STEPS)
 
 
 def test_what_tells_little_of_the_model_is_judged_and_not_fitted():

@@ -21,6 +21,8 @@ from kprof_analyzers.model.wraps import wrapped_shares
 
 _MOSTLY = 0.9
 _LITTLE = 0.05
+# So many times what the Infinity Cache holds is looked at, or only what it holds at first.
+_SEEN = 1.5
 _ALL: Mapping[int, float] = {}
 
 STORES = ("tt.store", "amdg.buffer_store")
@@ -302,14 +304,44 @@ def kept(shared: Sharing, repeated: float, total: int, sizes: tuple[float, float
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:
     """How many workgroups, one after the other, load no more different bytes than the Infinity Cache holds."""
-    most = max((len(a.corners) for a in known if isinstance(a.corners, list)), default=together)
-    window = min(together, most)
-    while window < most:
-        wider = min(2 * window, most)
-        if sum(a.tile_bytes * a.times * _different(a, range(wider)) for a in known) > size:
-            break
-        window = wider
-    return window
+    listed = [a for a in known if isinstance(a.corners, list)]
+    most = max((len(a.corners) for a in listed if isinstance(a.corners, list)), default=together)
+    held = sum(a.tile_bytes * a.times for a in known if not isinstance(a.corners, list))
+    new = [_first_uses(a.corners, a.tile_bytes * a.times) for a in listed if isinstance(a.corners, list)]
+    for number, loaded in enumerate(map(sum, zip(*new, strict=True))):
+        held += loaded
+        if held > size:
+            return min(most, max(together, number))
+    return most
+
+
+def _first_uses(corners: Sequence[int], size: float) -> list[float]:
+    """Bytes of each workgroup's tile that none before it has loaded."""
+    seen: set[int] = set()
+    found = []
+    for corner in corners:
+        found.append(0.0 if corner in seen else size)
+        seen.add(corner)
+    return found
+
+
+def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> float:
+    """Share of tiles that none of so many workgroups before has loaded.
+
+    Of the workgroups that have as many before them; where there are few of these, of the first ones among themselves.
+    """
+    if len(members) < _SEEN * window:
+        first = [n for n in members if n < window] or members
+        return len({corners[n] for n in first}) / len(first)
+    last: dict[int, int] = {}
+    missed = looked_at = 0
+    for n in members:
+        before = last.get(corners[n])
+        if n >= window:
+            looked_at += 1
+            missed += before is None or n - before > window
+        last[corners[n]] = n
+    return missed / looked_at
 
 
 def _different(access: Access, members: Sequence[int]) -> int:
@@ -325,11 +357,12 @@ def _unique(access: Access, xcds: int, together: int, window: int, *, in_blocks:
     """
     if not isinstance(access.corners, list):
         return min(1.0, xcds / together), 1 / window
-    live = access.live
-    at_work = [n for n in range(window) if live is None or live[n]] or list(range(window))
+    live, every = access.live, range(len(access.corners))
+    at_work = [n for n in every if live is None or live[n]] or list(every)
     parts: dict[int, list[int]] = {}
     for n in at_work:
-        if n < together:
-            parts.setdefault(n * xcds // together if in_blocks else n % xcds, []).append(n)
+        if n >= together:
+            break
+        parts.setdefault(n * xcds // together if in_blocks else n % xcds, []).append(n)
     each = [_different(access, part) / len(part) for part in parts.values()] or [1.0]
-    return sum(each) / len(each), _different(access, at_work) / len(at_work)
+    return sum(each) / len(each), _missed(access.corners, at_work, window)

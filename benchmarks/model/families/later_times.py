@@ -92,8 +92,8 @@ FAMILIES = (
         "FlyDSL GEMM times, by tile name",
         "time",
         "a Triton product with tile, wavefronts, stages, order of tiles and parts of K of the name stands in for it; "
-        "parts of K are added to the result in the same launch, weights are not shuffled, its schedule is Triton's; where "
-        "the name says that both operands are copied straight to LDS, 3.9.0 compiles it, which does that",
+        "parts of K are added to the result in the same launch, weights are not shuffled, its schedule is Triton's; "
+        "where the name says that both operands are copied straight to LDS, 3.9.0 compiles it, which does that",
         _times("flydsl", flydsl, ("gfx950", "gfx942")),
         f"{DRAWN} of the tuned times drawn with a fixed seed; tiles that are no powers of two and wavefronts that "
         "share K are left out. Nothing was fitted on them: how far the stand-in is from the kernel is in the ratio.",

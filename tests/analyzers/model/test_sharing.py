@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kprof.hardware.machine import find_product
 from kprof.inputs import mlir
@@ -99,6 +101,28 @@ def test_the_infinity_cache_keeps_what_earlier_workgroups_loaded():
     assert kept_all.beyond_mall == pytest.approx(8 / 64)
     assert too_small.beyond_mall == 1
     assert kept_all.beyond_l2 == too_small.beyond_l2 == 1
+
+
+def test_experts_weights_come_from_memory_once_however_rounds_cut_them():
+    """Nine rows of blocks share 16 tiles: 48 workgroups run together, and what the cache holds goes on with them."""
+    corners = [n // 144 * 16 + n % 16 for n in range(1008)]
+    found = sharing([access(corners)], 1, 48, CHANNELS, size=24 * 1024)
+    assert found.beyond_mall == pytest.approx(16 / 144, rel=0.1)
+
+
+@given(
+    corners=st.lists(st.integers(0, 12), min_size=30, max_size=120),
+    together=st.integers(1, 8),
+    held=st.integers(1, 12),
+)
+def test_what_is_loaded_again_soon_comes_from_the_infinity_cache(corners, together, held):
+    """Against a search through what the workgroups before have loaded."""
+    window = max(n for n in range(len(corners) + 1) if len(set(corners[:n])) <= held)
+    window = max(window, together)
+    steady = [corners[n] not in corners[n - window : n] for n in range(window, len(corners))]
+    first = len(set(corners[:window])) / window
+    expected = sum(steady) / len(steady) if len(corners) >= 1.5 * window else first
+    assert sharing([access(corners)], 1, together, CHANNELS, size=held * 1024).beyond_mall == pytest.approx(expected)
 
 
 def test_a_launch_after_its_like_finds_its_data_in_the_infinity_cache():
