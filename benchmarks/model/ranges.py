@@ -5,6 +5,7 @@ looked for in them and in ranges that are fitted on the other families only, and
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -25,7 +26,7 @@ STEPS = tuple(step / 200 for step in range(1, 21))
 OUTSIDE = 0.015
 """Of these the usual one."""
 ALONE = 0.05
-"""The same where there is one family only, which none can be judged by."""
+"""The same where there is one family only: no other can say how much of it to leave out."""
 GUESS = 3
 """So many times wider, either way, is the range where the iterations of a loop are not known: assumed."""
 FEW = 10
@@ -100,22 +101,25 @@ def fitted(by_family: Mapping[str, Sequence[Point]], outside: float = OUTSIDE) -
 
     Args:
         by_family: the times.
-        outside: share of them that a range leaves out on each side.
+        outside: share of them that a range leaves out on each side; at least :data:`ALONE` where one family has them.
     """
     sorts: dict[str, list[tuple[float, float]]] = {}
+    families: Counter[str] = Counter()
     for listed in by_family.values():
+        families.update({point.one.sort for point in listed})
         counts: dict[str, int] = {}
         for point in listed:
             counts[point.one.sort] = counts.get(point.one.sort, 0) + 1
         for point in listed:
             count = counts[point.one.sort]
             sorts.setdefault(point.one.sort, []).append((point.factor, min(1.0, count / FEW) / count))
-    return {
-        sort: (min(1.0, _weighted(factors, outside)), max(1.0, _weighted(factors, 1 - outside)))
-        for sort, factors in sorts.items()
+    found = {}
+    for sort, factors in sorts.items():
         # A time or two ask for no range.
-        if sum(weight for _, weight in factors) >= LEAST
-    }
+        if sum(weight for _, weight in factors) >= LEAST:
+            left = max(outside, ALONE) if families[sort] == 1 else outside
+            found[sort] = min(1.0, _weighted(factors, left)), max(1.0, _weighted(factors, 1 - left))
+    return found
 
 
 def _weighted(factors: Sequence[tuple[float, float]], share: float) -> float:
@@ -171,8 +175,8 @@ def calibrated(by_family: Mapping[str, Sequence[Point]]) -> float:
 def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], commit: str) -> None:
     """Renew ``ranges.toml`` with the sorts that this run has times of; the others stay.
 
-    A sort that one family alone has (an architecture without times to fit on) leaves a tenth out; where
-    iterations are not known the range is that of ``usual``, wider by :data:`GUESS`.
+    A sort that one family alone has (an architecture without times to fit on) leaves :data:`ALONE` out on each side;
+    where iterations are not known the range is that of ``usual``, wider by :data:`GUESS`, and holds every other one.
     """
     from kprof_analyzers.model.ranges import calibration
 
@@ -185,11 +189,13 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
         there = [sum(point.one.sort == sort for point in listed) for listed in every.values()]
         sorts[sort] = {
             "low": round(low, 2), "high": round(high, 2), "times": sum(there), "families": sum(map(bool, there)),
-            "outside": outside, "commit": commit,
+            "outside": max(outside, ALONE) if sum(map(bool, there)) == 1 else outside, "commit": commit,
         }  # fmt: skip
-    low, high = (sorts["usual"][end] for end in ("low", "high"))
+    low, high = sorts["usual"]["low"] / GUESS, sorts["usual"]["high"] * GUESS
+    others = [one for sort, one in sorts.items() if sort != "unknown"]
     sorts["unknown"] = {
-        "low": round(low / GUESS, 2), "high": round(high * GUESS, 2), "times": 0, "families": 0, "outside": None,
+        "low": min(round(low, 2), *(one["low"] for one in others)),
+        "high": max(round(high, 2), *(one["high"] for one in others)), "times": 0, "families": 0, "outside": None,
         "commit": commit,
     }  # fmt: skip
     if len(every) > 1:

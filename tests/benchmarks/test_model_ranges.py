@@ -75,6 +75,13 @@ def test_families_weigh_alike():
     assert ranges.fitted({"many": many, "few": few}) == {"usual": (1.0, 2.0)}
 
 
+def test_of_a_sort_that_one_family_has_a_twentieth_is_left_out_on_each_side():
+    alone = [ranges.Point(scored(1.0, at), at, at) for at in (1 + 0.01 * n for n in range(100))]
+
+    assert ranges.fitted({"a": alone}, 0.015) == {"usual": (1.0, pytest.approx(1.94))}
+    assert ranges.fitted({"a": alone, "b": alone}, 0.015) == {"usual": (1.0, pytest.approx(1.98))}
+
+
 def test_a_family_left_out_is_judged_by_the_others():
     chosen = [family("a"), family("b")]
     results = {
