@@ -19,6 +19,7 @@ class Effects:
         wrapped_rows: rows of a tile that wrap round to others of it move no bytes of their own.
         l2_reuse: workgroups out of step find in L2 what others of their XCD have loaded.
         followed_lines: loads that go on in what the iteration before has fetched find it in L2.
+        scattered_addresses: lanes that lie in several lines take the vector cache longer, masked ones no time.
         rare_branches: a branch counts as often as iterations of the loop around take it; without it always.
         wave_quantisation: workgroups run in rounds; without it the grid is spread evenly.
         persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
@@ -41,6 +42,7 @@ class Effects:
     wrapped_rows: bool = True
     l2_reuse: bool = True
     followed_lines: bool = True
+    scattered_addresses: bool = True
     rare_branches: bool = True
     wave_quantisation: bool = True
     persistent: bool = True

@@ -6,6 +6,7 @@ from dataclasses import replace
 from kprof.analysis import KernelFacts
 from kprof.document import Prediction
 from kprof.inputs.garbage_collection import paused
+from kprof_analyzers.model.address_work import address_work
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.explain import explain, loop_predictions
 from kprof_analyzers.model.fetched import fetched_shares
@@ -125,7 +126,9 @@ def build(
     conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
     fetched = fetched_shares(facts, machine.figures["request_bytes"], wrapped=effects.wrapped_rows)
     followed = followed_loads(facts, evaluator, machine.figures["request_bytes"]) if effects.followed_lines else {}
-    translator = Translator(machine, effects, simds, conflicts, fetched, followed=followed)
+    together = int(machine.figures["lane_addresses"])
+    addressed = address_work(facts, _l1_line(machine), together) if effects.scattered_addresses else {}
+    translator = Translator(machine, effects, simds, conflicts, fetched, followed=followed, addressed=addressed)
     code = translator.translate(facts.program.instructions)
     paths = memory_paths(facts, machine, effects, where, shared)
     l2_paths = memory_paths(facts, machine, effects, where, shared, near_only=True)
@@ -195,6 +198,12 @@ def _traffic(
         on_xcd = of_one_xcd(found, evaluator, facts.arguments, times, machine.xcds)
         shared = within_l2(shared, on_xcd, where.total, l2, machine.xcds)
     return found, shared
+
+
+def _l1_line(machine: Machine) -> float:
+    """Bytes of a line of the vector cache; what is asked of L2 at least where the hardware files have none."""
+    level = (machine.product.memory if machine.product is not None else machine.arch.memory).get("l1")
+    return (level.line_bytes if level is not None else None) or machine.figures["request_bytes"]
 
 
 def cache_bytes(machine: Machine, level: str) -> float:

@@ -4,11 +4,12 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Module, Operation, Scalar, TensorType
 from kprof_analyzers.memory.addressing import address, steps_of
-from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES, Dataflow, argument, arguments, flow_of
+from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES, Dataflow, argument, arguments, flow_of, is_load
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import samples, spread
 from kprof_analyzers.model.machine import machine_of
@@ -18,7 +19,11 @@ from kprof_analyzers.model.values import Value, each_of, induction_variable
 _DEPTH = 40
 # Iterations of a loop that are looked at; of longer ones so many, spread evenly.
 _ITERATIONS = 64
+# The same where each of them has to be worked out; they are spread by the golden ratio, which no remainder divides.
+_STRAYED, _GOLDEN = 32, 0.6180339887498949
 _SAME = {"tt.expand_dims", "tt.broadcast", "tt.reshape", "tt.trans", "ttg.convert_layout", "tt.splat"}
+_DIVISIONS = {"arith.divsi", "arith.divui"}
+_REMAINDERS = {"arith.remsi", "arith.remui"}
 # Predicate to whether both sides change places, and whether equal numbers pass.
 _PREDICATES = {
     "slt": (False, False),
@@ -40,6 +45,7 @@ class Bound:
         operation: the comparison.
         share: of the elements along its axis that pass, the mean over workgroups and iterations; ``None``: not known.
         extent: elements along the axis.
+        fullest: the same of the workgroup and iteration in which most of them pass.
         size: what they are compared with: the kernel's argument, or a number; ``None`` where it is neither.
     """
 
@@ -47,6 +53,7 @@ class Bound:
     share: float | None
     extent: int
     size: str | None
+    fullest: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,11 @@ class Masked:
     access: Operation
     share: float | None
     bounds: tuple[Bound, ...] = ()
+
+    @property
+    def most(self) -> float:
+        """Share that the known comparisons let through together."""
+        return prod(bound.share for bound in self.bounds if bound.share is not None)
 
     @property
     def tightest(self) -> Bound | None:
@@ -85,8 +97,17 @@ def masked(facts: KernelFacts) -> tuple[Masked, ...]:
 
 
 def live_shares(facts: KernelFacts) -> dict[int, float]:
-    """Index of a load or store of the TTGIR to the share of its elements that its mask lets through, below 1."""
-    return {m.access.index: m.share for m in masked(facts) if m.share is not None and m.share < 1}
+    """Index of a load or store of the TTGIR to the share of its elements that its mask lets through, below 1.
+
+    Comparisons of which nothing is known are taken to let everything through.
+    """
+    return {m.access.index: most for m in masked(facts) if (most := m.most) < 1}
+
+
+def fullest_shares(facts: KernelFacts) -> dict[int, float]:
+    """The same in the workgroup and iteration in which most of its elements pass, below 1."""
+    fullest = {m.access.index: prod(bound.fullest for bound in m.bounds) for m in masked(facts)}
+    return {index: share for index, share in fullest.items() if share < 1}
 
 
 def _all(facts: KernelFacts, module: Module) -> tuple[Masked, ...]:
@@ -151,6 +172,24 @@ def _together(bounds: Sequence[Bound]) -> float | None:
     return share
 
 
+@dataclass(frozen=True)
+class _Sides:
+    """What is compared: whether ``left`` is below ``right``, of which each one is ``scale`` of the left side's."""
+
+    left: str
+    right: str
+    scale: int = 1
+
+    def rooms(self, below: Value | None, above: Value | None, size: int) -> list[int] | None:
+        """How far the right side is above the left one, for each workgroup."""
+        if below is None or above is None:
+            return None
+        high = _listed(above, size)
+        return list(
+            map(operator.sub, high if self.scale == 1 else [self.scale * one for one in high], _listed(below, size))
+        )
+
+
 class _Reader:
     """Reads the mask of one access."""
 
@@ -176,23 +215,62 @@ class _Reader:
 
     def _bound(self, op: Operation) -> Bound:
         swap, equal = _PREDICATES.get(op.text.strip().partition(",")[0], (False, None))
-        sides = self.flow.input(op, int(swap)), self.flow.input(op, int(not swap))
-        shape = next((t.shape for t in op.result_types if isinstance(t, TensorType)), (1,))
-        steps = [steps_of(op.module, side) for side in sides]
+        left, right = self.flow.input(op, int(swap)), self.flow.input(op, int(not swap))
+        shape = _shape_of(op)
+        scale = 1
+        if equal is False and None in (steps_of(op.module, left) or {}).values():
+            left, scale, shape = self._undivided(left, shape)
+        sides = _Sides(left, right, scale)
+        steps = [steps_of(op.module, side) for side in (left, right)]
         unknown = Bound(op, None, 1, None)
+        if self._wraps(left) or self._wraps(right):
+            return unknown
         if equal is None or steps[0] is None or steps[1] is None or (steps[0] and steps[1]):
             return unknown
-        varying, fixed = (0, 1) if steps[0] or not steps[1] else (1, 0)
+        varying, fixed = (0, right) if steps[0] or not steps[1] else (1, left)
         along = list((steps[varying] or {}).items())
         step = along[0][1].value({}) if len(along) == 1 and along[0][1] is not None else None
         if len(along) > 1 or (along and (not step or step < 0 or along[0][0] >= len(shape))):
             return unknown
         extent = shape[along[0][0]] if along else 1
-        return Bound(op, self._share(sides, varying, step or 1, extent, equal=equal), extent, self._name(sides[fixed]))
+        shares = self._share(sides, varying, step or 1, extent, equal=equal)
+        share, fullest = shares if shares is not None else (None, 1.0)
+        return Bound(op, share, extent, self._name(fixed), fullest)
 
-    def _share(self, sides: tuple[str, str], varying: int, step: int, extent: int, *, equal: bool) -> float | None:
-        """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's."""
-        rooms = self._rooms(*sides)
+    def _wraps(self, value: str) -> bool:
+        """Whether a tensor's numbers begin anew somewhere in it: ``m % W``."""
+        before = self.flow.back(value, stop=is_load, carried=False)
+        return any(op.name in _REMAINDERS and any(isinstance(t, TensorType) for t in op.result_types) for op in before)
+
+    def _undivided(self, value: str, shape: tuple[int, ...]) -> tuple[str, int, tuple[int, ...]]:
+        """What numbers are quotients of, the divisor, and the shape: ``m // HW < images`` is ``m < images * HW``.
+
+        As it is where it is no quotient, or one of numbers that may be negative.
+        """
+        inner, divisor, divided = value, 1, False
+        while (op := self.flow.producer(inner)) is not None:
+            if op.name in _DIVISIONS:
+                by = self.evaluator.certain(self.flow.input(op, 1))
+                if not isinstance(by, int) or by < 1:
+                    break
+                divisor, divided = divisor * by, True
+            elif op.name not in _SAME:
+                break
+            inner = self.flow.input(op, 0)
+        first = self._now(inner) if divided else None
+        if first is None or (first if isinstance(first, int) else min(first)) < 0:
+            return value, 1, shape
+        made = self.flow.producer(inner)
+        return inner, divisor, _shape_of(made) if made is not None else shape
+
+    def _share(
+        self, sides: "_Sides", varying: int, step: int, extent: int, *, equal: bool
+    ) -> tuple[float, float] | None:
+        """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's.
+
+        Over all workgroups and iterations, and in the one with most of them.
+        """
+        rooms = self._rooms(sides)
         if rooms is None:
             return None
 
@@ -203,37 +281,39 @@ class _Reader:
             return min(extent, max(0, many))
 
         first, steps, times = rooms
+        # A remainder or a quotient of the iteration's number does not go on as it begins.
+        strayed = self._strayed(sides, rooms)
+        if strayed is not None:
+            found = [passes(room) for turn in strayed for room in turn]
+            return (sum(found) / (extent * len(found)), max(found) / extent) if found else None
         ends = [*first, *(one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True))]
         least, most = passes(min(ends)), passes(max(ends))
         looked_at = {many: range(0, many, -(-many // _ITERATIONS)) for many in set(times)}
         total = sum(count * len(looked_at[many]) for many, count in Counter(times).items())
+        fullest = max(least, most) / extent
         if least == most:
-            return least * total / (extent * total)
+            return least * total / (extent * total), fullest
         passed = 0
         for (one, by, many), count in Counter(zip(first, steps, times, strict=True)).items():
             passed += count * _summed(one, by, looked_at[many], passes)
-        return passed / (extent * total)
+        return passed / (extent * total), fullest
 
-    def _rooms(self, left: str, right: str) -> tuple[list[int], list[int], list[int]] | None:
+    def _rooms(self, sides: "_Sides") -> tuple[list[int], list[int], list[int]] | None:
         """How far the right side's first number is above the left one's, for each workgroup.
 
         In the first iteration, how much more from one iteration to the next, and how many iterations.
         """
-        first = self._now(left), self._now(right)
-        if first[0] is None or first[1] is None:
-            return None
+        size = len(self.evaluator.programs)
+        now = sides.rooms(self._now(sides.left), self._now(sides.right), size)
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
         iterations = 1 if loop is None else self.evaluator.trips(loop)
-        if iterations is None or (loop is not None and loop.name != "scf.for"):
+        if now is None or iterations is None or (loop is not None and loop.name != "scf.for"):
             return None
-        size = len(self.evaluator.programs)
-        now = list(map(operator.sub, _listed(first[1], size), _listed(first[0], size)))
         if loop is None:
             return now, [0] * size, [1] * size
-        second = self._next(loop, left, right)
-        if second[0] is None or second[1] is None:
+        later = self._room_at(loop, 1, sides)
+        if later is None:
             return None
-        later = map(operator.sub, _listed(second[1], size), _listed(second[0], size))
         times = [max(1, many) for many in _listed(iterations, size)]
         return now, list(map(operator.sub, later, now)), times
 
@@ -242,16 +322,44 @@ class _Reader:
         # Without a grid it is not known which workgroups there are.
         return value if self.grid_known or isinstance(value, int) else None
 
-    def _next(self, loop: Operation, *names: str) -> tuple[Value | None, ...]:
-        """Values in the second iteration of a loop."""
+    def _strayed(self, sides: "_Sides", rooms: tuple[list[int], list[int], list[int]]) -> list[list[int]] | None:
+        """What :meth:`_rooms` gives for some iterations where it does not grow by as much in each; else ``None``.
+
+        Empty where that cannot be worked out.
+        """
+        first, steps, times = rooms
+        loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
+        if loop is None or max(times) < 3:
+            return None
+        going_on = [one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True)]
+        last = self._room_at(loop, [many - 1 for many in times], sides)
+        if last is None or last == going_on:
+            return None
+        turns = [[int(n * _GOLDEN % 1 * many) for many in times] for n in range(min(_STRAYED, max(times)))]
+        found = [self._room_at(loop, turn, sides) for turn in turns]
+        return [one for one in found if one is not None]
+
+    def _room_at(self, loop: Operation, turn: Value, sides: "_Sides") -> list[int] | None:
+        """How far the right side's first number is above the left one's in an iteration of each workgroup."""
+        below, above = self._in_iteration(loop, turn, sides.left, sides.right)
+        return sides.rooms(below, above, len(self.evaluator.programs))
+
+    def _in_iteration(self, loop: Operation, turn: Value, *names: str) -> tuple[Value | None, ...]:
+        """Values in an iteration of a loop, 0 the first; what it carries is taken to change by as much in each."""
         evaluator = self.evaluator
         name, bounds = induction_variable(loop), evaluator.bounds(loop)
         if name is None or bounds is None:
             return tuple(None for _ in names)
         before = evaluator.snapshot()
-        following = {v: evaluator.value(after) for v, after in evaluator.flow.carried(loop).items()}
+        carried: dict[str, Value | None] = {}
+        for value, after in evaluator.flow.carried(loop).items():
+            second = evaluator.value(after)
+            if turn != 1 and second is not None and (now := evaluator.value(value)) is not None:
+                second = each_of(operator.add, now, each_of(operator.mul, each_of(operator.sub, second, now), turn))
+            carried[value] = second
         base = evaluator.outside(loop.loop)
-        evaluator.restart({**base, **following, name: each_of(operator.add, bounds[0], bounds[2])})
+        here = each_of(operator.add, bounds[0], each_of(operator.mul, bounds[2], turn))
+        evaluator.restart({**base, **carried, name: here})
         found = tuple(evaluator.certain(wanted) for wanted in names)
         evaluator.restart(before)
         return found
@@ -279,6 +387,10 @@ def _summed(start: int, step: int, run: range, passes: Callable[[int], int]) -> 
         return first * len(run)
     middle = len(run) // 2
     return _summed(start, step, run[:middle], passes) + _summed(start, step, run[middle:], passes)
+
+
+def _shape_of(op: Operation) -> tuple[int, ...]:
+    return next((tuple(t.shape) for t in op.result_types if isinstance(t, TensorType)), (1,))
 
 
 def _listed(value: Value, size: int) -> list[int]:

@@ -90,6 +90,7 @@ class Translator:
         fetched: Mapping[int, float] | None = None,
         *,
         followed: Mapping[int, float] | None = None,
+        addressed: Mapping[int, float] | None = None,
     ) -> None:
         """Prepare.
 
@@ -101,8 +102,9 @@ class Translator:
             fetched: position of a load or store to bytes moved to or from L2 for each byte of its lanes; 1 where it
                 is not there.
             followed: position of a load that mostly finds its line in L2 to the share that does not.
+            addressed: position of a load or store to cycles of its addresses, over those of neighbouring elements.
         """
-        self.fetched, self.followed = fetched or {}, followed or {}
+        self.fetched, self.followed, self.addressed = fetched or {}, followed or {}, addressed or {}
         self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
@@ -151,7 +153,8 @@ class Translator:
         if cls is InstructionClass.LDS:
             return (i.opcode.mnemonic, self.conflicts.get(i.index)) if _plain_counters(i) else None
         if cls is InstructionClass.VMEM or cls is InstructionClass.SCRATCH:
-            alike = i.opcode.mnemonic, self.fetched.get(i.index), self.followed.get(i.index)
+            known = self.fetched, self.followed, self.addressed
+            alike = i.opcode.mnemonic, *(each.get(i.index) for each in known)
             return alike if _plain_counters(i) else None
         if cls is InstructionClass.SMEM:
             return i.opcode.mnemonic if _plain_counters(i) else None
@@ -291,7 +294,8 @@ class Translator:
             return SCALAR, machine.issue, (), 0.0, 0, 0
         size = (width or opcode.bytes_per_lane or 4) * machine.lanes
         way = SCRATCH if scratch else STORE if opcode.is_store else self._load_path(i)
-        cycles = self.simds * max(size / machine.l1_bytes, machine.lanes / machine.figures["lane_addresses"])
+        addresses = machine.lanes / machine.figures["lane_addresses"] * self.addressed.get(i.index, 1.0)
+        cycles = self.simds * max(size / machine.l1_bytes, addresses)
         share = 1.0 if scratch else self.fetched.get(i.index, 1.0)
         moved = size * self.simds * (share if width is None else min(1.0, share))
         return VMEM, cycles, counters, float(moved), way, 0

@@ -1,0 +1,65 @@
+"""How much work an access's addresses are for the vector cache: lanes that it takes in a cycle have to share a line."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import InstructionClass
+from kprof.inputs.mlir import Operation, TensorType
+from kprof.inputs.mlir.layouts import Blocked
+from kprof_analyzers.memory.addressing import address, element_bytes, strides
+from kprof_analyzers.memory.dataflow import GLOBAL_STORES, flow_of, is_load
+from kprof_analyzers.model.masks import fullest_shares
+from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
+from kprof_analyzers.source_lines import line_of
+
+
+def address_work(facts: KernelFacts, line: float, together: int) -> dict[int, float]:
+    """Position of a load or store to the cycles of its addresses, over those of all lanes in neighbouring elements.
+
+    Neighbouring lanes that lie in several lines take a cycle for each of them; lanes that the mask turns off in
+    every workgroup take none, since most of these are whole wavefronts of rows beyond the end. The compiler's
+    instructions are distinguished by source line only: all of one line get their mean. Accesses that are not here
+    take 1.
+
+    Args:
+        facts: the kernel.
+        line: bytes of a line.
+        together: lanes that it takes in a cycle.
+    """
+    if facts.ttgir is None:
+        return {}
+    live = fullest_shares(facts)
+    sums: dict[tuple[bool, tuple[str, int]], list[float]] = defaultdict(list)
+    for op in facts.ttgir.operations:
+        store = op.name in GLOBAL_STORES
+        if (is_load(op) or store) and (place := line_of(op)) is not None:
+            sums[store, place].append(live.get(op.index, 1.0) * _lines(op, facts.arguments, line, together))
+    work = {key: sum(each) / len(each) for key, each in sums.items()}
+    found: dict[int, float] = {}
+    for i in beside_arithmetic(facts.program):
+        if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):
+            place = line_of(i)
+            factor = 1.0 if place is None else work.get((i.opcode.is_store, place), 1.0)
+            if factor != 1:
+                found[i.index] = factor
+    return found
+
+
+def _lines(op: Operation, arguments: Mapping[str, int | float], line: float, together: int) -> float:
+    """Lines that so many neighbouring lanes lie in, on average; 1 where that is not known."""
+    where, size, steps = address(op), element_bytes(op), strides(op)
+    made = flow_of(op.module).producer(where) if where is not None else None
+    tile = next((t for t in made.result_types if isinstance(t, TensorType)), None) if made is not None else None
+    if tile is None or not isinstance(tile.layout, Blocked) or size is None or steps is None:
+        return 1.0
+    axis = tile.layout.order[0]
+    step = steps.get(axis)
+    elements = step.value(arguments) if step is not None else None
+    if not elements or tile.layout.threads_per_warp[axis] < together:
+        return 1.0
+    apart = abs(elements) * tile.layout.size_per_thread[axis] * size
+    if line % apart == 0 or apart % line == 0:
+        return max(1.0, min(float(together), together * apart / line))
+    # Wherever the first of them lies in its line.
+    return min(float(together), 1 + (together - 1) * apart / line)
