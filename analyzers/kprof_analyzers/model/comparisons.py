@@ -1,0 +1,301 @@
+"""What single comparisons of a mask let through, over workgroups and iterations."""
+
+import operator
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kprof.inputs.mlir import Operation, TensorType
+from kprof_analyzers.memory.addressing import steps_of
+from kprof_analyzers.memory.dataflow import argument, arguments, is_load
+from kprof_analyzers.model.arithmetic import BINARY
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.values import Value, each_of, induction_variable
+
+_DEPTH = 40
+# Iterations of a loop that are looked at; of longer ones so many, spread evenly.
+_ITERATIONS = 64
+# The same where each of them has to be worked out; they are spread by the golden ratio, which no remainder divides.
+_STRAYED, _GOLDEN = 32, 0.6180339887498949
+_SAME = {"tt.expand_dims", "tt.broadcast", "tt.reshape", "tt.trans", "ttg.convert_layout", "tt.splat"}
+_DIVISIONS = {"arith.divsi", "arith.divui"}
+_REMAINDERS = {"arith.remsi", "arith.remui"}
+_STRAIGHT = {"arith.addi", "arith.subi", "arith.muli", "tt.addptr"}
+# Predicate to whether both sides change places, and whether equal numbers pass.
+_PREDICATES = {
+    "slt": (False, False),
+    "ult": (False, False),
+    "sle": (False, True),
+    "ule": (False, True),
+    "sgt": (True, False),
+    "ugt": (True, False),
+    "sge": (True, True),
+    "uge": (True, True),
+}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One comparison of a mask.
+
+    Attributes:
+        operation: the comparison.
+        share: of the elements along its axis that pass, the mean over workgroups and iterations; ``None``: not known.
+        extent: elements along the axis.
+        fullest: the same of the workgroup and iteration in which most of them pass.
+        size: what they are compared with: the kernel's argument, or a number; ``None`` where it is neither.
+    """
+
+    operation: Operation
+    share: float | None
+    extent: int
+    size: str | None
+    fullest: float = 1.0
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What is compared: whether ``left`` is below ``right``, of which each one is ``scale`` of the left side's."""
+
+    left: str
+    right: str
+    scale: int = 1
+
+    def rooms(self, below: Value | None, above: Value | None, size: int) -> list[int] | None:
+        """How far the right side is above the left one, for each workgroup."""
+        if below is None or above is None:
+            return None
+        high = _listed(above, size)
+        return list(
+            map(operator.sub, high if self.scale == 1 else [self.scale * one for one in high], _listed(below, size))
+        )
+
+
+class MaskReader:
+    """Reads the mask of one access."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        access: Operation,
+        following: dict[int, dict[str, Value | None]],
+        *,
+        grid_known: bool,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            evaluator: of the workgroups that are looked at.
+            access: whose mask it is.
+            following: what loops carry into their second iteration, filled in here: many masks ask.
+            grid_known: whether it is known which workgroups there are.
+        """
+        self.evaluator, self.access, self.grid_known, self._following = evaluator, access, grid_known, following
+        self.flow = evaluator.flow
+
+    def bounds(self, value: str, depth: int = 0) -> list[Bound] | None:
+        """The comparisons that a mask is the conjunction of; ``None`` where it is made in another way."""
+        op = self.flow.producer(value)
+        if op is None or depth > _DEPTH:
+            return None
+        if op.name == "arith.cmpi":
+            return [self._bound(op)]
+        if op.name == "arith.constant":
+            return [] if "true" in op.text else None
+        if op.name in _SAME:
+            return self.bounds(self.flow.input(op, 0), depth + 1)
+        if op.name != "arith.andi":
+            return None
+        left, right = (self.bounds(self.flow.input(op, n), depth + 1) for n in (0, 1))
+        return None if left is None or right is None else [*left, *right]
+
+    def _bound(self, op: Operation) -> Bound:
+        swap, equal = _PREDICATES.get(op.text.strip().partition(",")[0], (False, None))
+        left, right = self.flow.input(op, int(swap)), self.flow.input(op, int(not swap))
+        shape = _shape_of(op)
+        scale = 1
+        if equal is False and None in (steps_of(op.module, left) or {}).values():
+            left, scale, shape = self._undivided(left, shape)
+        sides = _Sides(left, right, scale)
+        steps = [steps_of(op.module, side) for side in (left, right)]
+        unknown = Bound(op, None, 1, None)
+        if self._wraps(left) or self._wraps(right):
+            return unknown
+        if equal is None or steps[0] is None or steps[1] is None or (steps[0] and steps[1]):
+            return unknown
+        varying, fixed = (0, right) if steps[0] or not steps[1] else (1, left)
+        along = list((steps[varying] or {}).items())
+        step = along[0][1].value({}) if len(along) == 1 and along[0][1] is not None else None
+        if len(along) > 1 or (along and (not step or step < 0 or along[0][0] >= len(shape))):
+            return unknown
+        extent = shape[along[0][0]] if along else 1
+        shares = self._share(sides, varying, step or 1, extent, equal=equal)
+        share, fullest = shares if shares is not None else (None, 1.0)
+        return Bound(op, share, extent, self._name(fixed), fullest)
+
+    def _wraps(self, value: str) -> bool:
+        """Whether a tensor's numbers begin anew somewhere in it: ``m % W``."""
+        before = self.flow.back(value, stop=is_load, carried=False)
+        return any(op.name in _REMAINDERS and any(isinstance(t, TensorType) for t in op.result_types) for op in before)
+
+    def _undivided(self, value: str, shape: tuple[int, ...]) -> tuple[str, int, tuple[int, ...]]:
+        """What numbers are quotients of, the divisor, and the shape: ``m // HW < images`` is ``m < images * HW``.
+
+        As it is where it is no quotient, or one of numbers that may be negative.
+        """
+        inner, divisor, divided = value, 1, False
+        while (op := self.flow.producer(inner)) is not None:
+            if op.name in _DIVISIONS:
+                by = self.evaluator.certain(self.flow.input(op, 1))
+                if not isinstance(by, int) or by < 1:
+                    break
+                divisor, divided = divisor * by, True
+            elif op.name not in _SAME:
+                break
+            inner = self.flow.input(op, 0)
+        first = self._now(inner) if divided else None
+        if first is None or (first if isinstance(first, int) else min(first)) < 0:
+            return value, 1, shape
+        made = self.flow.producer(inner)
+        return inner, divisor, _shape_of(made) if made is not None else shape
+
+    def _share(
+        self, sides: "_Sides", varying: int, step: int, extent: int, *, equal: bool
+    ) -> tuple[float, float] | None:
+        """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's.
+
+        Over all workgroups and iterations, and in the one with most of them.
+        """
+        rooms = self._rooms(sides)
+        if rooms is None:
+            return None
+
+        def passes(difference: int) -> int:
+            # How far the larger side may be above the smaller one's first number.
+            room = difference + int(equal)
+            many = -(-room // step) if varying == 0 else extent - max(0, -(-(1 - room) // step))
+            return min(extent, max(0, many))
+
+        first, steps, times = rooms
+        # A remainder or a quotient of the iteration's number does not go on as it begins.
+        strayed = self._strayed(sides, rooms)
+        if strayed is not None:
+            found = [passes(room) for turn in strayed for room in turn]
+            return (sum(found) / (extent * len(found)), max(found) / extent) if found else None
+        ends = [*first, *(one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True))]
+        least, most = passes(min(ends)), passes(max(ends))
+        looked_at = {many: range(0, many, -(-many // _ITERATIONS)) for many in set(times)}
+        total = sum(count * len(looked_at[many]) for many, count in Counter(times).items())
+        fullest = max(least, most) / extent
+        if least == most:
+            return least * total / (extent * total), fullest
+        passed = 0
+        for (one, by, many), count in Counter(zip(first, steps, times, strict=True)).items():
+            passed += count * _summed(one, by, looked_at[many], passes)
+        return passed / (extent * total), fullest
+
+    def _rooms(self, sides: "_Sides") -> tuple[list[int], list[int], list[int]] | None:
+        """How far the right side's first number is above the left one's, for each workgroup.
+
+        In the first iteration, how much more from one iteration to the next, and how many iterations.
+        """
+        size = len(self.evaluator.programs)
+        now = sides.rooms(self._now(sides.left), self._now(sides.right), size)
+        loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
+        iterations = 1 if loop is None else self.evaluator.trips(loop)
+        if now is None or iterations is None or (loop is not None and loop.name != "scf.for"):
+            return None
+        if loop is None:
+            return now, [0] * size, [1] * size
+        later = self._room_at(loop, 1, sides)
+        if later is None:
+            return None
+        times = [max(1, many) for many in _listed(iterations, size)]
+        return now, list(map(operator.sub, later, now)), times
+
+    def _now(self, name: str) -> Value | None:
+        value = self.evaluator.certain(name)
+        # Without a grid it is not known which workgroups there are.
+        return value if self.grid_known or isinstance(value, int) else None
+
+    def _strayed(self, sides: "_Sides", rooms: tuple[list[int], list[int], list[int]]) -> list[list[int]] | None:
+        """What :meth:`_rooms` gives for some iterations where it does not grow by as much in each; else ``None``.
+
+        Empty where that cannot be worked out.
+        """
+        first, steps, times = rooms
+        loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
+        if loop is None or max(times) < 3 or not (self._bends(sides.left) or self._bends(sides.right)):
+            return None
+        going_on = [one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True)]
+        last = self._room_at(loop, [many - 1 for many in times], sides)
+        if last is None or last == going_on:
+            return None
+        turns = [[int(n * _GOLDEN % 1 * many) for many in times] for n in range(min(_STRAYED, max(times)))]
+        found = [self._room_at(loop, turn, sides) for turn in turns]
+        return [one for one in found if one is not None]
+
+    def _bends(self, value: str) -> bool:
+        """Whether a loop works numbers out otherwise than by adding and multiplying."""
+        before = self.flow.back(value, stop=is_load, carried=False)
+        return any(op.loop is not None and op.name in BINARY and op.name not in _STRAIGHT for op in before)
+
+    def _room_at(self, loop: Operation, turn: Value, sides: "_Sides") -> list[int] | None:
+        """How far the right side's first number is above the left one's in an iteration of each workgroup."""
+        below, above = self._in_iteration(loop, turn, sides.left, sides.right)
+        return sides.rooms(below, above, len(self.evaluator.programs))
+
+    def _in_iteration(self, loop: Operation, turn: Value, *names: str) -> tuple[Value | None, ...]:
+        """Values in an iteration of a loop, 0 the first; what it carries is taken to change by as much in each."""
+        evaluator = self.evaluator
+        name, bounds = induction_variable(loop), evaluator.bounds(loop)
+        if name is None or bounds is None:
+            return tuple(None for _ in names)
+        before = evaluator.snapshot()
+        if loop.index not in self._following:
+            after = evaluator.flow.carried(loop)
+            self._following[loop.index] = {value: evaluator.value(second) for value, second in after.items()}
+        carried = dict(self._following[loop.index])
+        for value, second in carried.items() if turn != 1 else ():
+            now = evaluator.value(value)
+            if second is not None and now is not None:
+                by = each_of(operator.sub, second, now)
+                carried[value] = each_of(operator.add, now, each_of(operator.mul, by, turn))
+        base = evaluator.outside(loop.loop)
+        here = each_of(operator.add, bounds[0], each_of(operator.mul, bounds[2], turn))
+        evaluator.restart({**base, **carried, name: here})
+        found = tuple(evaluator.certain(wanted) for wanted in names)
+        evaluator.restart(before)
+        return found
+
+    def _name(self, value: str) -> str | None:
+        """An argument by its name, a constant by its number."""
+        known = set(arguments(self.evaluator.module))
+        for _ in range(_DEPTH):
+            op = self.flow.producer(value)
+            if op is None:
+                return argument(value) if argument(value) in known else None
+            if op.name == "arith.constant":
+                number = self.evaluator.value(value)
+                return str(number) if isinstance(number, int) else None
+            if op.name not in _SAME and op.name not in {"arith.extsi", "arith.trunci"}:
+                return None
+            value = self.flow.input(op, 0)
+        return None
+
+
+def _summed(start: int, step: int, run: range, passes: Callable[[int], int]) -> int:
+    """Sum of what never falls, or never rises, over a run of iterations: between two equal ones all are equal."""
+    first, last = passes(start + step * run[0]), passes(start + step * run[-1])
+    if first == last:
+        return first * len(run)
+    middle = len(run) // 2
+    return _summed(start, step, run[:middle], passes) + _summed(start, step, run[middle:], passes)
+
+
+def _shape_of(op: Operation) -> tuple[int, ...]:
+    return next((tuple(t.shape) for t in op.result_types if isinstance(t, TensorType)), (1,))
+
+
+def _listed(value: Value, size: int) -> list[int]:
+    return [value] * size if isinstance(value, int) else value
