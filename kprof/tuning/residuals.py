@@ -13,8 +13,8 @@ for 20.9). On the published 12,288 sweep of tritonBLAS the median error of what 
 with ten timings drawn by lot, to 6.1 % with the ten that tell most, and to 5.2 % with 30; its Spearman is 0.80 and
 0.83. Of what many timings take off the error, the ten that tell most take: tritonBLAS persistent GEMM 92 % (of 30; by
 lot 81 %); ROCm stream-K GEMM winners 56 % (of 100; by lot 35 %); AITER block-scaled FP8 GEMM before and after a retune
-26 % (of 100; by lot 20 %); FlyDSL GEMM times, by tile name 91 % (of 30; by lot 82 %); AITER bf16 GEMM times 96 % (of
-30; by lot 47 %); AITER bf16 GEMM times on gfx1250 104 % (of 30; by lot 61 %). The rest are configurations whose errors
+41 % (of 100; by lot 8 %); FlyDSL GEMM times, by tile name 81 % (of 30; by lot 80 %); AITER bf16 GEMM times 27 % (of
+30; by lot 47 %); AITER bf16 GEMM times on gfx1250 103 % (of 30; by lot 60 %). The rest are configurations whose errors
 nothing else shares. One to three timings may be of configurations that the model gets wrong: the error of the others
 may grow.
 """
