@@ -293,14 +293,11 @@ class Evaluator:
         if isinstance(where, int):
             return self._held_at(where)
         # Most loads go to one argument, all within what is known of it or all beyond.
-        least, most = min(where, default=0), max(where, default=0)
-        argument = least // _LOWER_HALF
-        base, held = argument * _LOWER_HALF, self._contents.get(argument, ())
-        if not held and most - base < _LOWER_HALF:
+        base = min(where) // _LOWER_HALF * _LOWER_HALF
+        held, most = self._contents.get(base // _LOWER_HALF, ()), max(where) - base
+        if not held and most < _LOWER_HALF:
             return _opaque(where)
-        if most - base < len(held):
-            return [held[at - base] for at in where]
-        return [self._held_at(at) for at in where]
+        return [held[at - base] for at in where] if most < len(held) else [self._held_at(at) for at in where]
 
     def _held_at(self, where: int) -> int:
         argument, element = divmod(where, _LOWER_HALF)
@@ -312,12 +309,10 @@ class Evaluator:
         where = self.corner(load) if self._contents else None
         if where is None:
             return False
+        # Loads of one tile go to one argument.
         listed = [where] if isinstance(where, int) else where
-        argument = min(listed, default=0) // _LOWER_HALF
-        if max(listed, default=0) - argument * _LOWER_HALF < len(self._contents.get(argument, ())):
-            return True
-        places = (divmod(at, _LOWER_HALF) for at in listed)
-        return all(element < len(self._contents.get(argument, ())) for argument, element in places)
+        argument, element = divmod(max(listed), _LOWER_HALF)
+        return min(listed) >= argument * _LOWER_HALF and element < len(self._contents.get(argument, ()))
 
     def missing(self, loop: Operation) -> tuple[str, ...]:
         """Arguments that a loop's bounds come from and that are not known: ``n``, ``values of lengths``."""
