@@ -23,7 +23,7 @@ HELD = 0.85
 """Share of a family's times that such ranges are to hold: an average over families hides those that are not held."""
 STEPS = tuple(step / 200 for step in range(1, 21))
 """Shares of the times that a fitted range may leave out on each side."""
-OUTSIDE = 0.015
+OUTSIDE = 0.02
 """Of these the usual one."""
 ALONE = 0.05
 """The same where there is one family only: no other can say how much of it to leave out."""
@@ -117,9 +117,14 @@ def fitted(by_family: Mapping[str, Sequence[Point]], outside: float = OUTSIDE) -
     for sort, factors in sorts.items():
         # A time or two ask for no range.
         if sum(weight for _, weight in factors) >= LEAST:
-            left = max(outside, ALONE) if families[sort] == 1 else outside
+            left = _outside(outside, families[sort])
             found[sort] = min(1.0, _weighted(factors, left)), max(1.0, _weighted(factors, 1 - left))
     return found
+
+
+def _outside(outside: float, families: int) -> float:
+    """Share of a sort's times that are left out on each side, by how many families have it."""
+    return max(outside, ALONE) if families == 1 else outside
 
 
 def _weighted(factors: Sequence[tuple[float, float]], share: float) -> float:
@@ -189,7 +194,7 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
         there = [sum(point.one.sort == sort for point in listed) for listed in every.values()]
         sorts[sort] = {
             "low": round(low, 2), "high": round(high, 2), "times": sum(there), "families": sum(map(bool, there)),
-            "outside": max(outside, ALONE) if sum(map(bool, there)) == 1 else outside, "commit": commit,
+            "outside": _outside(outside, sum(map(bool, there))), "commit": commit,
         }  # fmt: skip
     low, high = sorts["usual"]["low"] / GUESS, sorts["usual"]["high"] * GUESS
     others = [one for sort, one in sorts.items() if sort != "unknown"]

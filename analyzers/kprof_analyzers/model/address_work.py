@@ -2,25 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from statistics import fmean
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.memory.addressing import address, element_bytes, strides
-from kprof_analyzers.memory.dataflow import GLOBAL_STORES, flow_of, is_load
+from kprof_analyzers.memory.dataflow import flow_of
+from kprof_analyzers.model.access_lines import AccessLine, accesses_of, at_instructions
 from kprof_analyzers.model.masks import fullest_shares
-from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
-from kprof_analyzers.source_lines import line_of
 
 
 def address_work(facts: KernelFacts, line: float, together: int) -> dict[int, float]:
     """Position of a load or store to the cycles of its addresses, over those of all lanes in neighbouring elements.
 
     Neighbouring lanes that lie in several lines take a cycle for each of them; lanes that the mask turns off in
-    every workgroup take none, since most of these are whole wavefronts of rows beyond the end. The compiler's
-    instructions are distinguished by source line only: all of one line get their mean. Accesses that are not here
-    take 1.
+    every workgroup take none, since most of these are whole wavefronts of rows beyond the end. Accesses of one line get
+    their mean; those that are not here take 1.
 
     Args:
         facts: the kernel.
@@ -30,20 +28,11 @@ def address_work(facts: KernelFacts, line: float, together: int) -> dict[int, fl
     if facts.ttgir is None:
         return {}
     live = fullest_shares(facts)
-    sums: dict[tuple[bool, tuple[str, int]], list[float]] = defaultdict(list)
-    for op in facts.ttgir.operations:
-        store = op.name in GLOBAL_STORES
-        if (is_load(op) or store) and (place := line_of(op)) is not None:
-            sums[store, place].append(live.get(op.index, 1.0) * _lines(op, facts.arguments, line, together))
-    work = {key: sum(each) / len(each) for key, each in sums.items()}
-    found: dict[int, float] = {}
-    for i in beside_arithmetic(facts.program):
-        if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):
-            place = line_of(i)
-            factor = 1.0 if place is None else work.get((i.opcode.is_store, place), 1.0)
-            if factor != 1:
-                found[i.index] = factor
-    return found
+    each: dict[AccessLine, list[float]] = defaultdict(list)
+    for op, place in accesses_of(facts.ttgir):
+        each[place].append(live.get(op.index, 1.0) * _lines(op, facts.arguments, line, together))
+    work = {place: fmean(factors) for place, factors in each.items()}
+    return at_instructions(facts.program, {place: factor for place, factor in work.items() if factor != 1})
 
 
 def _lines(op: Operation, arguments: Mapping[str, int | float], line: float, together: int) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.addressing import steps_of
 from kprof_analyzers.memory.dataflow import argument, arguments, is_load
-from kprof_analyzers.model.arithmetic import BINARY
+from kprof_analyzers.model.arithmetic import PURE
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value, each_of, induction_variable
 
@@ -42,8 +42,8 @@ class Bound:
         operation: the comparison.
         share: of the elements along its axis that pass, the mean over workgroups and iterations; ``None``: not known.
         extent: elements along the axis.
-        fullest: the same of the workgroup and iteration in which most of them pass.
         size: what they are compared with: the kernel's argument, or a number; ``None`` where it is neither.
+        fullest: as ``share``, of the workgroup and iteration in which most of them pass.
     """
 
     operation: Operation
@@ -65,10 +65,8 @@ class _Sides:
         """How far the right side is above the left one, for each workgroup."""
         if below is None or above is None:
             return None
-        high = _listed(above, size)
-        return list(
-            map(operator.sub, high if self.scale == 1 else [self.scale * one for one in high], _listed(below, size))
-        )
+        pairs = zip(_listed(above, size), _listed(below, size), strict=True)
+        return [self.scale * high - low for high, low in pairs]
 
 
 class MaskReader:
@@ -159,9 +157,7 @@ class MaskReader:
         made = self.flow.producer(inner)
         return inner, divisor, _shape_of(made) if made is not None else shape
 
-    def _share(
-        self, sides: "_Sides", varying: int, step: int, extent: int, *, equal: bool
-    ) -> tuple[float, float] | None:
+    def _share(self, sides: _Sides, varying: int, step: int, extent: int, *, equal: bool) -> tuple[float, float] | None:
         """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's.
 
         Over all workgroups and iterations, and in the one with most of them.
@@ -194,7 +190,7 @@ class MaskReader:
             passed += count * _summed(one, by, looked_at[many], passes)
         return passed / (extent * total), fullest
 
-    def _rooms(self, sides: "_Sides") -> tuple[list[int], list[int], list[int]] | None:
+    def _rooms(self, sides: _Sides) -> tuple[list[int], list[int], list[int]] | None:
         """How far the right side's first number is above the left one's, for each workgroup.
 
         In the first iteration, how much more from one iteration to the next, and how many iterations.
@@ -218,7 +214,7 @@ class MaskReader:
         # Without a grid it is not known which workgroups there are.
         return value if self.grid_known or isinstance(value, int) else None
 
-    def _strayed(self, sides: "_Sides", rooms: tuple[list[int], list[int], list[int]]) -> list[list[int]] | None:
+    def _strayed(self, sides: _Sides, rooms: tuple[list[int], list[int], list[int]]) -> list[list[int]] | None:
         """What :meth:`_rooms` gives for some iterations where it does not grow by as much in each; else ``None``.
 
         Empty where that cannot be worked out.
@@ -229,8 +225,10 @@ class MaskReader:
             return None
         going_on = [one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True)]
         last = self._room_at(loop, [many - 1 for many in times], sides)
-        if last is None or last == going_on:
+        if last == going_on:
             return None
+        if last is None:
+            return []
         turns = [[int(n * _GOLDEN % 1 * many) for many in times] for n in range(min(_STRAYED, max(times)))]
         found = [self._room_at(loop, turn, sides) for turn in turns]
         return [one for one in found if one is not None]
@@ -238,9 +236,9 @@ class MaskReader:
     def _bends(self, value: str) -> bool:
         """Whether a loop works numbers out otherwise than by adding and multiplying."""
         before = self.flow.back(value, stop=is_load, carried=False)
-        return any(op.loop is not None and op.name in BINARY and op.name not in _STRAIGHT for op in before)
+        return any(op.loop is not None and PURE.get(op.name, 0) > 1 and op.name not in _STRAIGHT for op in before)
 
-    def _room_at(self, loop: Operation, turn: Value, sides: "_Sides") -> list[int] | None:
+    def _room_at(self, loop: Operation, turn: Value, sides: _Sides) -> list[int] | None:
         """How far the right side's first number is above the left one's in an iteration of each workgroup."""
         below, above = self._in_iteration(loop, turn, sides.left, sides.right)
         return sides.rooms(below, above, len(self.evaluator.programs))

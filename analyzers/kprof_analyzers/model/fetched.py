@@ -4,15 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
-from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
 from kprof_analyzers.memory.spare_lanes import requested_and_distinct_bytes
+from kprof_analyzers.model.access_lines import AccessLine, accesses_of, at_instructions
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.model.wraps import wrapped_shares
-from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
-from kprof_analyzers.source_lines import line_of
 
 
 def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) -> dict[int, float]:
@@ -20,8 +17,8 @@ def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) 
 
     Lanes that ask for the same element get it with one access: a scale of a row is loaded by every lane of the row. A
     column of single elements, rows apart, costs a request each. Lanes that the mask turns off move nothing, nor do
-    those of rows that wrap round to others of the tile. The compiler's instructions are distinguished by source line
-    only: all of one line get their mean. Accesses that are not here move what their lanes hold.
+    those of rows that wrap round to others of the tile. Accesses of one line get their mean; those that are not here
+    move what their lanes hold.
 
     Args:
         facts: the kernel.
@@ -30,29 +27,16 @@ def fetched_shares(facts: KernelFacts, request: float, *, wrapped: bool = True) 
     """
     if facts.ttgir is None:
         return {}
-    sums: dict[tuple[bool, tuple[str, int]], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    sums: dict[AccessLine, list[float]] = defaultdict(lambda: [0.0, 0.0])
     live, different = live_shares(facts), wrapped_shares(facts) if wrapped else {}
-    for op in facts.ttgir.operations:
-        store = op.name in GLOBAL_STORES
-        if not is_load(op) and not store:
-            continue
-        place = line_of(op)
-        if place is None:
-            continue
+    for op, line in accesses_of(facts.ttgir):
         needed, asked = _bytes(op, facts.arguments, request)
-        entry = sums[store, place]
+        entry = sums[line]
         # What several lanes hold of a stored tile is written by one of them: not told apart here.
-        entry[0] += live.get(op.index, 1.0) * (asked if store else needed * different.get(op.index, 1.0))
+        entry[0] += live.get(op.index, 1.0) * (asked if line[0] else needed * different.get(op.index, 1.0))
         entry[1] += asked
-    found: dict[int, float] = {}
-    for i in beside_arithmetic(facts.program):
-        if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):
-            place = line_of(i)
-            key = (i.opcode.is_store, place) if place is not None else None
-            needed, asked = sums.get(key, (0.0, 0.0)) if key is not None else (0.0, 0.0)
-            if asked and needed != asked:
-                found[i.index] = needed / asked
-    return found
+    shares = {line: needed / asked for line, (needed, asked) in sums.items() if asked and needed != asked}
+    return at_instructions(facts.program, shares)
 
 
 def _bytes(op: Operation, arguments: Mapping[str, int | float], request: float) -> tuple[float, float]:

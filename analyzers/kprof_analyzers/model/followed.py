@@ -1,21 +1,18 @@
 """Loads that read on in what the iteration before has fetched: a row's scales, one a block of K."""
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes
 from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.model.access_lines import AccessLine, accesses_of, at_instructions
 from kprof_analyzers.model.entries import ends
 from kprof_analyzers.model.scalars import Evaluator
-from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
-from kprof_analyzers.source_lines import line_of
 
 
 def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: float) -> dict[int, float]:
     """Positions of loads that mostly find their data in L2, to the share of the iterations that ask for more.
 
-    The compiler's instructions are distinguished by source line only: those of a line are counted where all loads of
-    that line are like that, with the largest share.
+    Those of a line are counted where all of its loads are like that, with the largest share.
 
     Args:
         facts: the kernel.
@@ -24,23 +21,14 @@ def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: flo
     """
     if facts.ttgir is None or evaluator is None:
         return {}
-    found: dict[tuple[str, int], float] = {}
-    for op in facts.ttgir.operations:
+    found: dict[AccessLine, float] = {}
+    for op, line in accesses_of(facts.ttgir):
         # What the compiler has peeled off a loop is outside of the assembly's, too.
-        if is_load(op) and op.loop is not None and (place := line_of(op)) is not None:
-            found[place] = max(found.get(place, 0.0), _begun(evaluator, op, request))
-    if not any(share < 1 for share in found.values()):
-        return {}
-    looped = {i for loop in facts.program.loops for i in loop.instructions}
-    return {
-        i.index: found[place]
-        for i in beside_arithmetic(facts.program)
-        if i.opcode.cls is InstructionClass.VMEM
-        and i.opcode.is_load
-        and i.index in looped
-        and (place := line_of(i)) is not None
-        and found.get(place, 1.0) < 1
-    }
+        if is_load(op) and op.loop is not None:
+            found[line] = max(found.get(line, 0.0), _begun(evaluator, op, request))
+    positions = at_instructions(facts.program, {line: share for line, share in found.items() if share < 1})
+    looped = {i for loop in facts.program.loops for i in loop.instructions} if positions else set()
+    return {position: share for position, share in positions.items() if position in looped}
 
 
 def _begun(evaluator: Evaluator, load: Operation, request: float) -> float:

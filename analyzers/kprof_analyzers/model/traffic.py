@@ -304,10 +304,10 @@ def kept(shared: Sharing, repeated: float, total: int, sizes: tuple[float, float
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:
     """How many workgroups, one after the other, load no more different bytes than the Infinity Cache holds."""
-    listed = [a for a in known if isinstance(a.corners, list)]
-    most = max((len(a.corners) for a in listed if isinstance(a.corners, list)), default=together)
+    listed = [(a.corners, a.tile_bytes * a.times) for a in known if isinstance(a.corners, list)]
+    most = max((len(corners) for corners, _ in listed), default=together)
     held = sum(a.tile_bytes * a.times for a in known if not isinstance(a.corners, list))
-    new = [_first_uses(a.corners, a.tile_bytes * a.times) for a in listed if isinstance(a.corners, list)]
+    new = [_first_uses(corners, moved) for corners, moved in listed]
     for number, loaded in enumerate(map(sum, zip(*new, strict=True))):
         held += loaded
         if held > size:
@@ -315,12 +315,12 @@ def _window(known: Sequence[Access], together: int, size: float) -> int:
     return most
 
 
-def _first_uses(corners: Sequence[int], size: float) -> list[float]:
+def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
     """Bytes of each workgroup's tile that none before it has loaded."""
     seen: set[int] = set()
     found = []
     for corner in corners:
-        found.append(0.0 if corner in seen else size)
+        found.append(0.0 if corner in seen else moved)
         seen.add(corner)
     return found
 

@@ -137,13 +137,9 @@ def _trips(iterations: Value | None, factor: int, loop: Operation, *, queue: boo
         return Trips(ASSUMED, source=source, operation=loop)
     each = [iterations] if isinstance(iterations, int) else iterations
     counts = tuple(t / factor for t in each) if each else (0.0,)
-    if queue:
-        mean = sum(counts) / len(counts)
-        uneven = counts if len(set(counts)) > 1 else ()
-        source = "the launch's arguments; tiles taken from a counter, one after the other"
-        return Trips(mean, uneven, True, source, loop, unrolled=factor)
-    each_of_them = counts if len(set(counts)) > 1 else ()
-    return Trips(sum(counts) / len(counts), each_of_them, True, _source(factor), loop, unrolled=factor)
+    source = "the launch's arguments; tiles taken from a counter, one after the other" if queue else _source(factor)
+    uneven = counts if len(set(counts)) > 1 else ()
+    return Trips(sum(counts) / len(counts), uneven, True, source, loop, unrolled=factor)
 
 
 def _source(factor: int) -> str:

@@ -20,9 +20,13 @@ COMPARE = {
     "sge": operator.ge,
     "uge": operator.ge,
 }
-MODULE = """\
+HEAD = """\
 #b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}}>
 module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+"""
+MODULE = (
+    HEAD
+    + """\
   tt.func public @k(%x_ptr: !tt.ptr<f16>, %n: i32, %count: i32) {{
     %c0 = arith.constant 0 : i32
     %by = arith.constant {by} : i32
@@ -45,6 +49,7 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.th
   }}
 }}
 """
+)
 
 
 def facts(text, grid, **arguments):
@@ -83,9 +88,9 @@ def test_what_is_not_known_is_not_counted():
         assert live_shares(facts(text, grid, **known)) == {}
 
 
-LOOP = """\
-#b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}}>
-module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+LOOP = (
+    HEAD
+    + """\
   tt.func public @k(%x_ptr: !tt.ptr<f16>, %n: i32, %count: i32) {{
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
@@ -105,6 +110,7 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.th
   }}
 }}
 """
+)
 
 
 @given(
@@ -124,9 +130,9 @@ def test_what_begins_anew_in_a_loop_is_no_straight_line(how, blocks, deep, count
         assert found.share == 1
 
 
-QUOTIENT = """\
-#b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}}>
-module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+QUOTIENT = (
+    HEAD
+    + """\
   tt.func public @k(%x_ptr: !tt.ptr<f16>, %images: i32) {{
     %tile = arith.constant {tile} : i32
     %w = arith.constant dense<{width}> : tensor<{tile}xi32, #b>
@@ -148,6 +154,7 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.th
   }}
 }}
 """
+)
 
 
 @given(
