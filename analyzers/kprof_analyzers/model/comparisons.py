@@ -61,12 +61,12 @@ class _Sides:
     right: str
     scale: int = 1
 
-    def rooms(self, below: Value | None, above: Value | None, size: int) -> list[int] | None:
-        """How far the right side is above the left one, for each workgroup."""
+    def rooms(self, below: Value | None, above: Value | None) -> Value | None:
+        """How far the right side is above the left one."""
         if below is None or above is None:
             return None
-        pairs = zip(_listed(above, size), _listed(below, size), strict=True)
-        return [self.scale * high - low for high, low in pairs]
+        high = above if self.scale == 1 else each_of(operator.mul, above, self.scale)
+        return each_of(operator.sub, high, below)
 
 
 class MaskReader:
@@ -178,70 +178,69 @@ class MaskReader:
         if strayed is not None:
             found = [passes(room) for turn in strayed for room in turn]
             return (sum(found) / (extent * len(found)), max(found) / extent) if found else None
-        ends = [*first, *(one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True))]
-        least, most = passes(min(ends)), passes(max(ends))
-        looked_at = {many: range(0, many, -(-many // _ITERATIONS)) for many in set(times)}
-        total = sum(count * len(looked_at[many]) for many, count in Counter(times).items())
+        last = each_of(operator.add, first, each_of(operator.mul, steps, each_of(operator.sub, times, 1)))
+        least, most = passes(min(_least(first), _least(last))), passes(max(_most(first), _most(last)))
         fullest = max(least, most) / extent
         if least == most:
-            return least * total / (extent * total), fullest
-        passed = 0
-        for (one, by, many), count in Counter(zip(first, steps, times, strict=True)).items():
-            passed += count * _summed(one, by, looked_at[many], passes)
+            return least / extent, fullest
+        size = len(self.evaluator.programs)
+        each = Counter(zip(*(_listed(value, size) for value in rooms), strict=True))
+        looked_at = {many: range(0, many, -(-many // _ITERATIONS)) for _, _, many in each}
+        total = sum(count * len(looked_at[many]) for (_, _, many), count in each.items())
+        passed = sum(count * _summed(one, by, looked_at[many], passes) for (one, by, many), count in each.items())
         return passed / (extent * total), fullest
 
-    def _rooms(self, sides: _Sides) -> tuple[list[int], list[int], list[int]] | None:
-        """How far the right side's first number is above the left one's, for each workgroup.
+    def _rooms(self, sides: _Sides) -> tuple[Value, Value, Value] | None:
+        """How far the right side's first number is above the left one's.
 
         In the first iteration, how much more from one iteration to the next, and how many iterations.
         """
-        size = len(self.evaluator.programs)
-        now = sides.rooms(self._now(sides.left), self._now(sides.right), size)
+        now = sides.rooms(self._now(sides.left), self._now(sides.right))
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
         iterations = 1 if loop is None else self.evaluator.trips(loop)
         if now is None or iterations is None or (loop is not None and loop.name != "scf.for"):
             return None
         if loop is None:
-            return now, [0] * size, [1] * size
+            return now, 0, 1
         later = self._room_at(loop, 1, sides)
         if later is None:
             return None
-        times = [max(1, many) for many in _listed(iterations, size)]
-        return now, list(map(operator.sub, later, now)), times
+        return now, each_of(operator.sub, later, now), each_of(max, iterations, 1)
 
     def _now(self, name: str) -> Value | None:
         value = self.evaluator.certain(name)
         # Without a grid it is not known which workgroups there are.
         return value if self.grid_known or isinstance(value, int) else None
 
-    def _strayed(self, sides: _Sides, rooms: tuple[list[int], list[int], list[int]]) -> list[list[int]] | None:
+    def _strayed(self, sides: _Sides, rooms: tuple[Value, Value, Value]) -> list[list[int]] | None:
         """What :meth:`_rooms` gives for some iterations where it does not grow by as much in each; else ``None``.
 
         Empty where that cannot be worked out.
         """
         first, steps, times = rooms
         loop = None if self.access.loop is None else self.evaluator.module.operations[self.access.loop]
-        if loop is None or max(times) < 3 or not (self._bends(sides.left) or self._bends(sides.right)):
+        if loop is None or _most(times) < 3 or not (self._bends(sides.left) or self._bends(sides.right)):
             return None
-        going_on = [one + by * (many - 1) for one, by, many in zip(first, steps, times, strict=True)]
-        last = self._room_at(loop, [many - 1 for many in times], sides)
-        if last == going_on:
-            return None
+        size, before = len(self.evaluator.programs), each_of(operator.sub, times, 1)
+        going_on = each_of(operator.add, first, each_of(operator.mul, steps, before))
+        last = self._room_at(loop, before, sides)
         if last is None:
             return []
-        turns = [[int(n * _GOLDEN % 1 * many) for many in times] for n in range(min(_STRAYED, max(times)))]
+        if _listed(last, size) == _listed(going_on, size):
+            return None
+        many = _listed(times, size)
+        turns = [[int(n * _GOLDEN % 1 * one) for one in many] for n in range(min(_STRAYED, max(many)))]
         found = [self._room_at(loop, turn, sides) for turn in turns]
-        return [one for one in found if one is not None]
+        return [_listed(one, size) for one in found if one is not None]
 
     def _bends(self, value: str) -> bool:
         """Whether a loop works numbers out otherwise than by adding and multiplying."""
         before = self.flow.back(value, stop=is_load, carried=False)
         return any(op.loop is not None and PURE.get(op.name, 0) > 1 and op.name not in _STRAIGHT for op in before)
 
-    def _room_at(self, loop: Operation, turn: Value, sides: _Sides) -> list[int] | None:
+    def _room_at(self, loop: Operation, turn: Value, sides: _Sides) -> Value | None:
         """How far the right side's first number is above the left one's in an iteration of each workgroup."""
-        below, above = self._in_iteration(loop, turn, sides.left, sides.right)
-        return sides.rooms(below, above, len(self.evaluator.programs))
+        return sides.rooms(*self._in_iteration(loop, turn, sides.left, sides.right))
 
     def _in_iteration(self, loop: Operation, turn: Value, *names: str) -> tuple[Value | None, ...]:
         """Values in an iteration of a loop, 0 the first; what it carries is taken to change by as much in each."""
@@ -297,3 +296,11 @@ def _shape_of(op: Operation) -> tuple[int, ...]:
 
 def _listed(value: Value, size: int) -> list[int]:
     return [value] * size if isinstance(value, int) else value
+
+
+def _least(value: Value) -> int:
+    return value if isinstance(value, int) else min(value)
+
+
+def _most(value: Value) -> int:
+    return value if isinstance(value, int) else max(value)

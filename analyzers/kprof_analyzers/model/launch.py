@@ -1,6 +1,8 @@
 """How the workgroups of a launch are spread over the GPU."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from kprof.analysis import KernelFacts
@@ -82,20 +84,22 @@ def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
     return Spread(total, grid, resident, float(full), last, min(units, total), True, tuple(assumptions))
 
 
-def together(where: Spread, xcds: int) -> tuple[list[Program], int]:
+def together(where: Spread, xcds: int) -> tuple[Sequence[Program], int]:
     """Workgroups from the middle of the launch in the order in which they are assigned, and how many run together."""
     most = min(where.total, _MOST_TOGETHER)
     count = min(most, where.active * where.resident)
     first = (where.total - most) // 2 // xcds * xcds
-    return [_program(n, where.grid) for n in range(first, first + most)], count
+    return _workgroups(first, most, most, where.grid), count
 
 
-def samples(where: Spread) -> list[Program]:
+def samples(where: Spread) -> Sequence[Program]:
     """Workgroups spread evenly over the launch."""
-    count = min(where.total, _SAMPLES)
-    return [_program(n * where.total // count, where.grid) for n in range(count)]
+    return _workgroups(0, min(where.total, _SAMPLES), where.total, where.grid)
 
 
-def _program(number: int, grid: Program) -> Program:
-    x, rest = number % grid[0], number // grid[0]
-    return x, rest % grid[1], rest // grid[1]
+@lru_cache(maxsize=16)
+def _workgroups(first: int, count: int, span: int, grid: Program) -> tuple[Program, ...]:
+    """So many of the ``span`` workgroups from the first one on, evenly spaced."""
+    wide, high, _ = grid
+    numbers = range(first, first + count) if count == span else [first + n * span // count for n in range(count)]
+    return tuple((n % wide, n // wide % high, n // wide // high) for n in numbers)

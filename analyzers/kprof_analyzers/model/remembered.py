@@ -135,7 +135,7 @@ def _set_by_loops(flow: Dataflow) -> frozenset[str]:
 def ways_of(
     module: Module,
     given: tuple[tuple[str, int], ...],
-    programs: tuple[int, ...],
+    programs: tuple[tuple[int, int, int], ...],
     grid: tuple[int, int, int],
 ) -> Ways:
     """Ways that all evaluators of the same module, arguments and workgroups share.
@@ -143,7 +143,7 @@ def ways_of(
     Args:
         module: the TTGIR.
         given: arguments with their values.
-        programs: the workgroups' numbers on three axes, one after the other.
+        programs: the workgroups' numbers on three axes.
         grid: the whole grid.
     """
     del programs, grid  # The results differ with them.

@@ -9,7 +9,6 @@ apart, and marked so that it never becomes a trip count.
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 
 from kprof.analysis import Endless
 from kprof.inputs.mlir import Module, Operation
@@ -73,7 +72,7 @@ class Evaluator:
         self._contents = {names.index(name) + 1: held for name, held in (contents or {}).items() if name in names}
         self._given: dict[str, Value | None] = dict(given)
         self._known = NamedValues(given, given)
-        self._ways = ways_of(module, tuple(given.items()), tuple(chain.from_iterable(programs)), grid)
+        self._ways = ways_of(module, tuple(given.items()), tuple(programs), grid)
         self._too_deep = False
         self._variables: dict[int, dict[str, Value]] = {}
 

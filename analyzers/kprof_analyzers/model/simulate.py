@@ -10,6 +10,7 @@ the smaller number. Each wait counter is a queue of completion times that only g
 # ruff: noqa: FURB136, PLR1730  # max() is a call, and there are thousands of comparisons in one simulation.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from kprof_analyzers.model.program import (
     BARRIER,
@@ -152,6 +153,7 @@ class Simulator:
         self.ready = [[0.0] * setting.results for _ in range(total)]
         self.arrived = [0] * groups
         self.since = [0.0] * total
+        self.released: list[tuple[float, int]] = []
         self.spent = [0.0] * (CAUSE_COUNT * max(setting.positions, 1))
         self.iterations: dict[int, IterationTimes] = {}
         self.vector_free = self.matrix_free = self.scalar_free = self.port_free = self.lds_free = self.l1_free = 0.0
@@ -181,31 +183,20 @@ class Simulator:
 
     def run(self) -> SimulationResult:
         """Step until all wavefronts have ended."""
-        now, at, ops, where, table, length = self.now, self.at, self.ops, self.where, self.steppers(), len(self.ops)
-        total = len(now)
-        ended = [0.0] * total
-        left = total
-        waves = range(total)
+        at, ops, where, table, length = self.at, self.ops, self.where, self.steppers(), len(self.ops)
+        ended = [0.0] * len(self.now)
         several = self.simds if self.simds > 1 else 0
-        while left:
-            if total == 2:
-                wave = 0 if now[0] <= now[1] else 1
-                mine, limit = now[wave], now[1 - wave]
-            else:
-                mine = min(now)
-                wave = now.index(mine)
-                now[wave] = _NEVER
-                limit = min(now) if total > 1 else _NEVER
-            if mine == _NEVER:
-                break
-            if several:
+        # Those that can go on, the one that is behind most first.
+        queue = sorted((begin, wave) for wave, begin in enumerate(self.now))
+        while queue:
+            mine, wave = heappop(queue)
+            limit = queue[0][0] if queue else _NEVER
+            if several and wave % several != self.simd:
                 self._select_simd(wave % several)
             position = at[wave]
             while mine <= limit:
                 if position == length:
-                    ended[wave] = mine
-                    mine = _NEVER
-                    left -= 1
+                    ended[wave], mine = mine, _NEVER
                     break
                 op = ops[position]
                 kind = op[0]
@@ -217,11 +208,14 @@ class Simulator:
                 mine = table[kind](wave, op, mine, where[position])
                 position = at[wave]
                 if kind in _BARRIERS:
-                    limit = min((now[w] for w in waves if w != wave), default=_NEVER)
                     if mine == _NEVER:
                         break
+                    while self.released:
+                        heappush(queue, self.released.pop())
+                    limit = queue[0][0] if queue else _NEVER
             at[wave] = position
-            now[wave] = mine
+            if mine != _NEVER:
+                heappush(queue, (mine, wave))
         return SimulationResult(
             max(ended), self.spent, self.iterations, self.matrix_busy / self.simds, self.vector_busy / self.simds
         )
@@ -366,7 +360,8 @@ class Simulator:
         end = now + 2 * self.issue
         for other in range(group * self.waves, (group + 1) * self.waves):
             self.spent[where + _BARRIER] += end - self.since[other]
-            self.now[other] = end
+            if other != wave:
+                self.released.append((end, other))
         return end
 
     def _split(self, wave: int, op: Op, now: float, where: int) -> float:

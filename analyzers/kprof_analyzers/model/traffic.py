@@ -4,8 +4,10 @@ Workgroups of one XCD that load a tile at the same time share it in L2; those of
 Cache. A tile differs from another in the address of its first element, evaluated from the TTGIR.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Operation, TensorType
@@ -307,6 +309,8 @@ def _window(known: Sequence[Access], together: int, size: float) -> int:
     listed = [(a.corners, a.tile_bytes * a.times) for a in known if isinstance(a.corners, list)]
     most = max((len(corners) for corners, _ in listed), default=together)
     held = sum(a.tile_bytes * a.times for a in known if not isinstance(a.corners, list))
+    if held + sum(len(set(corners)) * moved for corners, moved in listed) <= size:
+        return most
     new = [_first_uses(corners, moved) for corners, moved in listed]
     for number, loaded in enumerate(map(sum, zip(*new, strict=True))):
         held += loaded
@@ -317,11 +321,10 @@ def _window(known: Sequence[Access], together: int, size: float) -> int:
 
 def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
     """Bytes of each workgroup's tile that none before it has loaded."""
-    seen: set[int] = set()
-    found = []
-    for corner in corners:
-        found.append(0.0 if corner in seen else moved)
-        seen.add(corner)
+    found = [0.0] * len(corners)
+    # Of equal tiles the first one stays.
+    for number in dict(zip(reversed(corners), range(len(corners) - 1, -1, -1), strict=True)).values():
+        found[number] = moved
     return found
 
 
@@ -331,8 +334,9 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
     Of the workgroups that have as many before them; where there are few of these, of the first ones among themselves.
     """
     if len(members) < _SEEN * window:
-        first = [n for n in members if n < window] or members
-        return len({corners[n] for n in first}) / len(first)
+        # Members are in order.
+        first = members[: bisect_left(members, window)] or members
+        return len({*map(corners.__getitem__, first)}) / len(first)
     last: dict[int, int] = {}
     missed = looked_at = 0
     for n in members:
@@ -344,25 +348,27 @@ def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> floa
     return missed / looked_at
 
 
-def _different(access: Access, members: Sequence[int]) -> int:
-    """Different tiles of some workgroups."""
-    corners = access.corners
-    return 1 if not isinstance(corners, list) else len({corners[n] for n in members})
-
-
 def _unique(access: Access, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
     """Share of different tiles on one XCD of what runs together, and on the GPU in the window.
 
     A tile that is the same everywhere is loaded once.
     """
-    if not isinstance(access.corners, list):
+    corners, live = access.corners, access.live
+    if not isinstance(corners, list):
         return min(1.0, xcds / together), 1 / window
-    live, every = access.live, range(len(access.corners))
-    at_work = [n for n in every if live is None or live[n]] or list(every)
+    every = range(len(corners))
+    at_work = every if live is None else list(compress(every, live)) or every
+    running = at_work[: bisect_left(at_work, together)]
+    parts = _on_xcds(running, xcds, together, in_blocks=in_blocks)
+    each = [len({*map(corners.__getitem__, part)}) / len(part) for part in parts] or [1.0]
+    return sum(each) / len(each), _missed(corners, at_work, window)
+
+
+def _on_xcds(running: Sequence[int], xcds: int, together: int, *, in_blocks: bool) -> list[Sequence[int]]:
+    """Workgroups by the XCD that they run on, in the order in which XCDs get their first one."""
+    if not in_blocks and isinstance(running, range):
+        return [running[first::xcds] for first in range(min(xcds, len(running)))]
     parts: dict[int, list[int]] = {}
-    for n in at_work:
-        if n >= together:
-            break
+    for n in running:
         parts.setdefault(n * xcds // together if in_blocks else n % xcds, []).append(n)
-    each = [_different(access, part) / len(part) for part in parts.values()] or [1.0]
-    return sum(each) / len(each), _missed(access.corners, at_work, window)
+    return [*parts.values()]

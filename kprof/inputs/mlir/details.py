@@ -42,32 +42,41 @@ class OperationDetails:
     """
 
     def __init__(self, op: WrittenOperation, readers: Readers) -> None:
-        """Find where the position and the types begin."""
+        """Nothing is read yet."""
         self._op, self._readers = op, readers
+
+    @cached_property
+    def _parts(self) -> tuple[str, str, str, str]:
+        """The text up to the types, the types, what follows the regions, and the position."""
+        op, tail = self._op, ""
         text, place = _split_location(op.text)
-        self._tail = ""
         region = text.endswith("{")
         if region:
             text = text[:-1].rstrip()
-        self._body, self._signature = _split_types(text)
+        body, signature = _split_types(text)
         if region:
-            self._tail, place = _split_location(op.tail)
-            if not self._signature and " : " in self._tail:
-                self._tail, _, self._signature = self._tail.rpartition(" : ")
+            tail, place = _split_location(op.tail)
+            if not signature and " : " in tail:
+                tail, _, signature = tail.rpartition(" : ")
         elif op.tail:
-            self._tail = _split_location(op.tail)[0]
-        self._place = place
-        self._plain = _without_braces(self._body)
+            tail = _split_location(op.tail)[0]
+        return body, signature, tail, place
+
+    @cached_property
+    def _plain(self) -> str:
+        return _without_braces(self._parts[0])
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
         """SSA names of the operands."""
-        return _operands(self._op, self._plain)
+        text = self._op.text
+        # Names stand before the types, and in nothing else but braces and strings.
+        return tuple(_OPERAND.findall(text)) if _is_plain(text) else _operands(self._op, self._plain)
 
     @cached_property
     def attributes(self) -> dict[str, Any]:
         """Attributes in braces."""
-        return {**_attributes(self._body), **_attributes(self._tail)}
+        return {**_attributes(self._parts[0]), **_attributes(self._parts[2])}
 
     @cached_property
     def modifiers(self) -> dict[str, str]:
@@ -77,12 +86,12 @@ class OperationDetails:
     @cached_property
     def types(self) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
         """Types of operands, and of results."""
-        return _types(self._op, self._plain, self._signature, self._readers.types)
+        return _types(self._op, self._plain, self._parts[1], self._readers.types)
 
     @cached_property
     def location(self) -> tuple[MlirFrame, ...]:
         """Frames, innermost first."""
-        return self._readers.locations.frames(self._place)
+        return self._readers.locations.frames(self._parts[3])
 
 
 def _split_location(text: str) -> tuple[str, str]:
@@ -148,6 +157,11 @@ def _without_braces(text: str) -> str:
         at = end + 1
     parts.append(text[at:])
     return "".join(parts)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has no attributes in braces, regions or strings."""
+    return "{" not in text and '"' not in text
 
 
 def _operands(op: WrittenOperation, body: str) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "kernel.build": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "kernel._iterations": ((0.4999,), "rounds up, but for whole numbers"),
     "kernel._steady": ((3, 0.05), "when a loop has settled: ends the simulation of it"),
+    "launch._workgroups": ((16,), "launches whose workgroups are kept"),
     "launch._MOST_TOGETHER": ((1024,), "bound on work"),
     "launch._SAMPLES": ((512,), "bound on work"),
     "comparisons.(_STRAYED, _GOLDEN)": ((32, 0.6180339887498949), "bound on work, and how iterations are spread"),
