@@ -6,6 +6,7 @@ fewer of them. So the loop is simulated at that clock, without the limit that po
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,9 @@ def figures(facts: Facts, problem: Problem) -> dict[str, Any]:
     assert known is not None
     traced, simulated = candidate.matrix_share, matrix_share(known)
     tile = tuple(candidate.config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
+    depth = candidate.points[0].shape["K"]
     form = closed_form(int(tile[0]), int(tile[1]))
-    return {"tile": tile, "matrix_share": traced, "simulated_share": simulated, "closed_form": form}
+    return {"tile": (*tile, depth), "matrix_share": traced, "simulated_share": simulated, "closed_form": form}
 
 
 def matrix_share(facts: "KernelFacts", clock_mhz: float = TRACED_MHZ) -> float:
@@ -79,15 +81,16 @@ def loop_cycles(facts: "KernelFacts", clock_mhz: float) -> tuple[float, float]:
 
 
 def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Percentage points between traced and simulated shares, and how often the fuller of two kernels is."""
+    """Percentage points between traced and simulated shares, and how often the fuller of two kernels of a tile is."""
     known = [one for one in shown if one["matrix_share"] is not None]
     off = [100 * (one["simulated_share"] - one["matrix_share"]) for one in known]
     by_tile: dict[Any, list[Mapping[str, Any]]] = {}
     for one in known:
         by_tile.setdefault(one["tile"], []).append(one)
+    pairs = [pair for listed in by_tile.values() for pair in combinations(listed, 2)]
     ordered = [
         (first["simulated_share"] < second["simulated_share"]) == (first["matrix_share"] < second["matrix_share"])
-        for first, second in (listed for listed in by_tile.values() if len(listed) == 2)
+        for first, second in pairs
     ]
     if not known:
         return {}
@@ -97,6 +100,6 @@ def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "most_points": max(map(abs, off)),
         "mean_of_signed_points": fmean(off),
         "closed_form_off_by_points": fmean(100 * abs(one["closed_form"] - one["matrix_share"]) for one in known),
-        "tiles_of_both": len(ordered),
+        "pairs_of_kernels": len(ordered),
         "order_right": fmean(ordered) if ordered else None,
     }

@@ -5,8 +5,11 @@ import csv
 import pytest
 
 from benchmarks.model import tiles
+from benchmarks.model.compiling import Facts, Point
 from benchmarks.model.data import Row, Rows, later
 from benchmarks.model.families import gluon
+
+NEEDED = "compute_efficient_padded_shared_layout"
 
 
 def row(kernel="v7_sliceN", variant="base", share="56.92", tile=(256, 128)):
@@ -17,15 +20,15 @@ def row(kernel="v7_sliceN", variant="base", share="56.92", tile=(256, 128)):
 
 
 def test_the_stock_compile_of_known_kernels_is_read():
-    rows = Rows([row(), row("v5_local_prefetch", share=""), row(variant="llir"), row("v8_sliceMN")])
+    rows = Rows([row(), row("v5_local_prefetch", share=""), row(variant="llir"), row("v9_beyond_hotloop")])
     first, second = gluon.problems(rows, False)
     assert first.name == "v7_sliceN 256x128x64"
     assert first.candidates[0].points[0].config == {
-        "BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "HALVES": 2, "num_warps": 4,
+        "BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "DESIGN": "halves", "num_warps": 4,
     }  # fmt: skip
     assert first.candidates[0].points[0].product == "MI355X"
     assert first.candidates[0].matrix_share == pytest.approx(0.5692)
-    assert second.candidates[0].points[0].config["HALVES"] == 1
+    assert second.candidates[0].points[0].config["DESIGN"] == "ahead"
     assert second.candidates[0].matrix_share is None
     assert sum(rows.skipped.values()) == 2
 
@@ -54,7 +57,9 @@ def test_points_and_the_order_of_two_kernels():
     assert found["most_points"] == pytest.approx(7)
     assert found["mean_of_signed_points"] == pytest.approx((2 - 3 + 4 - 7) / 4)
     assert found["closed_form_off_by_points"] == pytest.approx((10 + 0 + 20 + 10) / 4)
-    assert (found["tiles_of_both"], found["order_right"]) == (2, 0.5)
+    assert (found["pairs_of_kernels"], found["order_right"]) == (2, 0.5)
+    three = tiles.summary([one("a", 0.5, 0.52), one("a", 0.6, 0.57), one("a", 0.7, 0.55)])
+    assert (three["pairs_of_kernels"], three["order_right"]) == (3, pytest.approx(2 / 3))
     assert tiles.summary([one("c", None, 0.2)]) == {}
 
 
@@ -65,3 +70,19 @@ def test_points_and_the_order_of_two_kernels():
 def test_the_closed_form_is_amds(rows, columns, percent):
     """The column of predictions in docs/tcp_bound_tile_model.md of ROCm/gfx950-gluon-tutorials."""
     assert 100 * tiles.closed_form(rows, columns) == pytest.approx(percent, abs=0.6)
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(("design", "steps"), [("ahead", 1), ("unrolled", 2), ("halves", 2), ("quarters", 2)])
+def test_a_loop_multiplies_whole_steps_of_its_tile(design, steps):
+    if not hasattr(pytest.importorskip("triton.experimental.gluon.language").amd.cdna4, NEEDED):
+        pytest.skip("Triton's own choice of places in LDS came with 3.8")
+    config = {"BLOCK_M": 64, "BLOCK_N": 128, "BLOCK_K": 64, "DESIGN": design, "num_warps": 4}
+    point = Point("gluon_gemm", {"M": 1024, "N": 2048, "K": 8192}, config, "MI355X")
+    facts = Facts()
+    (known,) = facts.prepare([point])
+    assert known is not None, facts.failures
+    matrix, cycles = tiles.loop_cycles(known, 2400)
+    # A matrix instruction of 16 x 16 x 32 takes 16 cycles of its SIMD, and each of four has a quarter of them.
+    assert matrix == 16 * steps * 64 * 128 * 64 / (16 * 16 * 32) / 4
+    assert cycles > matrix
