@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.model import metrics, tiles, traced, validity
+from benchmarks.model import least, metrics, tiles, traced, validity
 from benchmarks.model.baselines import most_common, resource_us, roofline_us, share_of_common
 from benchmarks.model.compiling import Facts, Point, stopwatch
 from benchmarks.model.problem import Candidate, Family, Problem
@@ -37,6 +37,7 @@ class Scored:
         sort: why the range is as wide as it is, of the longest launch.
         added: what the way of timing adds to a published time, microseconds.
         shares: of the predicted time of all launches, by cause.
+        floor: what its own code takes at least, where the published time could be below that, microseconds; else 0.
     """
 
     candidate: Candidate
@@ -50,11 +51,17 @@ class Scored:
     sort: str = "usual"
     added: float = 0.0
     shares: Mapping[str, float] = field(default_factory=dict)
+    floor: float = 0.0
 
     @property
     def timed(self) -> float:
         """The prediction as it would have been published: with what the way of timing adds, microseconds."""
         return self.us + self.added
+
+    @property
+    def another_code(self) -> bool:
+        """Whether the published time is one that the compiled code cannot have."""
+        return self.floor > (self.candidate.time_us or 0.0)
 
 
 @dataclass
@@ -173,6 +180,11 @@ NOT_TIMED = {"validity": validity.figures, "loop": traced.figures}
 """Questions that are no times."""
 
 
+def _floor(model: Model, family: Family, one: Scored) -> float:
+    launches = model.facts.prepare(one.candidate.points) if family.name in least.FAMILIES else ()
+    return least.floor_of(family.name, launches, one.us, one.candidate.time_us)
+
+
 def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Judged]:
     """Results of a family's problems."""
     if family.question in NOT_TIMED:
@@ -185,7 +197,7 @@ def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Jud
     results = []
     for problem in problems:
         scored, failed = model.score(problem)
-        scored = [replace(one, added=family.timing.usual) for one in scored]
+        scored = [replace(one, added=family.timing.usual, floor=_floor(model, family, one)) for one in scored]
         if not scored:
             results.append(Judged(problem, {}, [], failed))
             continue

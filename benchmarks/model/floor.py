@@ -1,13 +1,6 @@
-"""The least time that the code which we compiled can take: published times below it were another code's.
-
-For the floor every load is a hit in an idle L2, every spilled register one in L1, there is bandwidth without end, the
-clock is the data sheet's, the launch is free and the power has no limit; what remains is the order of the
-instructions, their waits, and the pipes inside of a CU. A tile that is loaded once cannot lie in L1, so that no memory
-system runs this code faster.
-"""
+"""The part of the report about rows that our compile of the measured kernel cannot have (:mod:`.least`)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -15,30 +8,15 @@ from benchmarks.model import metrics
 from benchmarks.model.compiling import Facts
 from benchmarks.model.evaluate import Judged
 from benchmarks.model.layout import aligned, markdown
+from benchmarks.model.least import FAMILIES
 from benchmarks.model.problem import Family
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
 
-FAMILIES = ("tritonblas", "streamk", "tune_gemm")
-"""Families whose kernels are the measured ones, timed on the GPU."""
 LEAST_US = 5.0
 """Published times of winners below this are not credible."""
 _GROUPS = ("under the floor of our code", "spilled registers in a loop", "loads of two bytes", "others")
-
-
-def floor_us(facts: "KernelFacts") -> float:
-    """Microseconds that the launch's instructions take at least."""
-    from kprof_analyzers.model import Effects
-    from kprof_analyzers.model.kernel import build, predict_model
-    from kprof_analyzers.model.simulate import MemoryPath
-
-    model = build(facts, Effects(vector_memory=False, matrix_power=False, launch_overhead=False))
-    known = model.machine.latency
-    near, hit = known.get("l1", 0.0), known.get("l2", 0.0)
-    return predict_model(
-        replace(model, paths=(MemoryPath(0.0, hit), MemoryPath(0.0, 0.0), MemoryPath(0.0, near)))
-    ).time_us
 
 
 def group(facts: "KernelFacts", floor: float, measured: float) -> str:
@@ -73,11 +51,10 @@ def figures(facts: Facts, chosen: Sequence[Family], results: Mapping[str, Sequen
                     continue
                 if family.question == "order":
                     seen.add(one.code)
-                floor = floor_us(launches[0])
-                name = group(launches[0], floor, measured)
+                name = group(launches[0], one.floor, measured)
                 ratios[name].append(one.timed / measured)
                 if name == _GROUPS[0] and not family.private:
-                    row = {"measured_us": measured, "floor_us": floor, "predicted_us": one.us}
+                    row = {"measured_us": measured, "floor_us": one.floor, "predicted_us": one.us}
                     under.append({"problem": judged.problem.name, "config": _words(one.candidate.config), **row})
         for name, found in ratios.items():
             if found:

@@ -33,9 +33,9 @@ def _share(value: float | None) -> str:
 
 def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Title, header and lines of the tables."""
-    header = ["family", "times", "fitted on", "in range", "as published", "left out", "high / low"]
+    header = ["family", "times", "another code's", "fitted on", "in range", "as published", "left out", "high / low"]
     lines = [
-        [one["family"], str(one["times"]), str(one["fitted"]),
+        [one["family"], str(one["times"]), str(one["another_code"] or "-"), str(one["fitted"]),
          *(_share(one[key]) for key in ("covered", "as_published", "left_out")), f"{one['width']:.1f}"]
         for one in found["coverage"]
     ]  # fmt: skip
@@ -111,10 +111,12 @@ def show(found: Mapping[str, Any]) -> None:
 _SURENESS = """\
 *in range*: the published time without what the way of timing adds (10 to 20 us of `do_bench`, up to 110 us where
 Python's launch and a synchronisation are in the time) lies between `low_us` and `high_us`. *as published*: the
-published time itself does. *left out*: in ranges that were fitted on the other families only. *fitted on*: times of
-which the way of timing leaves a fifth open at most (nearly any range holds the others), and none of families in which
-another kernel stands in for the timed one, or the host's work is in the time. Times of published winners under 5 us are
-left out.
+published time itself does. *another code's*: published times, not among the others, that are below what the
+instructions of the code that is predicted take with every load a hit (see *What our compile can do at all*): they
+say nothing about its prediction. *left out*: in ranges that were fitted on the other families only. *fitted on*:
+times of which the way of timing leaves a fifth open at most (nearly any range holds the others), and none of families
+in which another kernel stands in for the timed one, or the host's work is in the time. Times of published winners under
+5 us are left out.
 
 Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
 those whose times differ by more than 3 %), and by how much the median. *certainty* is the same share with every family

@@ -56,7 +56,8 @@ def _sweeps(family: Family, results: Sequence[Judged]) -> list[list[Scored]]:
 
 
 def _timed(rows: Sequence[Scored]) -> list[Scored]:
-    return distinct([one for one in rows if one.candidate.time_us and not one.candidate.suspect])
+    timed = [one for one in rows if one.candidate.time_us and not one.candidate.suspect and not one.another_code]
+    return distinct(timed)
 
 
 def _after(rows: Sequence[Scored], count: int) -> dict[str, float]:

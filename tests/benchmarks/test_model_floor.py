@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.model import floor
+from benchmarks.model import floor, least
 from kprof.analysis import KernelFacts
 from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
@@ -37,16 +37,27 @@ def chain(count):
 
 
 def test_loads_one_after_the_other_take_a_latency_each():
-    few, many = floor.floor_us(facts(*chain(2))), floor.floor_us(facts(*chain(22)))
+    few, many = least.least_us(facts(*chain(2))), least.least_us(facts(*chain(22)))
     assert (many - few) / 20 == pytest.approx(0.0853 + 64 / 2100, rel=0.03)  # an L2 hit; addresses of 4 x 64 lanes
     assert few > 2 * 0.0853
 
 
 def test_reloads_of_spilled_registers_come_from_the_vector_cache():
-    loads = floor.floor_us(facts(*chain(20)))
+    loads = least.least_us(facts(*chain(20)))
     reload = [line.replace("global_load_dwordx4 v[0:3], v4, s[0:1]", "scratch_load_dwordx4 v[0:3], off, off")
               for line in chain(20)]  # fmt: skip
-    assert floor.floor_us(facts(*reload)) < loads
+    assert least.least_us(facts(*reload)) < loads
+
+
+def test_a_floor_is_asked_for_where_the_published_time_may_be_below_it():
+    """Only of the measured kernels, and of predictions that are longer than what was measured."""
+    known = facts(*chain(20))
+    floor_us = least.least_us(known)
+    assert least.floor_of("streamk", [known], 9.0, 1.0) == floor_us
+    assert least.floor_of("streamk", [known], 9.0, 9.0) == 0
+    assert least.floor_of("streamk", [known, known], 9.0, 1.0) == 0
+    assert least.floor_of("retunes", [known], 9.0, 1.0) == 0
+    assert least.floor_of("streamk", [None], 9.0, 1.0) == 0
 
 
 @pytest.mark.parametrize(

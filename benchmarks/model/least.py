@@ -1,0 +1,39 @@
+"""The least time that a launch's compiled code can take: a published time below it was another code's.
+
+For the floor every load is a hit in an idle L2, every spilled register one in L1, there is bandwidth without end, the
+clock is the data sheet's, the launch is free and the power has no limit; what remains is the order of the
+instructions, their waits, and the pipes inside of a CU. A tile that is loaded once cannot lie in L1, so that no memory
+system runs this code faster.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kprof.analysis import KernelFacts
+
+FAMILIES = ("tritonblas", "streamk", "tune_gemm")
+"""Families whose kernels are the measured ones, timed on the GPU."""
+
+
+def least_us(facts: "KernelFacts") -> float:
+    """Microseconds that the launch's instructions take at least."""
+    from kprof_analyzers.model import Effects
+    from kprof_analyzers.model.kernel import build, predict_model
+    from kprof_analyzers.model.simulate import MemoryPath
+
+    model = build(facts, Effects(vector_memory=False, matrix_power=False, launch_overhead=False))
+    known = model.machine.latency
+    near, hit = known.get("l1", 0.0), known.get("l2", 0.0)
+    return predict_model(
+        replace(model, paths=(MemoryPath(0.0, hit), MemoryPath(0.0, 0.0), MemoryPath(0.0, near)))
+    ).time_us
+
+
+def floor_of(family: str, launches: "Sequence[KernelFacts | None]", predicted: float, measured: float | None) -> float:
+    """The floor of a timed configuration of one launch; 0 where its published time cannot be below it."""
+    if family not in FAMILIES or measured is None or predicted <= measured or len(launches) != 1:
+        return 0.0
+    (facts,) = launches
+    return 0.0 if facts is None else least_us(facts)
