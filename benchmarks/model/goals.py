@@ -113,10 +113,11 @@ def _tiles(shown: Sequence[Judged]) -> dict[str, Any] | None:
     found = summary(shown)
     if "matrix_share_off_by_points" not in found:
         return None
-    off, order = found["matrix_share_off_by_points"], found["order_right"] or 0.0
-    words = f"{off:.1f} points over {found['traced']}, order of {order:.0%} of {found['pairs_of_kernels']}"
+    off, order = found["matrix_share_off_by_points"], found["order_right"]
+    words = f"{off:.1f} points over {found['traced']}"
+    words += "" if order is None else f", order of {order:.0%} of {found['pairs_of_kernels']}"
     goal = "Gluon tiles: matrix share within 3 points on average, order of the variants right"
-    return _goal(goal, words, off <= 3 and order >= 1)
+    return _goal(goal, words, off <= 3 and order in {None, 1})
 
 
 def _attention(shown: Sequence[Judged]) -> dict[str, Any]:

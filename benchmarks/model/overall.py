@@ -1,4 +1,4 @@
-"""Goals over all families: the order of timed tables, and how near the times are."""
+"""Goals over all families: the order of timed tables, how near the times are, how sure and how quick it is."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -18,6 +18,10 @@ TIMES = "times"
 _APART_FROM = "gfx1250"
 """The family that has a goal of its own."""
 
+_HELD, _WIDE = 0.85, 2.0
+"""Share of a family's times in ranges that were fitted on the others, and upper over lower end of a range at most."""
+_QUICK_MS = 20.0
+
 Results = Mapping[str, Sequence[Judged]]
 
 
@@ -29,6 +33,30 @@ def goal(text: str, value: str, reached: bool) -> dict[str, Any]:
 def check(results: Results) -> list[dict[str, Any]]:
     """The goals whose rows were run."""
     return [*_ordered(results), *_near(results)]
+
+
+def sure(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The goals of the ranges, from the figures of :mod:`benchmarks.model.sureness`."""
+    shares = {one["family"]: one["left_out"] for one in found["coverage"] if one["left_out"] is not None}
+    if len(shares) < 2:
+        return []
+    short = {name: share for name, share in shares.items() if share < _HELD}
+    named = ", ".join(f"{name} {share:.0%}" for name, share in short.items())
+    words = f"{len(shares) - len(short)} of {len(shares)}" + (f"; not {named}" if short else "")
+    goals = [goal(f"ranges: {_HELD:.0%} of each family's times, where it was left out of the fit", words, not short)]
+    wide = found["width"]
+    if wide is not None:
+        goals.append(goal(f"ranges: median upper over lower end at most {_WIDE:.0f}", f"{wide:.1f}", wide <= _WIDE))
+    return goals
+
+
+def quick(seconds: Sequence[float]) -> list[dict[str, Any]]:
+    """The goal of what a prediction costs, from the processor's seconds of each."""
+    if not seconds:
+        return []
+    mean = 1000 * fmean(seconds)
+    text = f"a prediction takes at most {_QUICK_MS:.0f} ms on average"
+    return [goal(text, f"{mean:.1f} ms over {len(seconds)}", mean <= _QUICK_MS)]
 
 
 def _ordered(results: Results) -> list[dict[str, Any]]:

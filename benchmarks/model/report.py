@@ -173,9 +173,11 @@ def _unused(row: Row) -> str:
     return "no time" if row.time_us is None else "no family reads this kernel"
 
 
-def print_goals(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
+def print_goals(
+    results: Mapping[str, Sequence[Judged]], how_sure: Mapping[str, Any], seconds: Sequence[float]
+) -> list[dict[str, Any]]:
     """What was set out to be reached, and whether it was."""
-    found = goals.check(results)
+    found = [*goals.check(results), *overall.sure(how_sure), *overall.quick(seconds)]
     if found:
         print("\nGoals")
         for one in found:

@@ -71,8 +71,8 @@ def main() -> None:
         print(f"\n{refused}")
     extra_rows = report.print_rows(rows, whole=not options.only)
     extra: dict[str, Any] = {"tritons": versions, "refused": releases.told(), "real": compared, "rows": extra_rows}
-    extra["goals"] = report.print_goals(results)
     extra["sureness"] = sureness.figures([known[name] for name in names], results)
+    extra["goals"] = report.print_goals(results, extra["sureness"], model.seconds)
     sureness.show(extra["sureness"])
     chosen = [known[name] for name in names]
     extra["origami"] = origami.shown(chosen, results, options.origami, PAGES, write=options.write)

@@ -59,3 +59,21 @@ def test_each_familys_median_and_all_rows():
 def test_the_first_choice(top1, reached):
     found = goals({"a": [table([(10, 10), (20, 20)], 1.0, top1=top1)]})["timed tables: top-1"]
     assert found["reached"] == reached
+
+
+def test_ranges_hold_families_that_were_left_out_and_are_not_wide():
+    """A sort that no other family has says nothing, and neither does a family alone."""
+    lines = [{"family": name, "left_out": share} for name, share in (("a", 0.9), ("b", 0.75), ("c", None))]
+    held, wide = overall.sure({"coverage": lines, "width": 1.9})
+    assert (held["value"], held["reached"]) == ("1 of 2; not b 75%", False)
+    assert (wide["value"], wide["reached"]) == ("1.9", True)
+    assert overall.sure({"coverage": lines[:1], "width": 1.9}) == []
+    assert len(overall.sure({"coverage": lines, "width": None})) == 1
+
+
+@pytest.mark.parametrize(("seconds", "reached"), [((0.01, 0.03), True), ((0.01, 0.031), False)])
+def test_a_predictions_cost_is_a_mean(seconds, reached):
+    (found,) = overall.quick(seconds)
+    assert found["reached"] is reached
+    assert found["value"] == f"{500 * sum(seconds):.1f} ms over 2"
+    assert overall.quick([]) == []

@@ -7,9 +7,9 @@ for each other: latencies are only roughly known, bandwidths and the matrix unit
 to the speed of light, how long it is, occupancy and the number of loops add nothing to that.
 
 The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes: as narrow as lets as
-many families of kernels as can be have 85 % of their times in ranges that are fitted on the others, each family with the
-same weight. Times that the predicted code cannot have, whatever the memory does, were another compiler's and are no
-part of it.
+many families of kernels as can be have 85 % of their times in ranges that are fitted on the others, each family with
+the same weight. Times that the predicted code cannot have, whatever the memory does, were another compiler's and are
+no part of it.
 """
 
 import sys
