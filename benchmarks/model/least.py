@@ -21,7 +21,7 @@ def least_us(facts: "KernelFacts") -> float:
     """Microseconds that the launch's instructions take at least."""
     from kprof_analyzers.model import Effects
     from kprof_analyzers.model.kernel import build, predict_model
-    from kprof_analyzers.model.simulate import MemoryPath
+    from kprof_analyzers.model.setting import MemoryPath
 
     model = build(facts, Effects(vector_memory=False, matrix_power=False, launch_overhead=False))
     known = model.machine.latency

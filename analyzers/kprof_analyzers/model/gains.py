@@ -18,7 +18,7 @@ from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.program import IDLE, KIND, LDS, Code, Op, Translator
 from kprof_analyzers.model.runs import KernelModel
-from kprof_analyzers.model.simulate import MemoryPath
+from kprof_analyzers.model.setting import MemoryPath
 from kprof_analyzers.model.traffic import sharing, within_caches
 from kprof_analyzers.occupancy import from_kernel
 

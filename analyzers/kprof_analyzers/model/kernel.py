@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 
 from kprof.analysis import KernelFacts
 from kprof.document import Prediction
@@ -20,7 +21,8 @@ from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Transl
 from kprof_analyzers.model.reuse import of_one_xcd
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles_of
 from kprof_analyzers.model.scalars import Evaluator
-from kprof_analyzers.model.simulate import MemoryPath, SimulationInput, SimulationResult, Simulator
+from kprof_analyzers.model.setting import MemoryPath, SimulationInput
+from kprof_analyzers.model.simulate import SimulationResult, Simulator
 from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.taken import of_operations, taken_shares, with_branches
 from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches, within_l2
@@ -231,6 +233,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
         queues=(machine.figures["lds_queue"], machine.figures["l1_queue"]),
         skew=(model.simds - 1) / (2 * model.simds),
         simds=machine.simds if model.apart else 1,
+        in_flight=machine.figures["in_flight_bytes"] or inf,
     )
     simulator = engine(steps, groups, waves, setting)
     result = simulator.run()

@@ -9,7 +9,7 @@ from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.program import PARTS
-from kprof_analyzers.model.simulate import MemoryPath
+from kprof_analyzers.model.setting import MemoryPath
 from kprof_analyzers.model.traffic import Sharing
 from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
 from kprof_analyzers.scheduling.loops import hot_loop

@@ -11,7 +11,8 @@ from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import MATRIX, Code
-from kprof_analyzers.model.simulate import MemoryPath, SimulationResult
+from kprof_analyzers.model.setting import MemoryPath
+from kprof_analyzers.model.simulate import SimulationResult
 from kprof_analyzers.model.traffic import Access, Sharing
 from kprof_analyzers.model.trips import Trips
 

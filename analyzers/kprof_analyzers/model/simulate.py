@@ -8,6 +8,7 @@ the smaller number. Each wait counter is a queue of completion times that only g
 """
 
 # ruff: noqa: FURB136, PLR1730  # max() is a call, and there are thousands of comparisons in one simulation.
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -24,12 +25,14 @@ from kprof_analyzers.model.program import (
     SCALAR,
     SCRATCH,
     SMEM,
+    STORE,
     VALU,
     VMEM,
     WAIT,
     WAITS,
     Op,
 )  # fmt: skip
+from kprof_analyzers.model.setting import SimulationInput
 
 BEGIN, END, SPLIT = 10, 11, 12
 """Further kinds: a loop begins (``a``: its number); an iteration of it ends (``a``: its number, ``b``: where it began,
@@ -41,21 +44,8 @@ CAUSE_COUNT = len(CAUSES)
 
 _NEVER = float("inf")
 _BARRIERS = frozenset({BARRIER, SPLIT})
-
-
-@dataclass(frozen=True)
-class MemoryPath:
-    """How a kind of memory access (load, store, scratch) travels.
-
-    Attributes:
-        cycles_per_byte: cycles that a byte keeps the CU's share of the memory system.
-        latency: cycles from the end of that to the data's arrival.
-        queue: accesses with the same number wait for each other.
-    """
-
-    cycles_per_byte: float
-    latency: float
-    queue: int = 0
+_NO_LINES = frozenset({STORE, SCRATCH})
+"""Paths of accesses that hold no lines of the vector cache until their data arrive."""
 
 
 @dataclass
@@ -93,38 +83,6 @@ class SimulationResult:
     vector: float
 
 
-@dataclass(frozen=True)
-class SimulationInput:
-    """What a simulation needs to know of machine and program.
-
-    Attributes:
-        paths: of loads, stores and scratch accesses.
-        issue: cycles between two operations of a wavefront.
-        branch: further cycles of a taken branch.
-        counters: wait counters that the program uses.
-        results: matrix results that are tracked.
-        positions: instructions of the program.
-        stagger: cycles by which each workgroup begins after the one before.
-        blocking_matrix: matrix instructions keep the vector pipe busy, too.
-        queues: cycles of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot
-            issue more.
-        skew: share of a shared pipe's cycles for all SIMDs that one of them waits when all come at once.
-        simds: SIMDs that are simulated; wavefronts are assigned to them round-robin.
-    """
-
-    paths: Sequence[MemoryPath]
-    issue: int
-    branch: int
-    counters: int
-    results: int
-    positions: int
-    stagger: float
-    blocking_matrix: bool
-    queues: tuple[float, float]
-    skew: float
-    simds: int = 1
-
-
 class Simulator:
     """One SIMD of a CU, or all of them."""
 
@@ -159,6 +117,8 @@ class Simulator:
         self.vector_free = self.matrix_free = self.scalar_free = self.port_free = self.lds_free = self.l1_free = 0.0
         self.simds, self.simd = setting.simds, 0
         self.pipes = [(0.0, 0.0, 0.0, 0.0)] * setting.simds
+        self.flying: deque[tuple[float, float]] = deque()
+        self.flying_bytes, self.most_bytes = 0.0, setting.in_flight
         self.memory_free = [0.0] * (1 + max(path.queue for path in setting.paths))
         self.matrix_busy = self.vector_busy = 0.0
 
@@ -296,14 +256,18 @@ class Simulator:
     def _vmem(self, wave: int, op: Op, now: float, where: int) -> float:
         _, busy, counters, moved, path_number, _ = op
         path = self.paths[path_number]
-        idle = self.l1_free + busy < now
+        ready = now if path_number in _NO_LINES else self._room(now, moved)
+        idle = self.l1_free + busy < ready
         # Of wavefronts that all come at once, the average one waits for half of the others.
-        start = now + self.skew * busy if idle else max(now, self.l1_free - self.l1_queue)
-        self.l1_free = passed = (now if idle else max(start, self.l1_free)) + busy
+        start = ready + self.skew * busy if idle else max(ready, self.l1_free - self.l1_queue)
+        self.l1_free = passed = (ready if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
         served = max(start, free[path.queue]) + moved * path.cycles_per_byte
         free[path.queue] = served
         done = max(passed, served) + path.latency
+        if path_number not in _NO_LINES:
+            self.flying.append((done, moved))
+            self.flying_bytes += moved
         scratch = path_number == SCRATCH
         for counter in counters:
             queue = self.queues[wave][counter]
@@ -313,6 +277,15 @@ class Simulator:
             self.spent[where + (_SCRATCH if scratch else _BANDWIDTH)] += start - now
         self.spent[where + _ISSUE] += self.issue
         return start + self.issue
+
+    def _room(self, now: float, moved: float) -> float:
+        """When the vector cache has lines for so many bytes more: loads that are on their way hold theirs."""
+        flying = self.flying
+        while flying and (flying[0][0] <= now or self.flying_bytes + moved > self.most_bytes):
+            arrived, held = flying.popleft()
+            self.flying_bytes -= held
+            now = max(now, arrived)
+        return now
 
     def _smem(self, wave: int, op: Op, now: float, where: int) -> float:
         _, _, counters, latency, _, _ = op

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from kprof_analyzers.model import Effects
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.program import SMEM, VALU, VMEM, WAIT
-from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES, MemoryPath, SimulationInput, Simulator
+from kprof_analyzers.model.setting import MemoryPath, SimulationInput
+from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES, Simulator
 
 ISSUE = 4
 PASSES = 16
@@ -193,3 +194,32 @@ def test_more_latency_never_makes_a_wavefront_faster(steps, latency, more, rate)
         return Simulator([(op, n) for n, op in enumerate(steps)], 1, 1, setting).run().cycles
 
     assert time(latency + more) >= time(latency)
+
+
+def _loads(count, limit, *, bytes_each=1024.0, latency=1000.0):
+    """Cycles until so many loads have come back, of which the first is waited for last."""
+    steps = [(VMEM, 16.0, (0,), bytes_each, 0, 0)] * count + [(WAIT, 0.0, ((0, 0),), 0.0, 0, 0)]
+    paths = (MemoryPath(0.0, latency), MemoryPath(0.0, 0.0), MemoryPath(0.0, 0.0))
+    setting = SimulationInput(
+        paths, 4, 16, 1, 0, len(steps), 0.0, blocking_matrix=False, queues=(16.0, 1e9), skew=0.0, in_flight=limit
+    )
+    return Simulator([(op, n) for n, op in enumerate(steps)], 1, 1, setting).run().cycles
+
+
+@pytest.mark.parametrize(("count", "trips"), [(4, 1), (5, 2), (8, 2), (9, 3)])
+def test_loads_wait_until_the_oldest_has_come_back(count, trips):
+    """Four of them fit: each further four take one more round trip."""
+    assert _loads(count, 4096.0) == pytest.approx(trips * 1000, abs=count * 20)
+
+
+def test_a_load_larger_than_all_that_may_be_on_its_way_goes_alone():
+    assert _loads(3, 512.0) == pytest.approx(3000, abs=60)
+
+
+@given(st.integers(1, 40), st.floats(256, 65536), st.floats(1, 4))
+def test_more_in_flight_is_never_slower(count, limit, more):
+    """By Little's law no faster than what may be in flight in each round trip."""
+    slow = _loads(count, limit)
+    assert _loads(count, limit * more) <= slow
+    at_once = max(1, int(limit // 1024))
+    assert slow >= 1000 * -(-count // at_once)
