@@ -30,6 +30,10 @@ def test_a_tile_is_read_from_its_name():
     assert what.kind.dtype == "bf16"
     assert [config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "SPLIT_K")] == [16, 64, 64, 2]
     assert (config["num_warps"], config["num_stages"], what.atomic) == (2, 8, True)
+    # Tiles are numbered row by row, and parts of K are added behind a signal.
+    assert (what.kind.xcds, [point.kernel for point in what.points(config)]) == (1, ["split_signals"])
+    what, config = later_times.flydsl(flydsl(GEMM.format(tile="16x64x64", k=1), "bfloat16"))
+    assert [point.kernel for point in what.points(config)] == ["gemm_split"]
 
 
 @pytest.mark.parametrize(

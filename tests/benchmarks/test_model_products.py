@@ -60,3 +60,18 @@ def test_a_loop_that_the_compiler_unrolls_loads_as_much(rows, columns, depth, st
 
 def test_iterations_as_written():
     assert Trips(5.5, unrolled=2).written == 11
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("parts", [2, 4])
+def test_parts_of_k_behind_a_signal(parts):
+    """One of a tile's workgroups sets it to zero; each does its part of K, in a loop that LLVM makes half as long."""
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "SPLIT_K": parts, "num_warps": 4, "num_stages": 3}
+    point = Point("split_signals", {"M": 512, "N": 1024, "K": 7168}, config, "MI355X")
+    facts, found = flops(point)
+    assert facts.grid == (8 * 16, parts)
+    assert build(facts).sharing.stored == 64 * 64 * 2 / parts
+    assert build(facts).sharing.loaded == 2 * (64 + 64) * 7168 / parts
+    # What is left of an unrolled loop may be counted beside it: two blocks of K at most.
+    whole, blocks = 2 * 512 * 1024 * 7168, 7168 / 64 / parts
+    assert whole <= found["matrix_bf16"] <= whole * (1 + 2 / blocks)

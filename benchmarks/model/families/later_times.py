@@ -52,7 +52,10 @@ def flydsl(row: Row) -> tuple[Product, dict[str, Any]]:
         "matrix_instr_nonkdim": 16,
     }  # fmt: skip
     sides = [row.number(side) for side in "MNK"]
-    kind = KINDS["A16W16" if bf16 else "A8W8"]
+    kind = replace(KINDS["A16W16"], xcds=1) if bf16 else KINDS["A8W8"]
+    if bf16 and row.config["SPLIT_K"] > 1:
+        kind = replace(kind, kernel="split_signals")
+        config = {name: value for name, value in config.items() if name not in {"GROUP_M", "MODIFIER"}}
     ending = _ENDING.search(name)
     numbers = [int(number) for number in ending.group(1).split("x")] if ending else []
     if len(numbers) in _ORDERED:
@@ -92,8 +95,9 @@ FAMILIES = (
         "FlyDSL GEMM times, by tile name",
         "time",
         "a Triton product with tile, wavefronts, stages, order of tiles and parts of K of the name stands in for it; "
-        "parts of K are added to the result in the same launch, weights are not shuffled, its schedule is Triton's; "
-        "where the name says that both operands are copied straight to LDS, 3.9.0 compiles it, which does that",
+        "parts of K are added to the result in the same launch, behind a signal that it has been set to zero; "
+        "weights are not shuffled, its schedule is Triton's; where the name says that both operands are copied to LDS, "
+        "3.9.0 compiles it, which does that",
         _times("flydsl", flydsl, ("gfx950", "gfx942")),
         f"{DRAWN} of the tuned times drawn with a fixed seed; tiles that are no powers of two and wavefronts that "
         "share K are left out. Nothing was fitted on them: how far the stand-in is from the kernel is in the ratio.",
