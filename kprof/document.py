@@ -266,7 +266,7 @@ class Prediction(msgspec.Struct, frozen=True):
 
     Attributes:
         time_us: time of one launch in microseconds; ``None`` where grid, CUs or iterations of loops are not known.
-        low_us, high_us: what the time is likely to lie between, where 94 % of published times do.
+        low_us, high_us: what the time is likely to lie between, where 95 % of published times do.
         cycles: of the CU that works longest, without launch overhead; ``None``: how often a loop iterates is not known.
         bound: the cause with the largest share.
         shares: cause to its share of the time, 0 to 1; they add up to 1. Where it is not known how often a loop

@@ -9,12 +9,12 @@ Which timings tell most says :func:`informative`: those that leave least open of
 
 The widths below are those of all families that are judged, this sweep among them (``benchmarks/model/timings.py``);
 those chosen without a kernel do about as well on it (ten drawn by lot: on this sweep 10.3 % for 9.8, on stream-K 20.5
-for 20.9). On the published 12,288 sweep of tritonBLAS the median error of what was not timed goes from 17.0 to 7.5 %
-with ten timings drawn by lot, to 6.1 % with the ten that tell most, and to 5.2 % with 30; its Spearman is 0.80 and
-0.83. Of what many timings take off the error, the ten that tell most take: tritonBLAS persistent GEMM 92 % (of 30; by
-lot 81 %); ROCm stream-K GEMM winners 56 % (of 100; by lot 35 %); AITER block-scaled FP8 GEMM before and after a retune
-41 % (of 100; by lot 8 %); FlyDSL GEMM times, by tile name 81 % (of 30; by lot 80 %); AITER bf16 GEMM times 27 % (of
-30; by lot 47 %); AITER bf16 GEMM times on gfx1250 103 % (of 30; by lot 60 %). The rest are configurations whose errors
+for 20.9). On the published 12,288 sweep of tritonBLAS the median error of what was not timed goes from 16.7 to 6.6 %
+with ten timings drawn by lot, to 4.8 % with the ten that tell most, and to 3.1 % with 30; its Spearman is 0.92 and
+0.86. Of what many timings take off the error, the ten that tell most take: tritonBLAS persistent GEMM 88 % (of 30; by
+lot 75 %); ROCm stream-K GEMM winners 65 % (of 100; by lot 45 %); AITER block-scaled FP8 GEMM before and after a retune
+47 % (of 100; by lot 14 %); AITER bf16 GEMM times 64 % (of 30; by lot 51 %); AITER bf16 GEMM times on gfx1250 103 % (of
+30; by lot 60 %). The rest are configurations whose errors
 nothing else shares. One to three timings may be of configurations that the model gets wrong: the error of the others
 may grow.
 """
