@@ -62,8 +62,8 @@ FAMILY = Family(
     "256 workgroups, fp16, as the stock compiler makes them (`base`). *matrix share*: cycles of the loop "
     "that a wavefront's matrix instructions fill, in a thread trace, and by the simulation of the same loop at "
     "1,250 MHz. The clock under the trace is not published; at this one a full vector cache moves, a cycle, the "
-    "bytes that the bandwidth-bound tiles move in their timed runs (from 1,200 to 1,400 MHz the mean error is 1.9 to "
-    "3.3 points). *closed form*: AMD's, which is for loops that spread their loads evenly; these do not. *order*: of "
+    "bytes that the bandwidth-bound tiles move in their timed runs (from 1,200 to 1,400 MHz the mean error is 1.6 to "
+    "3.2 points). *closed form*: AMD's, which is for loops that spread their loads evenly; these do not. *order*: of "
     "two kernels with the same tile, how often the fuller one is. What L2 gives a CU was chosen "
     "on the scheduled variants of these kernels, which are not among the rows.",
     private=True,
