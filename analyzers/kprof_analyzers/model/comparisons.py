@@ -2,8 +2,9 @@
 
 import operator
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.addressing import steps_of
@@ -15,8 +16,8 @@ from kprof_analyzers.model.values import Value, each_of, induction_variable
 _DEPTH = 40
 # Iterations of a loop that are looked at; of longer ones so many, spread evenly.
 _ITERATIONS = 64
-# The same where each of them has to be worked out; they are spread by the golden ratio, which no remainder divides.
-_STRAYED, _GOLDEN = 32, 0.6180339887498949
+# The same where each of them has to be worked out.
+_STRAYED = 256
 _SAME = {"tt.expand_dims", "tt.broadcast", "tt.reshape", "tt.trans", "ttg.convert_layout", "tt.splat"}
 _DIVISIONS = {"arith.divsi", "arith.divui"}
 _REMAINDERS = {"arith.remsi", "arith.remui"}
@@ -228,8 +229,8 @@ class MaskReader:
             return []
         if _listed(last, size) == _listed(going_on, size):
             return None
-        many = _listed(times, size)
-        turns = [[int(n * _GOLDEN % 1 * one) for one in many] for n in range(min(_STRAYED, max(many)))]
+        most = _most(times)
+        turns = [each_of(operator.floordiv, each_of(operator.mul, times, turn), most) for turn in _looked_at(most)]
         found = [self._room_at(loop, turn, sides) for turn in turns]
         return [_listed(one, size) for one in found if one is not None]
 
@@ -292,6 +293,17 @@ def _summed(start: int, step: int, run: range, passes: Callable[[int], int]) -> 
 
 def _shape_of(op: Operation) -> tuple[int, ...]:
     return next((tuple(t.shape) for t in op.result_types if isinstance(t, TensorType)), (1,))
+
+
+def _looked_at(iterations: int) -> Sequence[int]:
+    """All iterations; of very many, one of each of equal parts.
+
+    Which one is drawn by lot: those that follow a rule fall in with what is periodic.
+    """
+    if iterations <= _STRAYED:
+        return range(iterations)
+    lots = Random(0)  # noqa: S311  # No secret is made of it.
+    return [int((part + lots.random()) * iterations / _STRAYED) for part in range(_STRAYED)]
 
 
 def _listed(value: Value, size: int) -> list[int]:

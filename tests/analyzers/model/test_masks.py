@@ -117,7 +117,7 @@ LOOP = (
     how=st.sampled_from(["remsi", "divsi"]),
     blocks=st.integers(1, 20),
     deep=st.sampled_from([16, 32]),
-    count=st.integers(1, 200),
+    count=st.integers(1, 2500),
     n=st.integers(1, 700),
 )
 def test_what_begins_anew_in_a_loop_is_no_straight_line(how, blocks, deep, count, n):
@@ -125,7 +125,9 @@ def test_what_begins_anew_in_a_loop_is_no_straight_line(how, blocks, deep, count
     (found,) = masked(facts(LOOP.format(how=how, blocks=blocks, deep=deep, tile=32), (4, 1, 1), n=n, count=count))
     turns = [i % blocks if how == "remsi" else i // blocks for i in range(count)]
     passed = [min(32, max(0, n - turn * deep)) for turn in turns]
-    assert abs(found.share - sum(passed) / (32 * count)) <= (0.0 if count <= 2 else 0.12)
+    # Divided by one it is a straight line, of which a step in so many is looked at.
+    exact = count <= (64 if how == "divsi" and blocks == 1 else 256)
+    assert abs(found.share - sum(passed) / (32 * count)) <= (0.0 if exact else 0.12)
     if min(passed) == 32:
         assert found.share == 1
 
