@@ -225,10 +225,7 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
     shipped: Fitted = {sort: (found.low, found.high) for sort, found in ranges().items()}
     outside = calibration()["sorts"]["usual"]["outside"]
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
-    titles = {family.name: family.title for family in chosen}
-    another = {
-        f.name: sum(one.another_code for one in _credible(f, results[f.name])) for f in chosen if f.name in every
-    }
+    families = {family.name: family for family in chosen}
     used = telling(every, chosen)
     alone = apart(used, outside, every)
     lines = []
@@ -236,9 +233,9 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
         plain = [replace(point, measured=time, least=time) for point in listed if (time := point.one.candidate.time_us)]
         lines.append(
             {
-                "family": titles[name],
+                "family": families[name].title,
                 "times": len(listed),
-                "another_code": another.get(name, 0),
+                "another_code": sum(one.another_code for one in _credible(families[name], results[name])),
                 "fitted": len(used.get(name, ())),
                 "covered": covered(listed, shipped),
                 "as_published": covered(plain, shipped),

@@ -14,9 +14,8 @@ with ten timings drawn by lot, to 4.8 % with the ten that tell most, and to 3.1 
 0.86. Of what many timings take off the error, the ten that tell most take: tritonBLAS persistent GEMM 88 % (of 30; by
 lot 75 %); ROCm stream-K GEMM winners 65 % (of 100; by lot 45 %); AITER block-scaled FP8 GEMM before and after a retune
 47 % (of 100; by lot 14 %); AITER bf16 GEMM times 64 % (of 30; by lot 51 %); AITER bf16 GEMM times on gfx1250 103 % (of
-30; by lot 60 %). The rest are configurations whose errors
-nothing else shares. One to three timings may be of configurations that the model gets wrong: the error of the others
-may grow.
+30; by lot 60 %). The rest are configurations whose errors nothing else shares. One to three timings may be of
+configurations that the model gets wrong: the error of the others may grow.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

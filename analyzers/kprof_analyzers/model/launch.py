@@ -101,5 +101,5 @@ def samples(where: Spread) -> Sequence[Program]:
 def _workgroups(first: int, count: int, span: int, grid: Program) -> tuple[Program, ...]:
     """So many of the ``span`` workgroups from the first one on, evenly spaced."""
     wide, high, _ = grid
-    numbers = range(first, first + count) if count == span else [first + n * span // count for n in range(count)]
+    numbers = [first + n * span // count for n in range(count)]
     return tuple((n % wide, n // wide % high, n // wide // high) for n in numbers)

@@ -103,7 +103,7 @@ class Simulator:
         self.issue, self.branch = float(setting.issue), float(setting.branch)
         self.skew, self.blocking = setting.skew, setting.blocking_matrix
         self.lds_queue, self.l1_queue = setting.queues
-        self.now = [setting.stagger * (w // waves) for w in range(total)]
+        self.begins = [setting.stagger * (w // waves) for w in range(total)]
         self.at = [0] * total
         self.iteration = [[0] * self.loops for _ in range(total)]
         counters = range(max(1, setting.counters))
@@ -144,10 +144,10 @@ class Simulator:
     def run(self) -> SimulationResult:
         """Step until all wavefronts have ended."""
         at, ops, where, table, length = self.at, self.ops, self.where, self.steppers(), len(self.ops)
-        ended = [0.0] * len(self.now)
+        ended = [0.0] * len(self.begins)
         several = self.simds if self.simds > 1 else 0
         # Those that can go on, the one that is behind most first.
-        queue = sorted((begin, wave) for wave, begin in enumerate(self.now))
+        queue = sorted((begin, wave) for wave, begin in enumerate(self.begins))
         while queue:
             mine, wave = heappop(queue)
             limit = queue[0][0] if queue else _NEVER
@@ -346,7 +346,7 @@ class Simulator:
         self.iteration[wave][loop] = 0
         iterations = self.iterations.get(loop)
         if iterations is None or (iterations.times[wave] and wave == 0):
-            iterations = self.iterations[loop] = IterationTimes([[] for _ in self.now])
+            iterations = self.iterations[loop] = IterationTimes([[] for _ in self.begins])
         iterations.times[wave] = [now]
         return now
 

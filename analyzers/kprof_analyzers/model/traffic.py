@@ -321,11 +321,8 @@ def _window(known: Sequence[Access], together: int, size: float) -> int:
 
 def _first_uses(corners: Sequence[int], moved: float) -> list[float]:
     """Bytes of each workgroup's tile that none before it has loaded."""
-    found = [0.0] * len(corners)
-    # Of equal tiles the first one stays.
-    for number in dict(zip(reversed(corners), range(len(corners) - 1, -1, -1), strict=True)).values():
-        found[number] = moved
-    return found
+    first: dict[int, int] = {}
+    return [moved if first.setdefault(corner, number) == number else 0.0 for number, corner in enumerate(corners)]
 
 
 def _missed(corners: Sequence[int], members: Sequence[int], window: int) -> float:

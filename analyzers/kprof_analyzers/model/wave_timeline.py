@@ -73,8 +73,8 @@ class TimelineRecorder(Simulator):
         self.steps: list[WavefrontStep] = []
         self.busy: list[Busy] = []
         self.passes: list[LoopIteration] = []
-        self._last = list(self.now)
-        self._held = [0] * len(self.now)
+        self._last = list(self.begins)
+        self._held = [0] * len(self.begins)
         self._begun: dict[tuple[int, int], tuple[float, int]] = {}
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:

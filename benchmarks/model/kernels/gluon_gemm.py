@@ -29,17 +29,24 @@ def _fetch(shared, base, offsets):
 
 
 @gluon.jit
-def _whole(
-    a_lds, b_lds, a_base, b_base, a_places, b_places, acc, count: gl.constexpr, BLOCK_K: gl.constexpr,
-    first: gl.constexpr, second: gl.constexpr,
-):  # fmt: skip
-    """The sum over K of a tile in one piece, the next step's operands read from LDS ahead."""
+def _fill(a_lds, b_lds, a_base, b_base, a_places, b_places, BLOCK_K: gl.constexpr):
+    """Fetch the first two steps of K; where A and B go on."""
     for buffer in gl.static_range(2):
         _fetch(a_lds.index(buffer), a_base, a_places)
         _fetch(b_lds.index(buffer), b_base, b_places)
         gl.amd.cdna4.async_copy.commit_group()
         a_base += BLOCK_K
         b_base += BLOCK_K
+    return a_base, b_base
+
+
+@gluon.jit
+def _whole(
+    a_lds, b_lds, a_base, b_base, a_places, b_places, acc, count: gl.constexpr, BLOCK_K: gl.constexpr,
+    first: gl.constexpr, second: gl.constexpr,
+):  # fmt: skip
+    """The sum over K of a tile in one piece, the next step's operands read from LDS ahead."""
+    a_base, b_base = _fill(a_lds, b_lds, a_base, b_base, a_places, b_places, BLOCK_K)
     gl.amd.cdna4.async_copy.wait_group(1)
     a = gl.amd.cdna4.async_copy.load_shared_relaxed(a_lds.index(0), first)
     b = gl.amd.cdna4.async_copy.load_shared_relaxed(b_lds.index(0), second)
@@ -64,12 +71,7 @@ def _unrolled(
     first: gl.constexpr, second: gl.constexpr,
 ):  # fmt: skip
     """As :func:`_whole`, two tiles of K in an iteration: operands are in two sets of registers in turns."""
-    for buffer in gl.static_range(2):
-        _fetch(a_lds.index(buffer), a_base, a_places)
-        _fetch(b_lds.index(buffer), b_base, b_places)
-        gl.amd.cdna4.async_copy.commit_group()
-        a_base += BLOCK_K
-        b_base += BLOCK_K
+    a_base, b_base = _fill(a_lds, b_lds, a_base, b_base, a_places, b_places, BLOCK_K)
     gl.amd.cdna4.async_copy.wait_group(1)
     a = a_lds.index(0).load(first)
     b = b_lds.index(0).load(second)

@@ -28,7 +28,7 @@ def passed(monkeypatch):
     steppers = Simulator.steppers
 
     def counting(self):
-        counts.append([0, len(self.now)])
+        counts.append([0, len(self.begins)])
         return [counted(step, counts[-1]) for step in steppers(self)]
 
     monkeypatch.setattr(Simulator, "steppers", counting)
