@@ -68,9 +68,11 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	@touch $@
 
 # torch only serves the numerical tests. Any build will do: TORCH=/path/to/torch.whl make test
+# Its CUDA builds bring a Triton of their own, which is replaced again.
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,dask]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(TRITON)"
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.test
