@@ -1,7 +1,8 @@
-"""A device guard for the GPU in a torch that was built without one.
+"""A device guard for the GPU that asks no driver.
 
 C++ code of torch asks a registry for the guard of a device type even where nothing is done on the device, as with fake
-tensors, and refuses when there is none. The guard of the CPU, which does nothing, is entered for the GPU too.
+tensors. A torch built without a GPU has none and refuses; one built with it asks the driver, which is not there, and
+ends the process. The guard of the CPU, which does nothing, is entered for the GPU.
 """
 
 import ctypes
@@ -14,7 +15,7 @@ _SLOTS = 2
 
 
 def install() -> Callable[[], None]:
-    """Enter a guard, unless there is one; gives the way back."""
+    """Enter the CPU's guard in place of the GPU's; gives the way back."""
     import torch
 
     library = Path(torch.__file__).parent / "lib" / "libc10.so"
@@ -23,11 +24,11 @@ def install() -> Callable[[], None]:
     except (OSError, ValueError):
         # Another build of torch: only fake tensors on the GPU are lost.
         return lambda: None
-    if registry[_CUDA] or not registry[_CPU]:
-        return lambda: None
-    registry[_CUDA] = registry[_CPU]
+    before = registry[_CUDA]
+    if registry[_CPU]:
+        registry[_CUDA] = registry[_CPU]
 
     def remove() -> None:
-        registry[_CUDA] = None
+        registry[_CUDA] = before
 
     return remove

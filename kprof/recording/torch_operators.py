@@ -78,13 +78,14 @@ class DeviceOperators:
         self._counts = counts
         self._has = c._dispatch_has_kernel_for_dispatch_key
         self._keys: Any = c.DispatchKey
+        self._in_force: set[str] = torch.library._impls
         self._namespaces = _TORCHS | {name.partition("::")[0] for name in c._dispatch_get_all_op_names()}
         self._names: dict[Any, str] = {}
-        self._registered: set[str] = set()
+        self._entries: dict[tuple[str, str], str] = {}
         self._python: set[str] = set()
         self._kinds: dict[Any, _Kind] = {}
         self._nested = threading.local()
-        self._redirects = Redirects(lambda name: counts().running(name))
+        self._redirects = Redirects(lambda name: counts().running(name), self._registered)
 
     def install(self, patches: "Patches") -> None:
         """Take note of what is registered from now on."""
@@ -97,7 +98,7 @@ class DeviceOperators:
             out = plain(self, op_name, fn, dispatch_key, *args, **kwargs)
             key = str(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd").removeprefix("DispatchKey.")
             if key in _KEYS:
-                operators._follow(_registered_name(self, op_name), key)
+                operators._follow(_registered_name(self, op_name), key, self.ns)
             elif key in _ANYWHERE:
                 operators._python.add(_registered_name(self, op_name))
             return out
@@ -115,7 +116,7 @@ class DeviceOperators:
         One for any device, or for the CPU alone, may launch kernels too: it is called like one for the GPU.
         """
         name = self.name(func)
-        if name in self._registered and self._has(name, "CUDA"):
+        if self._registered(name, "CUDA"):
             return self._keys.CUDA
         if name not in self._python or func.namespace in _TORCHS:
             return None
@@ -195,10 +196,17 @@ class DeviceOperators:
         composite = any(self._has(name, f"Composite{kind}Autograd") for kind in ("Explicit", "Implicit"))
         return _Kind.ANY_DEVICE if composite else _Kind.STAND_IN
 
-    def _follow(self, name: str, key: str) -> None:
-        if key == "CUDA":
-            self._registered.add(name)
+    def _follow(self, name: str, key: str, library: str) -> None:
+        self._entries[name, key] = f"{library}/{name.rpartition('::')[2]}/{key}"
         self._redirects.follow(name, key)
+
+    def _registered(self, name: str, key: str) -> bool:
+        """Whether a kernel that the program registered is still there.
+
+        The dispatcher alone cannot tell: in a torch built for a GPU, torch's own comes back when it goes.
+        """
+        entry = self._entries.get((name, key))
+        return entry is not None and entry in self._in_force and self._has(name, key)
 
 
 def qualified(func: Any) -> str:

@@ -22,12 +22,15 @@ class Redirects:
 
     Args:
         running: gives what to enter while an operator's kernel for ``CUDA``, by its name, is called from here.
+        registered: tells whether an operator, by its name, has a kernel of the program's at a key.
     """
 
-    def __init__(self, running: Callable[[str], AbstractContextManager[None]]) -> None:
+    def __init__(
+        self, running: Callable[[str], AbstractContextManager[None]], registered: Callable[[str, str], bool]
+    ) -> None:
         import torch
 
-        self._running = running
+        self._running, self._registered = running, registered
         self._c: Any = torch._C
         self._tensor = torch.Tensor
         self._has = self._c._dispatch_has_kernel_for_dispatch_key
@@ -71,7 +74,9 @@ class Redirects:
         autocast = self._c.DispatchKeySet(keys.AutocastCPU)
 
         def redirect(keyset: Any, *args: Any, **kwargs: Any) -> Any:
-            target = next((k for k in _ORDER[at] if self._has(name, k)), None) if self._on_gpu(args, kwargs) else None
+            target = None
+            if self._on_gpu(args, kwargs):
+                target = next((k for k in _ORDER[at] if self._registered(name, k)), None)
             if target is None:
                 return onwards(keyset, args, kwargs)
             key = getattr(keys, target)
