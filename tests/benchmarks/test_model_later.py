@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from benchmarks.model import data, validity
-from benchmarks.model.compiling import Built, Facts
+from benchmarks.model.compiling import Built, Facts, Point
 from benchmarks.model.data import Row, Rows, UnusableError, later
 from benchmarks.model.families import later_times, launchable
 
@@ -25,7 +25,8 @@ def flydsl(name, dtype="", split=0):
 def test_a_tile_is_read_from_its_name():
     what, config = later_times.flydsl(flydsl(SHUFFLED))
     assert (what.m, what.n, what.k, what.gpu, what.kind.dtype) == (64, 192, 1024, "MI355X", "fp8")
-    assert [config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "SPLIT_K")] == [16, 64, 512, 1]
+    assert [config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K")] == [16, 64, 512]
+    assert [point.kernel for point in what.points(config)] == ["preshuffled"]
     what, config = later_times.flydsl(flydsl(GEMM.format(tile="16x64x64", k=1), "bfloat16", 2))
     assert what.kind.dtype == "bf16"
     assert [config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "SPLIT_K")] == [16, 64, 64, 2]
@@ -37,22 +38,63 @@ def test_a_tile_is_read_from_its_name():
 
 
 @pytest.mark.parametrize(
-    ("ending", "waves", "together"),
+    ("ending", "waves", "together", "straight", "buffers"),
     [
-        ("bpreshuflle_128x256x128_F8_F8_B16_0x2x4x1_default", 2, 4),
-        ("bpreshuflle_128x256x128_F8_F8_B16_2x1x1x3x4_default", 3, 4),
-        ("bpreshuffle_8w_128x256x128_F8_F8_B16_2x8", 2, 8),
+        ("1x2x4x1", 2, 4, True, 1),
+        ("0x3x0x2", 3, 0, False, 2),
+        ("2x0x1x3x4", 3, 4, True, 2),
+        ("1x1x0x1x0", 1, 0, False, 1),
     ],
 )
-def test_wavefronts_and_the_order_of_tiles_are_read_from_the_name(ending, waves, together):
-    """Positions of AITER's ``FlydslPreshuffle...name``, which has put the numbers in two orders."""
-    what, config = later_times.flydsl(flydsl(f"flydsl_{ending}"))
-    assert (config["waves_per_eu"], config["GROUP_M"], what.kind.xcds) == (waves, together, 8)
-    assert config["num_warps"] == (8 if "_8w_" in ending else 4)
+def test_what_the_numbers_of_a_name_say(ending, waves, together, straight, buffers):
+    """Positions of AITER's ``kernelInstance.name``, which has put the numbers in two orders."""
+    what, config = later_times.flydsl(flydsl(f"flydsl_bpreshuflle_128x256x128_F8_F8_B16_{ending}_default"))
+    assert (what.kind.kernel, config["waves_per_eu"], config["TOGETHER"]) == ("preshuffled", waves, together)
+    assert (config["STRAIGHT"], config["BUFFERS"], config["num_warps"]) == (straight, buffers, 4)
+
+
+@pytest.mark.parametrize(("ending", "together", "xcds"), [("2x8", 8, 8), ("2x0", 1, 1)])
+def test_eight_wavefronts_are_another_kernel(ending, together, xcds):
+    """Without an order of its own a grid deals out its rows first."""
+    what, config = later_times.flydsl(flydsl(f"flydsl_bpreshuffle_8w_128x256x128_F8_F8_B16_{ending}"))
+    assert (what.kind.kernel, config["num_warps"], config["waves_per_eu"]) == ("gemm_split", 8, 2)
+    assert (config["GROUP_M"], what.kind.xcds) == (together, xcds)
+
+
+def test_a_short_step_of_k_takes_another_matrix_instruction():
+    what, _ = later_times.flydsl(flydsl("flydsl_bpreshuflle_64x256x64_F8_F8_B16_0x2x0x2_default"))
+    assert what.kind.kernel == "gemm_split"
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(
+    ("tile", "straight", "buffers", "matrix", "loads", "reads", "writes"),
+    [
+        ((16, 64, 512), False, 2, 8, 20, 16, 4),
+        ((64, 64, 256), False, 2, 16, 16, 32, 8),
+        ((128, 256, 128), False, 1, 32, 12, 16, 4),
+        ((128, 128, 128), True, 1, 16, 8, 16, 0),
+        ((32, 64, 512), True, 1, 8, 12, 16, 0),
+    ],
+)
+def test_a_loop_is_that_of_flydsl(tile, straight, buffers, matrix, loads, reads, writes):
+    """Instructions of the loop as FlyDSL 0.3.1 compiles AITER's ``preshuffle_gemm.py``; two barriers each."""
+    if not hasattr(pytest.importorskip("triton.experimental.gluon.language").amd, "hint"):
+        pytest.skip("barriers for LLVM's scheduler came to Gluon with 3.9")
+    config = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), tile, strict=True))
+    config |= {"TOGETHER": 0, "BUFFERS": buffers, "STRAIGHT": straight, "num_warps": 4}
+    facts = Facts()
+    (known,) = facts.prepare([Point("preshuffled", {"M": 1024, "N": 5120, "K": 5120}, config, "MI355X")])
+    assert known is not None, facts.failures
+    (loop,) = known.loops
+    found = [loop.classes["matrix"], loop.classes["vmem"], loop.instructions["ds_read_b128"]]
+    assert [*found, loop.instructions.get("ds_write_b128", 0)] == [matrix, loads, reads, writes]
+    assert (loop.classes["barrier"], known.resources.vgpr_spills) == (2, 0)
+    assert known.resources.lds_bytes == tile[0] * tile[2] * buffers
 
 
 def test_copies_straight_to_lds_are_compiled_by_a_release_that_makes_them():
-    """Both operands of the bf16 kernels go to LDS; of shuffled weights only A does, which no option of Triton says."""
+    """Both operands of the bf16 kernels go to LDS; of shuffled weights only A does, which Gluon says."""
     name = GEMM.format(tile="16x64x64", k=1)
     rows = [
         flydsl(name, "bfloat16"),
@@ -61,12 +103,7 @@ def test_copies_straight_to_lds_are_compiled_by_a_release_that_makes_them():
     ]
     (family,) = (one for one in later_times.FAMILIES if one.name == "flydsl")
     found = [problem.candidates[0].release for problem in family.problems(rows, False)]
-    assert sorted(found) == ["", "", "3.9.0"]
-
-
-def test_without_an_order_of_its_own_a_grid_deals_out_its_rows_first():
-    what, config = later_times.flydsl(flydsl(SHUFFLED))
-    assert (config["waves_per_eu"], config["GROUP_M"], what.kind.xcds) == (3, 4, 1)
+    assert sorted(found) == ["", "3.9.0", "3.9.0"]
 
 
 @pytest.mark.parametrize(

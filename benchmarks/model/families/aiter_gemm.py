@@ -106,7 +106,7 @@ class Product:
         whole = {**shape, "batch": self.batch, "dtype": dtype, "out": "fp32" if self.atomic else "bf16"}
         whole |= {"trans_b": self.along, "scales": kind.scales, "atomic": self.atomic}
         first = Point(kind.kernel, shape if kind.dtype == "fp4" else whole, dict(config), self.gpu)
-        if config["SPLIT_K"] == 1 or self.atomic:
+        if config.get("SPLIT_K", 1) == 1 or self.atomic:
             return (first,)
         # The parts were written just before: the second launch finds them in the Infinity Cache, where they fit.
         parts = 4.0 * config["SPLIT_K"] * self.batch * self.m * self.n

@@ -10,6 +10,8 @@ from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
 from benchmarks.model.problem import Candidate, Family, Problem
 
 GFX1250 = "gfx1250"
+SHUFFLED = "preshuffled"
+"""Our kernel for shuffled weights."""
 DRAWN = 60
 """Rows drawn of each table."""
 _Read = Callable[[Row], tuple[Product, dict[str, Any]]]
@@ -18,10 +20,14 @@ _WARPS = re.compile(r"block_[mnk]_warp(\d+)")
 _ORDERED = {2: (0, 1), 4: (1, 2), 5: (3, 4)}
 """Of the numbers that end a name of preshuffled weights, by how many there are: the places of wavefronts a SIMD and of
 the rows of tiles that a die takes together (AITER's ``flydsl_gemm_a8w8_bpreshuffle_common.py``, its last versions)."""
+_BUFFERED = {4: (0, 3), 5: (2, 0)}
+"""Likewise, whether A goes straight to LDS, and into how many buffers."""
+_MATRIX_K = 128
+"""K of the matrix instruction of our kernel for shuffled weights, which gfx950 alone has."""
 _STRAIGHT = re.compile(r"async_copyTrue_b_to_ldsTrue")
 """In the names of kernels whose loads of both operands go straight to LDS."""
 _COPIES = "3.9.0"
-"""A release that has loads go straight to LDS on gfx950 unless told otherwise; the usual one does not."""
+"""A release that has loads go straight to LDS on gfx950 unless told otherwise, and Gluon's; the usual one does not."""
 _STAGES = re.compile(r"flydsl_gemm(\d+)_")
 _EIGHT = "_8w_"
 """In the names of kernels with eight wavefronts; the others that tell no number have four."""
@@ -60,6 +66,11 @@ def flydsl(row: Row) -> tuple[Product, dict[str, Any]]:
     numbers = [int(number) for number in ending.group(1).split("x")] if ending else []
     if len(numbers) in _ORDERED:
         waves, together = (numbers[place] for place in _ORDERED[len(numbers)])
+        if len(numbers) in _BUFFERED and row.arch == "gfx950" and k % _MATRIX_K == 0:
+            straight, buffers = (numbers[place] for place in _BUFFERED[len(numbers)])
+            config = {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "TOGETHER": together, "BUFFERS": buffers}
+            config |= {"STRAIGHT": bool(straight), "num_warps": 4, "waves_per_eu": waves}
+            return Product(*sides, replace(kind, kernel=SHUFFLED), row.product), config
         # Without an order of its own a grid's first side, the rows, is dealt out first, to all dies in turn.
         config |= {"waves_per_eu": waves, "GROUP_M": together or -(-sides[0] // m)}
         kind = kind if together else replace(kind, xcds=1)
@@ -81,7 +92,8 @@ def _times(kind: str, read: _Read, archs: tuple[str, ...]) -> Callable[[Sequence
         chosen = [row for row in rows if row.kind == kind and row.arch in archs and row.time_us is not None]
         found = []
         for row, (what, config) in each(rows, drawn(rows, chosen, 8 if quick else DRAWN, kind), read):
-            release = _COPIES if _STRAIGHT.search(str(row.config.get("name", ""))) else ""
+            copies = what.kind.kernel == SHUFFLED or _STRAIGHT.search(str(row.config.get("name", "")))
+            release = _COPIES if copies else ""
             candidate = Candidate(what.points(config), row.config, row.time_us, triton=row.triton, release=release)
             found.append(what.problem(f"{row.problem} {len(found)}", [candidate]))
         return found
@@ -94,10 +106,11 @@ FAMILIES = (
         "flydsl",
         "FlyDSL GEMM times, by tile name",
         "time",
-        "a Triton product with tile, wavefronts, stages, order of tiles and parts of K of the name stands in for it; "
-        "parts of K are added to the result in the same launch, behind a signal that it has been set to zero; "
-        "weights are not shuffled, its schedule is Triton's; where the name says that both operands are copied to LDS, "
-        "3.9.0 compiles it, which does that",
+        "FP8 products with shuffled weights are written anew in Gluon to FlyDSL's design, whose loops have the same "
+        "instructions; for the others a Triton product with tile, wavefronts, stages, order of tiles and parts of K of "
+        "the name stands in: parts of K are added to the result in the same launch, behind a signal that it has been "
+        "set to zero, its schedule is Triton's, and where the name says that both operands are copied to LDS, 3.9.0 "
+        "compiles it, which does that",
         _times("flydsl", flydsl, ("gfx950", "gfx942")),
         f"{DRAWN} of the tuned times drawn with a fixed seed; tiles that are no powers of two and wavefronts that "
         "share K are left out. Nothing was fitted on them: how far the stand-in is from the kernel is in the ratio.",
