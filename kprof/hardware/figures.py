@@ -11,6 +11,7 @@ from kprof.hardware.model import Architecture
 _UNITS = (
     ("wavefront_size*", "lanes"),
     ("occupancy.max_waves_per_simd", "wavefronts"),
+    ("occupancy.scratch_waves_per_cu", "wavefronts"),
     ("occupancy.simds_per_*", "SIMDs"),
     ("occupancy.max_workgroup_size", "work-items"),
     ("occupancy.max_workgroups_per_*", "workgroups"),

@@ -72,6 +72,7 @@ class OccupancyRules:
         max_workgroups_per_cu: workgroups of several wavefronts that a CU holds: one barrier each. A
             workgroup of one wavefront needs no barrier.
         max_workgroups_per_wgp: the same for a workgroup processor, ``None`` where there is none.
+        scratch_waves_per_cu: wavefronts of a CU that the runtime provides scratch memory for; ``None``: not known.
     """
 
     max_waves_per_simd: int
@@ -90,6 +91,7 @@ class OccupancyRules:
     max_workgroup_size: int
     max_workgroups_per_cu: int
     max_workgroups_per_wgp: int | None
+    scratch_waves_per_cu: int | None
 
     @property
     def max_vgprs_total(self) -> int:

@@ -91,7 +91,9 @@ def _over(common: Table, own: Table) -> dict[str, Any]:
 def _occupancy(table: Table) -> OccupancyRules:
     figures = _figures(table)
     files = {int(size): VgprFile(**_figures(t)) for size, t in figures.pop("vgprs").items()}
-    optional = {"simds_per_wgp": None, "sgprs_total": None, "max_workgroups_per_wgp": None}
+    optional: dict[str, Any] = dict.fromkeys(
+        ("simds_per_wgp", "sgprs_total", "max_workgroups_per_wgp", "scratch_waves_per_cu")
+    )
     return OccupancyRules(vgprs=files, **(optional | figures))
 
 

@@ -12,6 +12,7 @@ from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 from kprof_analyzers.model.unknown_strides import unknown_strides
+from kprof_analyzers.registers.scratch import KEPT, assigned
 
 
 def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPrediction]) -> Prediction:
@@ -299,7 +300,16 @@ def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str
     uses_lds = any(op[KIND] == LDS for op in model.code.ops)
     if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
-    return [*found, *unknown_strides(model.facts), *_guessed_sharing(model)]
+    return [*found, *unknown_strides(model.facts), *_guessed_sharing(model), *_kept_scratch(model)]
+
+
+def _kept_scratch(model: KernelModel) -> list[str]:
+    product = model.machine.product
+    scratch = assigned(model.facts, product.compute_units if product is not None else None)
+    if scratch is None or scratch <= KEPT:
+        return []
+    kept = f"{scratch / 2**20:,.0f} MiB of scratch memory stay assigned between launches"
+    return [f"{kept}; above {KEPT >> 20} MiB ROCr may assign it for each one (HSA_NO_SCRATCH_RECLAIM=1 keeps it)"]
 
 
 def _guessed_sharing(model: KernelModel) -> list[str]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kprof.hardware.machine import architectures, load
 from kprof_analyzers.model import Effects, predict
+from kprof_analyzers.registers.scratch import assigned
 
 ROOT = Path(__file__).resolve().parents[3]
 LOOP = ["s_mov_b32 s0, 0", ".LBB0_1:"]
@@ -35,6 +36,25 @@ def test_what_is_not_known_is_said(kernel):
     assert any("iterations assumed" in line for line in found.assumptions)
     assert any("tiles" in line for line in found.assumptions)
     assert not found.loops[0].trips_known
+
+
+@pytest.mark.parametrize(("lane", "told"), [(0, ""), (224, ""), (225, "142 MiB"), (772, "466 MiB")])
+def test_scratch_that_may_be_assigned_anew_is_told(kernel, lane, told):
+    """ROCr keeps 140 MiB: 235 bytes for each lane of 304 CUs with 32 wavefronts of 64, in steps of 16."""
+    facts = kernel([*LOOP, MFMA, *BACK])
+    facts = replace(facts, resources=msgspec.structs.replace(facts.resources, scratch_bytes=lane))
+    (found,) = [line for line in predict(facts).assumptions if "scratch memory" in line] or [""]
+    assert found.startswith(told)
+    assert bool(told) == ("HSA_NO_SCRATCH_RECLAIM=1 keeps it" in found)
+
+
+def test_scratch_of_a_gpu_that_is_not_known_is_not_told(kernel):
+    """Neither without a number of CUs, nor on RDNA, whose drivers' figure is not published."""
+    facts = kernel([*LOOP, MFMA, *BACK])
+    facts = replace(facts, resources=msgspec.structs.replace(facts.resources, scratch_bytes=4096))
+    assert assigned(facts, None) is None
+    assert assigned(replace(facts, arch=load("gfx1100")), 96) is None
+    assert assigned(facts, 304) == 4096 * 64 * 32 * 304
 
 
 def test_without_a_grid_there_is_no_time_but_a_bound(kernel):
