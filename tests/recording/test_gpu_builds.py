@@ -40,12 +40,15 @@ def test_a_kernel_that_is_gone_is_not_called(monkeypatch):
     monkeypatch.setattr(operators, "_has", lambda _name, _key: True)
     operators.install(patches)
     try:
-        library = torch.library.Library("aten", "IMPL")
-        library.impl("cosh", lambda x: x, "CUDA")
-        assert operators.key(torch.ops.aten.cosh.default) == torch._C.DispatchKey.CUDA
-        assert operators.key(torch.ops.aten.sinh.default) is None
+        named = torch.library.Library("kprof_gone", "DEF")
+        named.define("f(Tensor x) -> Tensor")
+        named.define("g(Tensor x) -> Tensor")
+        library = torch.library.Library("kprof_gone", "IMPL")
+        library.impl("f", lambda x: x, "CUDA")
+        assert operators.key(torch.ops.kprof_gone.f.default) == torch._C.DispatchKey.CUDA
+        assert operators.key(torch.ops.kprof_gone.g.default) is None
         library._destroy()
-        assert operators.key(torch.ops.aten.cosh.default) is None
+        assert operators.key(torch.ops.kprof_gone.f.default) is None
     finally:
         operators.remove()
         patches.undo()
