@@ -26,6 +26,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "executions._WORTH": ((0.125,), "which code is told of: in no time"),
     "explain._speed_of_light": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "explain._spilled": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
+    "explain._kept_scratch": ((20,), "bytes of a MiB, as a power of two"),
     "explain._notes": ((1.05,), "from where the power limit is told of: in no time"),
     "gains._MOST": ((12,), "bound on work"),
     "gains._relaunched": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
