@@ -45,6 +45,9 @@ def compiler(monkeypatch):
     from kprof.tuning.trials import changes
     from kprof_analyzers import pipeline
 
+    # They take what is replaced here by name: imported meanwhile, they would keep it.
+    for taker in ("recorded.advise", "recorded.knobs", "trials", "trials.search", "trials.analysed"):
+        import_module(f"kprof.tuning.{taker}")
     made = SimpleNamespace(
         options=[],
         bad=set(),
