@@ -6,12 +6,12 @@ from kprof_analyzers.scheduling.loops import is_scratch
 KEPT = 146_800_640
 """Bytes of scratch memory up to which ROCr leaves it to the queue that has launched: ``HSA_SCRATCH_SINGLE_LIMIT``.
 
-More is assigned to one launch alone, behind an interrupt to the host, unless the driver can take it back later or
-``HSA_NO_SCRATCH_RECLAIM=1`` is set (ROCR-Runtime at c7785a6da1, ``core/util/flag.h`` and ``AqlQueue``'s
-``HandleInsufficientScratch``). AMD's documentation of RCCL tells of launches that take five to ten times as long.
+More is assigned to one launch alone, behind an interrupt to the host, unless ``HSA_NO_SCRATCH_RECLAIM=1`` is set, or
+the firmware lets the driver take it back later (ROCR-Runtime at c7785a6da1, ``core/util/flag.h`` and ``AqlQueue``'s
+``HandleInsufficientScratch``). AMD's documentation of RCCL asks for the setting on the MI250X, not on later ones.
 """
 _ALIGNED = 16
-"""Bytes a lane that scratch memory is assigned in: 1,024 for 64 lanes, which RDNA 3's 256 for 32 do not exceed."""
+"""Bytes a lane that scratch memory is assigned in: 1,024 for the 64 lanes of a wavefront."""
 
 
 def has_no_spills(facts: KernelFacts) -> bool:
