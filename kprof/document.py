@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from kprof.advised import KnownAdvice
-from kprof.findings import Coverage, Finding, Location, Suppressed
+from kprof.findings import Cause, Coverage, Finding, Location, Suppressed
 from kprof.measured import Measured
 from kprof.roofline import Roofline
 
@@ -308,6 +308,18 @@ class Prediction(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
+class CureTrials(msgspec.Struct, frozen=True):
+    """How many cures were compiled for a kernel's costly findings.
+
+    Attributes:
+        compiled: changes that were compiled, whether or not they helped.
+        remaining: changes that were left out when the time was over.
+    """
+
+    compiled: int
+    remaining: int = 0
+
+
 class KernelReport(msgspec.Struct, frozen=True):
     """Everything known about one compiled kernel on one architecture.
 
@@ -324,6 +336,8 @@ class KernelReport(msgspec.Struct, frozen=True):
         pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to where most of its registers are live.
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
         findings: sorted by severity, then rule, then line.
+        causes: the findings grouped by cause, the cause with the largest gain first.
+        cure_trials: how many cures were compiled; absent where none was wanted or needed.
         suppressed: findings that ``# kprof: ignore[...]`` comments silence.
         rules: which rules were checked, which not and why; absent where none were asked.
         notes: why something is null; one sentence each.
@@ -353,6 +367,8 @@ class KernelReport(msgspec.Struct, frozen=True):
     pressure: dict[str, RegisterPeak] = {}
     model: Prediction | UnsetType = UNSET
     findings: list[Finding] = []
+    causes: list[Cause] = []
+    cure_trials: CureTrials | UnsetType = UNSET
     suppressed: list[Suppressed] = []
     rules: Coverage | UnsetType = UNSET
     notes: list[str] = []

@@ -113,6 +113,7 @@ class Finding(msgspec.Struct, frozen=True):
         related: library lines and callers that belong to it.
         evidence: numbers and names that the message rests on, JSON-able.
         advice: knob changes to try.
+        fix: what to change in the kernel's code, as an instruction; absent where no such instruction is known.
         gain: what it costs by the performance model; ``None`` where that is not known or was not asked for.
     """
 
@@ -124,7 +125,46 @@ class Finding(msgspec.Struct, frozen=True):
     related: list[Location] = []
     evidence: dict[str, Any] = {}
     advice: list[Advice] = []
+    fix: str | UnsetType = UNSET
     gain: Gain | None = None
+
+
+class Cure(msgspec.Struct, frozen=True):
+    """A change of knobs that was compiled and is predicted to be faster.
+
+    Attributes:
+        change: knob to its value now and the value to set.
+        before_us, after_us: predicted microseconds of a launch without and with the change.
+        certainty: probability that the kernel is faster with the change, 0 to 1, from published pairs that were
+            predicted as far apart; absent on architectures without published times.
+        figures: resource to its value without and with the change, where the two differ.
+    """
+
+    change: dict[str, tuple[Any, Any]]
+    before_us: float
+    after_us: float
+    certainty: float | UnsetType = UNSET
+    figures: dict[str, tuple[Any, Any]] = {}
+
+    @property
+    def speedup(self) -> float:
+        """Time without the change over the time with it."""
+        return self.before_us / self.after_us
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Findings that one repair would remove, with one cost.
+
+    Attributes:
+        findings: positions in the kernel's ``findings``; the first one names the cause, the others follow from it or
+            cost time that its repair would save as well.
+        gain: cost of the cause; ``None`` where it is not known.
+        cure: the best change of knobs that was compiled for it; absent where none was tried or none helps.
+    """
+
+    findings: list[int]
+    gain: Gain | None = None
+    cure: Cure | UnsetType = UNSET
 
 
 class Suppressed(msgspec.Struct, frozen=True):

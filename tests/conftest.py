@@ -49,6 +49,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KPROF_CACHE_DIR", str(tmp_path_factory.mktemp("kprof-cache")))
         patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton-cache")))
+        # Cures are compiled where a test is about them, not for each kernel that another test analyses.
+        patch.setenv("KPROF_TRY", "0")
         yield
 
 

@@ -1,22 +1,25 @@
 """From a loaded kernel to its entry in the document: facts, judgement, report."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace as replace_facts
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from kprof.analysis import Analyzer, AnalyzerResult, KernelFacts, asked, discover
+from kprof.analysis import Analyzer, AnalyzerResult, KernelFacts, ModelChange, asked, discover
 from kprof.document import KernelReport, Occupancy, PassChange, Prediction, Resources
 from kprof.errors import KprofError
 from kprof.findings import Coverage, Finding, Gain, Location, Severity, Suppressed, by_cost
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Registers
 from kprof.targets.loaded import LoadedKernel
+from kprof_analyzers.causes import group
 from kprof_analyzers.occupancy import from_kernel
 from kprof_analyzers.registers.pressure import peaks
+from kprof_analyzers.rules import launch_rules
 from kprof_analyzers.scheduling.facts import loop_facts
 from kprof_analyzers.suppressions import apply
 
@@ -37,7 +40,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
     asked_last = [a for a in all_of_them if getattr(a, "last_resort", False)]
     found = [asked(analyzer, facts) for analyzer in all_of_them if analyzer not in asked_last]
     findings = [finding for analysis in found for finding in analysis.findings]
-    prediction, costs = (None, {}) if not model else _modelled(facts, found, notes)
+    prediction, costs, cost_of = (None, {}, None) if not model else _modelled(facts, found, notes)
     if prediction is None:
         notes.extend(f"assumed: {said}" for said in loaded.assumed)
     else:
@@ -49,10 +52,17 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
     notes.extend(dict.fromkeys(note for analysis in found for note in analysis.notes))
     kept, silenced = apply(findings, loaded.program)
     kept.sort(key=lambda finding: _order(finding, costs.get(id(finding))))
+    effects = {id(f): change for a in found for f, change in zip(a.findings, a.changes, strict=False)}
+    changes = [effects.get(id(finding)) for finding in kept]
     if prediction is not None and prediction.time_us is not None:
         kept = [replace(finding, gain=costs.get(id(finding))) for finding in kept]
     document = _kernel_report(loaded, facts, kept, silenced, notes)
-    return replace(document, rules=_coverage(found), model=UNSET if prediction is None else prediction)
+    return replace(
+        document,
+        rules=_coverage(found),
+        model=UNSET if prediction is None else prediction,
+        causes=group(kept, changes, cost_of, launch_rules()),
+    )
 
 
 def _stands(finding: Finding, cost: Gain | None) -> bool:
@@ -62,19 +72,19 @@ def _stands(finding: Finding, cost: Gain | None) -> bool:
 
 def _modelled(
     facts: KernelFacts, found: Sequence[AnalyzerResult], notes: list[str]
-) -> tuple[Prediction | None, dict[int, Gain]]:
-    """The prediction, and what findings cost, by their identity; a note where there is none.
+) -> tuple[Prediction | None, dict[int, Gain], Callable[[ModelChange], Gain | None] | None]:
+    """The prediction, what findings cost, by their identity, and what any effect costs; a note where there is none.
 
     Where the iterations of a loop are not known, costs rest on a guess at them: they are good for an order only.
     """
-    from kprof_analyzers.model.gains import costs_of
+    from kprof_analyzers.model.gains import cost_of, costs_of
     from kprof_analyzers.model.kernel import build
     from kprof_analyzers.model.occupancy_gain import explained, without_guesses
 
     reason = not_modelled(facts)
     if reason is not None:
         notes.append(f"the time is not modelled: {reason}")
-        return None, {}
+        return None, {}, None
     try:
         model = build(facts)
         prediction = explained(facts, model)
@@ -83,10 +93,12 @@ def _modelled(
                 prediction, time_us=None, low_us=None, high_us=None, speed_of_light_percent=None, occupancy_worth=UNSET
             )
         changes = [(f, change) for a in found for f, change in zip(a.findings, a.changes, strict=False)]
-        return without_guesses(prediction), costs_of(model, prediction, changes)
+        costs = costs_of(model, prediction, changes)
+        cost = partial(cost_of, model, prediction) if prediction.time_us is not None else None
+        return without_guesses(prediction), costs, cost
     except Exception as error:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
         notes.append(f"the time is not modelled: {type(error).__name__}: {error}")
-        return None, {}
+        return None, {}, None
 
 
 _GOOD_PART = 0.1
@@ -194,7 +206,7 @@ def _kernel_report(
         triton=loaded.triton or UNSET,
         compiler=loaded.compiler or UNSET,
         specialization=loaded.specialization,
-        launch=UNSET if loaded.grid is None else {"grid": list(loaded.grid)},
+        launch=_launch(loaded),
         resources=facts.resources,
         occupancy=facts.occupancy,
         loops=list(facts.loops),
@@ -211,6 +223,13 @@ def _kernel_report(
         unseen=_unseen(loaded) or UNSET,
         unrecorded=loaded.unrecorded or UNSET,
     )
+
+
+def _launch(loaded: LoadedKernel) -> dict[str, Any] | UnsetType:
+    if loaded.grid is None:
+        return UNSET
+    problem = {n: v for n, v in loaded.problem.items() if isinstance(v, bool | int | float | str)}
+    return {"grid": list(loaded.grid), **({"problem": problem} if problem else {})}
 
 
 def _unseen(loaded: LoadedKernel) -> str | None:
@@ -255,8 +274,6 @@ def _coverage(found: Sequence[AnalyzerResult]) -> Coverage:
 
 def _order(finding: Finding, cost: Gain | None = None) -> tuple[bool, int, float, int, str, str, int]:
     """What makes a launch fail first, then by what findings cost, then by severity, rule and line."""
-    from kprof_analyzers.rules import launch_rules
-
     location = finding.location
     place = (location.file, location.line) if isinstance(location, Location) else ("", 0)
     return (finding.rule not in launch_rules(), *by_cost(cost), -finding.severity.rank, finding.rule, *place)

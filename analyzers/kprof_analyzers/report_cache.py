@@ -75,8 +75,8 @@ def judged(
     yield from ready
 
 
-def explained(target: "TargetLike", options: TargetOptions) -> Iterator[KernelReport]:
-    """The reports of a source target's kernels, with their predicted times, one for each GPU.
+def explained(target: "TargetLike", options: TargetOptions) -> Iterator[tuple[TargetJob, KernelReport]]:
+    """Yield each launch of a source target with its report and predicted time, one for each GPU.
 
     Raises:
         KprofError: as :func:`kprof.targets.resolver.load`.
@@ -91,7 +91,7 @@ def explained(target: "TargetLike", options: TargetOptions) -> Iterator[KernelRe
     missing = [job for job, reports in zip(jobs, kept, strict=True) if reports is None]
     compiles = compile_jobs(missing, options)
     for each, reports in zip(wanted, kept, strict=True):
-        yield from _explain(each, next(compiles), root) if reports is None else reports
+        yield from zip(each, _explain(each, next(compiles), root) if reports is None else reports, strict=True)
 
 
 def _recall_explained(jobs: Sequence[TargetJob], root: Path | None) -> list[KernelReport] | None:

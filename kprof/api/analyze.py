@@ -19,6 +19,7 @@ from kprof.targets.target import TargetKind, TargetLike, is_report, resolve
 if TYPE_CHECKING:
     from kprof.api.measurements import Joining, Paths
     from kprof.details import Details
+    from kprof.targets.jobs import TargetJob
     from kprof.targets.loaded import LoadedKernel
     from kprof.targets.options import TargetOptions
 
@@ -108,6 +109,7 @@ def analyze(
     sources: "Sequence[str | os.PathLike[str]]" = (),
     dump: "str | os.PathLike[str] | None" = None,
     fail_on: str | None = None,
+    try_cures: bool = True,
     jobs: int = 0,
     keep_going: bool = False,
     keep_programs: bool = True,
@@ -138,6 +140,8 @@ def analyze(
         sources: folders with the sources of what is compiled already; the current one always counts.
         dump: a folder that gets each stage of the compiler.
         fail_on: a finding this bad makes the verdict ``regression``: ``note``, ``warning`` or ``error``.
+        try_cures: compile the cheap cures of findings that cost more than 5 % of the time: compiler options, at most a
+            dozen, none started after two seconds. ``KPROF_TRY=0`` turns them off everywhere.
         jobs: worker processes, 0 for one a core.
         keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
         keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
@@ -155,6 +159,7 @@ def analyze(
         InputError: a file cannot be read.
         HardwareError: an architecture is not known.
     """
+    from kprof.tuning.tries_switch import cures_allowed
     from kprof_analyzers.verdict import report
 
     measured = joining(counters, trace, thread_trace, names(arch))
@@ -174,7 +179,7 @@ def analyze(
     )
     worst = _severity(fail_on)
     folders = (Path.cwd(), *map(_folder, sources))
-    wanted = _Wanted(options, kernel, folders, dump, keep_programs, {}, measured)
+    wanted = _Wanted(options, kernel, folders, dump, keep_programs, {}, measured, try_cures and cures_allowed())
     run: AbstractContextManager[tuple[Sequence[TargetLike], Sequence[KprofError]]]
     run = nullcontext((targets, ())) if program is None else launches_of(targets, program, options, time_limit)
     with run as (chosen, problems):
@@ -199,6 +204,7 @@ class _Wanted:
         keep: keep the instructions of what was analysed.
         names: filled with the names of all kernels.
         measured: is joined to them; ``None`` without measurements.
+        try_cures: compile the cheap cures of costly findings.
     """
 
     options: "TargetOptions"
@@ -208,6 +214,7 @@ class _Wanted:
     keep: bool
     names: dict[str, None]
     measured: "Joining | None" = None
+    try_cures: bool = True
 
     def of_all(
         self, targets: Sequence[TargetLike], *, keep_going: bool
@@ -253,10 +260,11 @@ class _Wanted:
         if not self.keep and self.dump is None and self.measured is None and self._is_source(target):
             from kprof_analyzers.report_cache import explained
 
-            for entry in explained(target, self.options):
+            for job, entry in explained(target, self.options):
                 if self._takes(entry.name):
-                    yield with_advice(entry), None
+                    yield self._cured(with_advice(entry), job), None
             return
+        from kprof.targets.jobs import job_of
         from kprof.targets.resolver import load
         from kprof_analyzers.pipeline import analyze as judged
 
@@ -270,7 +278,16 @@ class _Wanted:
                 entry = judged(loaded, model=True)
                 if self.measured is not None:
                     entry = self.measured.add_to(entry, loaded)
-                yield with_advice(entry), Program(loaded, sources)
+                own = None if loaded.request is None else job_of(loaded)
+                yield self._cured(with_advice(entry), own), Program(loaded, sources)
+
+    def _cured(self, entry: KernelReport, job: "TargetJob | None") -> KernelReport:
+        """Return the report with the cheap cures of its costly findings, if they are wanted and can be compiled."""
+        if not self.try_cures or job is None:
+            return entry
+        from kprof.tuning.cures import with_cures
+
+        return with_cures(entry, job, jobs=self.options.jobs)
 
     def _takes(self, name: str) -> bool:
         self.names[name] = None

@@ -50,6 +50,9 @@ def kernel(
         typer.Option("--timeline", help="Write a SIMD's modelled wavefronts for ui.perfetto.dev.", metavar="PATH"),
     ] = None,
     fail_on: FailOnOption = None,
+    no_try: Annotated[
+        bool, typer.Option("--no-try", help="Do not compile the cheap cures of findings that cost more than 5 %.")
+    ] = False,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds that a program after -- may run; 600.", min=1)
     ] = None,
@@ -79,6 +82,7 @@ def kernel(
         **compile_with,
         dump=dump,
         fail_on=fail_on,
+        try_cures=not no_try,
         jobs=jobs,
         keep_going=True,
         keep_programs=timeline is not None or outputs.wants("html"),

@@ -43,7 +43,7 @@ def limiter(name: str, waves_per_simd: float = 1) -> str:
 
 
 def needs(step: NextStep, lds_bytes: int | UnsetType | None = None, option: str = "") -> str:
-    """What a step asks for: ``3 waves need all of: 88 fewer VGPRs, LDS ≤ 21 KiB, waves_per_eu=3``.
+    """What a step asks for: ``3 waves need 88 fewer VGPRs and LDS ≤ 21 KiB and waves_per_eu=3``.
 
     Args:
         step: the step.
@@ -55,7 +55,7 @@ def needs(step: NextStep, lds_bytes: int | UnsetType | None = None, option: str 
     words += [option] if option else []
     head = f"{waves(step.waves_per_simd)} wave{'' if step.waves_per_simd == 1 else 's'}"
     verb = "needs" if step.waves_per_simd == 1 else "need"
-    return f"{head} {verb} {'all of: ' if len(words) > 1 else ''}{', '.join(words)}"
+    return f"{head} {verb} {' and '.join(words)}"
 
 
 def _need(resource: str, amount: int, lds_bytes: int | UnsetType | None) -> str:
@@ -89,17 +89,26 @@ def bar(share: float) -> str:
 
 
 def config_line(kernel: KernelReport) -> str:
-    """The knobs and how the code came about: ``BLOCK_M=128 ... compiled in 2.1 s (no GPU used)``."""
-    parts = []
-    if kernel.specialization is not UNSET:
-        spec = kernel.specialization
-        knobs = {**spec.constexprs, **spec.options, **spec.environment}
-        parts.append(" ".join(f"{name}={value}" for name, value in knobs.items() if value is not None))
+    """Return the knobs that were compiled: ``BLOCK_M=128 num_warps=4``."""
+    if kernel.specialization is UNSET:
+        return ""
+    spec = kernel.specialization
+    knobs = {**spec.constexprs, **spec.options, **spec.environment}
+    return " ".join(f"{name}={value}" for name, value in knobs.items() if value is not None)
+
+
+def origin_line(kernel: KernelReport) -> str:
+    """Return how the code came about: ``gfx942   Triton 3.9.0   compiled in 2.1 s, no GPU used``."""
+    parts = [kernel.arch]
+    if kernel.triton is not UNSET:
+        parts.append(f"Triton {kernel.triton}")
+    elif kernel.compiler is not UNSET:
+        parts.append(kernel.compiler)
     if kernel.cached is True:
-        parts.append("from the cache (no GPU used)")
+        parts.append("from the cache, no GPU used")
     elif kernel.compile_seconds is not UNSET:
-        parts.append(f"compiled in {kernel.compile_seconds:.1f} s (no GPU used)")
-    return "   ".join(p for p in parts if p)
+        parts.append(f"compiled in {kernel.compile_seconds:.1f} s, no GPU used")
+    return "   ".join(filter(None, parts))
 
 
 def loop_summary(loop: LoopFacts) -> str:

@@ -1,5 +1,6 @@
 """What the performance model says, on the terminal: the time, where it goes, and what more occupancy would gain."""
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _NOTHING = 0.03
+_ASSUMED_PRODUCT = re.compile(r"^no product was named: (\S+) is assumed$")
 _SHOWN = 4
 _ASSUMPTIONS = 2
 _LINES = 3
@@ -32,6 +34,14 @@ def duration(us: float) -> str:
     return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}" if value < 100 else f"{value:,.0f} {unit}"
 
 
+def interval(low_us: float, high_us: float) -> str:
+    """Return ``1.83 to 5.31 ms``: two times with one unit."""
+    low, high = duration(low_us), duration(high_us)
+    if low.split()[1] != high.split()[1]:
+        return f"{low} to {high}"
+    return f"{low.split()[0]} to {high}"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
@@ -48,10 +58,11 @@ def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "
         return []
     from rich.text import Text
 
-    rows = [("  Model", _time(prediction, kernel))]
-    if prediction.time_us is None and (how := supplied(prediction)) is not None:
-        rows.append(("", Text(how, style="cyan")))
-    rows += [("", Text(line, style="dim")) for line in _assumed(kernel, prediction, full=full)]
+    rows = []
+    if prediction.time_us is None:
+        rows.append(("  Model", _unknown_time(prediction, kernel)))
+        if (how := supplied(prediction)) is not None:
+            rows.append(("", Text(how, style="cyan")))
     causes = Text()
     shares = [(cause, share) for cause, share in prediction.shares.items() if share >= 0.01]
     for cause, share in shares[:_SHOWN]:
@@ -60,29 +71,21 @@ def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "
     left = 1 - sum(share for _, share in shares[:_SHOWN])
     if left >= 0.01:
         causes.append(f"{_percent(left)} other", style="dim")
-    rows.append(("  Bound by", causes))
+    rows.append(("  Time", causes))
     if (worth := _worth(prediction)) is not None:
         rows.append(("", worth))
+    for number, line in enumerate(_assumed(kernel, prediction, full=full)):
+        rows.append(("" if number else "  Assumed", Text(line, style="dim")))
     return rows
 
 
-def _time(prediction: Prediction, kernel: KernelReport) -> "Text":
+def _unknown_time(prediction: Prediction, kernel: KernelReport) -> "Text":
     from rich.text import Text
 
-    if prediction.time_us is None:
-        hot = max(
-            prediction.loops, key=lambda loop: loop.cycles_per_iteration * loop.trips * loop.entries, default=None
-        )
-        loop = "" if hot is None else f"   {iteration(hot, called(hot.header, kernel))}"
-        missing = missing_for_time(prediction)
-        return Text(f"time not known: {missing.removesuffix(' known')}{loop}", style="yellow")
-    text = Text(f"{duration(prediction.time_us)}")
-    if prediction.low_us is not None and prediction.high_us is not None:
-        text.append(f" ({duration(prediction.low_us)} to {duration(prediction.high_us)})", style="dim")
-    if prediction.speed_of_light_us:
-        text.append(f"   {prediction.speed_of_light_percent:.0f} % of the speed of light")
-        text.append(f" ({duration(prediction.speed_of_light_us)})", style="dim")
-    return text
+    hot = max(prediction.loops, key=lambda loop: loop.cycles_per_iteration * loop.trips * loop.entries, default=None)
+    loop = "" if hot is None else f"   {iteration(hot, called(hot.header, kernel))}"
+    missing = missing_for_time(prediction)
+    return Text(f"time not known: {missing.removesuffix(' known')}{loop}", style="yellow")
 
 
 def iteration(loop: LoopPrediction, name: str) -> str:
@@ -119,8 +122,8 @@ def _assumed(kernel: KernelReport, prediction: Prediction, *, full: bool) -> lis
     known = [without_labels(sentence, kernel) for sentence in prediction.assumptions]
     shown = known if full or len(known) <= _ASSUMPTIONS + 1 else known[:_ASSUMPTIONS]
     left = len(known) - len(shown)
-    lines = [sentence if "assumed" in sentence else f"assumed: {sentence}" for sentence in shown]
-    return lines + [f"and {left} more assumptions: -v"] * bool(left)
+    lines = [_ASSUMED_PRODUCT.sub(r"\1 (choose another with --arch)", line.removeprefix("assumed: ")) for line in shown]
+    return lines + [f"{left} more assumptions (-v)"] * bool(left)
 
 
 def _named(cause: str) -> str:
@@ -134,12 +137,12 @@ def _worth(prediction: Prediction) -> "Text | None":
     if worth is UNSET or prediction.time_us is None:
         return None
     if worth.time_us is None:
-        return Text("one more workgroup a CU: not possible, the grid has no more", style="dim")
+        return Text("higher occupancy would not help: the grid has no more workgroups", style="dim")
     change = worth.time_us / prediction.time_us - 1
     if abs(change) < _NOTHING:
-        return Text(f"one more workgroup a CU: as fast (model), bound by {_named(prediction.bound)}", style="dim")
-    words = f"{_percent(abs(change))} {'faster' if change < 0 else 'slower'} (model)"
-    return Text(f"one more workgroup a CU: {words}", style="cyan" if change < 0 else "dim")
+        return Text(f"higher occupancy would not help: bound by {_named(prediction.bound)}", style="dim")
+    words = f"{_percent(abs(change))} less time" if change < 0 else f"{_percent(change)} more time"
+    return Text(f"with one more workgroup per CU: {words}", style="cyan" if change < 0 else "dim")
 
 
 def loop_lines(loop: LoopPrediction) -> list[str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from kprof.document import KernelReport, LoopFacts, Occupancy, Report
-from kprof.findings import Finding
+from kprof.findings import Cause, Severity
 from kprof.reporters._console_text import (
     bar,
     config_line,
@@ -14,16 +14,16 @@ from kprof.reporters._console_text import (
     loop_summary,
     needs,
     option_in_the_way,
+    origin_line,
     plural,
     waves,
 )
-from kprof.reporters._finding_cost import gain_words
 from kprof.reporters._known_advice import better
-from kprof.reporters._loop_names import summary
 from kprof.reporters._model_text import loop_lines, model_rows
-from kprof.reporters._plain_words import apart, said, together
+from kprof.reporters._plain_words import apart, together
 from kprof.reporters._rule_coverage import coverage_line, not_checked
 from kprof.reporters._verdict_sentence import verdict
+from kprof.reporters.answer import NEGLIGIBLE, access_line, cause_text, hot_loop_line, launch_line, performance
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 _COLOUR = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
-_FINDINGS_SHOWN = 6
-_ROOM_FOR_NAMES = 100
+_CAUSES_SHOWN = 4
 _DEEPER = 6
+_INDENT = " " * 10
 _HELD = {"before": "arguments or an earlier iteration", "?": "lines not known"}
 
 
@@ -71,20 +71,17 @@ class ConsoleReporter:
         from rich.text import Text
 
         self._console.print(together(Text(verdict(kernel), style="bold")))
+        for line in (launch_line(kernel), performance(kernel)):
+            if line:
+                self._console.print(together(Text(line)))
         self._better(kernel)
-        target = kernel.arch if kernel.product is UNSET else f"{kernel.arch} · {kernel.product}"
-        made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
-        heading = Text(target)
-        if made_by is not UNSET:
-            heading.append(f"   {made_by}", style="dim")
-        self._console.print(heading)
-        if knobs := config_line(kernel):
-            self._console.print(Text(knobs, style="dim"))
+        for line in (config_line(kernel), origin_line(kernel)):
+            if line:
+                self._console.print(together(Text(line, style="dim")))
         self._console.print()
         if kernel.findings:
-            self._console.print(self._findings(kernel))
+            self._causes(kernel)
         self._console.print(self._facts(kernel))
-        self._tries(kernel)
         self._measured(kernel)
         self._passes(kernel)
         if self._verbose:
@@ -116,7 +113,7 @@ class ConsoleReporter:
         if count := not_checked(kernel):
             found.append(f"{plural(count, 'rule')} not checked")
         if found:
-            self._console.print(Text(f"  {', '.join(found)}: -v shows", style="dim"))
+            self._console.print(Text(f"  {', '.join(found)} (-v)", style="dim"))
 
     def _measured(self, kernel: KernelReport) -> None:
         if kernel.measured is UNSET:
@@ -148,42 +145,51 @@ class ConsoleReporter:
             held = "  ".join(f"{count} from {_HELD.get(line, _short(line))}" for line, count in peak.held.items())
             self._hanging(f"      {held}", style="dim")
 
-    def _findings(self, kernel: KernelReport) -> "Table":
-        from rich.table import Table
+    def _causes(self, kernel: KernelReport) -> None:
+        """Print the causes, each with its cost, its place and its cure; what costs nothing is counted in one line."""
+        causes = kernel.causes or [Cause([position], found.gain) for position, found in enumerate(kernel.findings)]
+        negligible = [] if self._verbose else [cause for cause in causes if _is_negligible(cause, kernel)]
+        shown = [cause for cause in causes if not any(cause is one for one in negligible)]
+        cut = shown if self._verbose else shown[:_CAUSES_SHOWN]
+        for cause in cut:
+            self._cause(kernel, cause)
+        remaining = [
+            f"{plural(len(shown) - len(cut), 'more cause')}" if len(shown) > len(cut) else "",
+            f"{plural(len(negligible), 'finding')} without a measurable cost" if negligible else "",
+        ]
+        if words := ", ".join(filter(None, remaining)):
+            self._hanging(f"  {words} (-v)", style="dim")
+        self._console.print()
+
+    def _cause(self, kernel: KernelReport, cause: Cause) -> None:
         from rich.text import Text
 
-        table = Table.grid(padding=(0, 2), pad_edge=False)
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True)
-        table.add_column(ratio=1)
-        narrow = self._console.width < _ROOM_FOR_NAMES
-        if not narrow:
-            table.add_column(no_wrap=True, justify="left")
-        groups = _alike(kernel.findings, together=not self._verbose)
-        shown = groups if self._verbose else groups[:_FINDINGS_SHOWN]
-        for finding, *others in shown:
-            colour = _COLOUR[finding.severity.value]
-            message = finding.message if self._verbose else said(finding.message, kernel)
-            where = "" if finding.location is UNSET else _short(str(finding.location))
-            text = Text(message).append(f"; {len(others)} more alike" if others else "", style="dim")
-            if words := gain_words(finding):
-                text.append(f"; {words}", style="dim")
-            cells = [
-                Text(f"  {finding.severity.value}", style=colour),
-                Text(finding.rule if narrow else f"{finding.rule} {finding.name}"),
-                together(text.append(f"  {where}" if narrow and where else "", style="blue")),
-            ]
-            table.add_row(*cells, *([] if narrow else [Text(where, style="blue")]))
-            if self._verbose:
-                for place in finding.related[:4]:
-                    table.add_row("", "", Text(f"also {place}", style="dim"))
-            if self._verbose > 1 and finding.evidence:
-                pairs = "  ".join(f"{k}={v}" for k, v in finding.evidence.items())
-                table.add_row("", "", Text(pairs, style="dim"))
-        if len(groups) > len(shown):
-            table.add_row("", "", Text(f"{len(groups) - len(shown)} more: -v shows all", style="dim"))
-        table.add_row("", "", "")
-        return table
+        text = cause_text(kernel, cause, verbatim=self._verbose > 0)
+        finding = text.finding
+        head = Text(f"  {finding.severity.value:<8}", style=_COLOUR[finding.severity.value])
+        head.append(f"{finding.rule} {finding.name}", style="not bold default")
+        head.append(f"   {text.cost}" if text.cost else "", style="bold default")
+        head.append(f"   {text.place}" if text.place else "", style="not bold blue")
+        self._console.print(together(head))
+        self._hanging(f"{_INDENT}{text.message}", deeper=0)
+        if text.cure:
+            self._hanging(f"{_INDENT}cure: {text.cure}", style="bold green", deeper=_DEEPER)
+        elif text.proposals:
+            self._hanging(f"{_INDENT}try:  {text.proposals}", style="cyan", deeper=_DEEPER)
+        if text.fix:
+            self._hanging(f"{_INDENT}fix:  {text.fix}", style="cyan", deeper=_DEEPER)
+        if text.followers:
+            self._hanging(f"{_INDENT}same cause: {text.followers}", style="dim", deeper=_DEEPER)
+        if self._verbose:
+            for position in cause.findings[1:]:
+                other = kernel.findings[position]
+                self._hanging(f"{_INDENT}{other.rule} {other.location or ''} {other.message}", style="dim")
+            for place in finding.related[:4]:
+                self._hanging(f"{_INDENT}also {place}", style="dim")
+        if self._verbose > 1:
+            for position in cause.findings:
+                pairs = "  ".join(f"{k}={v}" for k, v in kernel.findings[position].evidence.items())
+                self._hanging(f"{_INDENT}{kernel.findings[position].rule}: {pairs}", style="dim")
 
     def _facts(self, kernel: KernelReport) -> "Table":
         from rich.table import Table
@@ -205,9 +211,10 @@ class ConsoleReporter:
         if resources is not UNSET:
             table.add_row("  Registers", together(Text(_registers(resources))))
             table.add_row("  LDS", together(Text(_lds(resources))))
-        for loop in kernel.loops:
-            if loop.hot:
-                table.add_row("  Hot loop", together(Text(summary(loop, kernel))))
+        if hot := hot_loop_line(kernel):
+            table.add_row("  Hot loop", together(Text(hot)))
+        if access := access_line(kernel):
+            table.add_row("  Accesses", together(Text(access)))
         if not kernel.loops:
             seen = kernel.unseen is UNSET
             table.add_row("  Loops", Text("none: straight-line code") if seen else Text("not known", style="yellow"))
@@ -235,24 +242,6 @@ class ConsoleReporter:
             text.append(f"  ({allowed})", style="dim")
         return text
 
-    def _tries(self, kernel: KernelReport) -> None:
-        from rich.text import Text
-
-        tries = list({(a.knob, str(a.to)): a for f in reversed(kernel.findings) for a in reversed(f.advice)}.values())[
-            ::-1
-        ]
-        for number, advice in enumerate(tries[:3]):
-            label = "  Try         " if number == 0 else "              "
-            line = Text(label, style="bold").append(
-                f"{advice.knob} {advice.from_} → {advice.to}", style="not bold cyan"
-            )
-            if advice.verified is not UNSET:
-                changes = "   ".join(f"{name} {old} → {new}" for name, (old, new) in advice.verified.items())
-                line.append(f"   {changes}", style="not bold")
-            if advice.note is not UNSET:
-                line.append(f"   {advice.note}", style="not bold dim")
-            self._console.print(line)
-
     def _passes(self, kernel: KernelReport) -> None:
         from rich.table import Table
         from rich.text import Text
@@ -277,31 +266,29 @@ class ConsoleReporter:
         for loop in kernel.loops:
             self._hanging(_loop_line(loop))
 
-    def _hanging(self, line: str, style: str = "") -> None:
-        """Print a line; where it is too long it goes on further in."""
+    def _hanging(self, line: str, style: str = "", deeper: int = _DEEPER) -> None:
+        """Print a line; where it is too long it continues on lines that are indented further."""
         from rich.padding import Padding
         from rich.text import Text
 
         text = line.lstrip(" ")
         start = len(line) - len(text)
-        first, *rest = Text(text, style=style).wrap(self._console, max(self._console.width - start - _DEEPER, 20))
+        words = together(Text(text, style=style))
+        first, *rest = words.wrap(self._console, max(self._console.width - start - deeper, 20))
         self._console.print(Padding(first, (0, 0, 0, start)), highlight=False)
         for more in rest:
-            self._console.print(Padding(more, (0, 0, 0, start + _DEEPER)), highlight=False)
+            self._console.print(Padding(more, (0, 0, 0, start + deeper)), highlight=False)
 
 
 def _step(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def _alike(findings: list[Finding], *, together: bool) -> list[list[Finding]]:
-    """Findings of one rule on one line in one group: the loops of a kernel often share their source."""
-    groups: dict[object, list[Finding]] = {}
-    for number, finding in enumerate(findings):
-        place = finding.location
-        key = (finding.rule, place.file, place.line) if together and place is not UNSET else number
-        groups.setdefault(key, []).append(finding)
-    return list(groups.values())
+def _is_negligible(cause: Cause, kernel: KernelReport) -> bool:
+    """Return whether repairing a cause gains nothing that can be measured."""
+    first = kernel.findings[cause.findings[0]]
+    known = cause.gain is not None and cause.gain.share < NEGLIGIBLE
+    return known and cause.cure is UNSET and first.severity is not Severity.ERROR
 
 
 def _loop_line(loop: LoopFacts) -> str:
@@ -322,7 +309,7 @@ def _registers(resources: Any) -> str:
     if resources.sgpr_spills not in {UNSET, None, 0}:
         parts.append(f"{shown(resources.sgpr_spills)} SGPRs spilled")
     if resources.scratch_bytes not in {UNSET, 0}:
-        parts.append(f"{shown(resources.scratch_bytes)} B scratch a lane")
+        parts.append(f"{shown(resources.scratch_bytes)} B scratch per lane")
     return "   ".join(parts)
 
 
@@ -335,7 +322,7 @@ def _lds(resources: Any) -> str:
     size = resources.wavefront_size
     if warps in {None, UNSET}:
         return f"{used}{limit}"
-    return f"{used}{limit} a workgroup   {plural(warps, 'wavefront')} of {size} lanes"
+    return f"{used}{limit} per workgroup   {plural(warps, 'wavefront')} of {size} lanes"
 
 
 def _short(place: str) -> str:

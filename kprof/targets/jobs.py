@@ -322,6 +322,20 @@ def compile_jobs(jobs: Sequence[TargetJob], options: "TargetOptions") -> Iterato
             following += 1
 
 
+def job_of(kernel: LoadedKernel) -> TargetJob:
+    """Return the compile and the launch that a kernel came from.
+
+    Raises:
+        TargetError: the kernel was not compiled here.
+    """
+    if kernel.request is None:
+        raise TargetError(f"{kernel.name} was not compiled here, so it cannot be compiled again")
+    return TargetJob(
+        kernel.request, kernel.arch, kernel.name, kernel.grid, kernel.problem, kernel.arguments,
+        product=kernel.product, contents=kernel.contents,
+    )  # fmt: skip
+
+
 def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
     """A finished compile, read."""
     from kprof.compiler.versions import with_argument_names
@@ -341,6 +355,8 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
         grid=job.grid,
         arguments=job.arguments,
         contents=job.contents,
+        problem=job.problem,
+        request=job.request,
         triton=compiled.triton_version,
         source=Location(file=job.request.path, line=line) if line else None,
         compile_seconds=compiled.seconds,

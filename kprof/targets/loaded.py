@@ -9,6 +9,7 @@ from kprof.findings import Location
 
 if TYPE_CHECKING:
     from kprof.compiler.passes import PassHistory
+    from kprof.compiler.request import CompileRequest
     from kprof.hardware.machine import Architecture, Product
     from kprof.inputs.amdgcn import AssemblyKernel
     from kprof.inputs.mlir import Module
@@ -29,6 +30,8 @@ class LoadedKernel:
         grid: workgroups in x, y, z, when the launch is known.
         arguments: numbers that the launch passes, by name; empty when no launch is known.
         contents: integers in memory that pointer arguments point to, by name, where the launch is known to have them.
+        problem: the launch's problem parameters, where its kernel names them.
+        request: what the compiler was asked, ``None`` where it was not compiled here.
         triton: version of the compiling Triton.
         compiler: another compiler's identification.
         source: where the kernel is defined.
@@ -56,6 +59,8 @@ class LoadedKernel:
     grid: tuple[int, ...] | None = None
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    problem: Mapping[str, Any] = field(default_factory=dict)
+    request: "CompileRequest | None" = None
     triton: str | None = None
     compiler: str | None = None
     source: Location | None = None

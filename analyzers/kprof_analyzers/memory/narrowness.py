@@ -26,10 +26,12 @@ class Cause:
     Attributes:
         words: a clause.
         values: values that it comes from, where the words do not tell them.
+        fix: what to change in the kernel's code.
     """
 
     words: str
     values: tuple[str, ...] = ()
+    fix: str = ""
 
 
 def loads_needed(loads: Sequence[Operation]) -> int:
@@ -66,20 +68,29 @@ def causes_of(access: Operation) -> tuple[Cause, ...]:
     found, size, held = strides(access), element_bytes(access), tile(access)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
         steps = ", ".join(str(step) for step in found.values())
-        return (Cause(f"no axis is contiguous in memory (steps of {steps} elements)"),)
+        fix = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
+        return (Cause(f"no axis is contiguous in memory (steps of {steps} elements)", fix=fix),)
     if size is not None and size >= _ALIGNED:
         return ()
     axis = next((a for a, step in (found or {}).items() if step is not None and step.value({}) == 1), None)
     if axis is not None and held is not None and size is not None and held.shape[axis] * size < _ALIGNED:
-        return (Cause(f"rows of the tile have {held.shape[axis] * size} bytes"),)
+        fix = f"make the block at least {-(-_ALIGNED // size)} elements long on its contiguous axis"
+        return (Cause(f"rows of the tile have {held.shape[axis] * size} bytes", fix=fix),)
     mask, misaligned = mask_of(access), _misaligned(access, axis)
-    causes = [] if misaligned is None else [Cause(misaligned)]
+    causes = [] if misaligned is None else [misaligned]
     if mask is not None and _varies(access, mask, axis):
-        causes.append(Cause("its mask may change inside 16 bytes", tuple(sorted(flow_of(access.module).roots(mask)))))
+        roots = tuple(sorted(flow_of(access.module).roots(mask)))
+        elements = _ALIGNED // (size or 1)
+        bounds = [name for root in roots if (name := argument(root)) in arguments(access.module)]
+        fix = (
+            f"let the mask be constant over {elements} elements: pad {' and '.join(bounds) or 'the bound'} "
+            f"to a multiple of {elements} and say so with tl.multiple_of"
+        )
+        causes.append(Cause("its mask may change inside 16 bytes", roots, fix))
     return tuple(causes)
 
 
-def _misaligned(load: Operation, axis: int | None) -> str | None:
+def _misaligned(load: Operation, axis: int | None) -> Cause | None:
     """Why the address does not allow wide accesses: the arguments that are to blame, or what is known at most."""
     known = None if axis is None else known_alignment(load, axis, _ALIGNED)
     if known == _ALIGNED:
@@ -87,8 +98,15 @@ def _misaligned(load: Operation, axis: int | None) -> str | None:
     lacking = _not_divisible(load)
     if lacking:
         verb = "are" if len(lacking) > 1 else "is"
-        return f"{' and '.join(lacking)} {verb} not known to be a multiple of {_ALIGNED}"
-    return None if known is None else f"its address is only known to be a multiple of {known} bytes"
+        hints = ", ".join(f"{name} = tl.multiple_of({name}, {_ALIGNED})" for name in lacking)
+        words = f"{' and '.join(lacking)} {verb} not known to be a multiple of {_ALIGNED}"
+        return Cause(words, fix=f"if it holds, tell the compiler: {hints}")
+    if known is None:
+        return None
+    return Cause(
+        f"its address is only known to be a multiple of {known} bytes",
+        fix="wrap the offsets: tl.max_contiguous(tl.multiple_of(offsets, BLOCK), BLOCK)",
+    )
 
 
 def _not_divisible(load: Operation) -> list[str]:

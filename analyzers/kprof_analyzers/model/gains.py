@@ -46,14 +46,15 @@ def costs_of(
             continue
         key = repr(change)
         if key not in known and len(known) < _MOST:
-            known[key] = _gain(model, prediction, change)
+            known[key] = cost_of(model, prediction, change)
         gain = known.get(key)
         if gain is not None:
             costs[id(finding)] = gain
     return costs
 
 
-def _gain(model: KernelModel, prediction: Prediction, change: ModelChange) -> Gain | None:
+def cost_of(model: KernelModel, prediction: Prediction, change: ModelChange) -> Gain | None:
+    """Return what an effect costs, or None where the launch cannot be modelled without it."""
     now = prediction.time_us
     assert now is not None
     after = _time(model, prediction, change)
@@ -74,7 +75,11 @@ def _gain(model: KernelModel, prediction: Prediction, change: ModelChange) -> Ga
 def _time(model: KernelModel, prediction: Prediction, change: ModelChange) -> float | None:
     """Microseconds without an effect; ``None`` where that cannot be modelled."""
     if change.idle_share is not None:
-        now, overhead = prediction.time_us or 0.0, min(model.machine.dispatch_us, prediction.time_us or 0.0)
+        others = replace(change, idle_share=None, at_most=False)
+        now = prediction.time_us if others == ModelChange() else _time(model, prediction, others)
+        if now is None:
+            return None
+        overhead = min(model.machine.dispatch_us, now)
         return max(prediction.speed_of_light_us or 0.0, overhead + (now - overhead) * (1 - change.idle_share))
     try:
         other = without(model, change)

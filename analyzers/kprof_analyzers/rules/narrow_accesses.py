@@ -45,6 +45,11 @@ class Narrow:
         return ", and ".join(dict.fromkeys(cause.words for cause in self.causes)) or None
 
     @property
+    def fix(self) -> str:
+        """What to change in the kernel's code so that the accesses can be wide; empty where it is not known."""
+        return "; ".join(dict.fromkeys(cause.fix for cause in self.causes if cause.fix))
+
+    @property
     def widths(self) -> dict[int, int]:
         """Bytes a lane to number of accesses."""
         return dict(sorted(Counter(i.opcode.bytes_per_lane or 0 for i in self.instructions).items()))

@@ -119,6 +119,8 @@ class Rule(ABC):
         id: ``KP`` and three digits; the first digit is the family's.
         name: the bad pattern in kebab-case: "allow narrow-global-load" must read well.
         severity: unless a finding says otherwise.
+        fix: what to change in the kernel's code, as an instruction that names functions and values; empty where the
+            levers say it.
         about: what its findings are about: a kind of instruction, a line, or the kernel as a whole.
         families: architecture families that it was checked on (``CDNA3``, ``RDNA4``), where it rests on more than the
             architecture's file says; it is not checked on others. Empty: it holds on all.
@@ -137,6 +139,7 @@ class Rule(ABC):
     id: ClassVar[str]
     name: ClassVar[str]
     severity: ClassVar[Severity]
+    fix: ClassVar[str] = ""
     about: ClassVar[About] = LINE
     families: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[Need, ...]] = ()
@@ -207,10 +210,11 @@ class Rule(ABC):
         advice: Sequence[Advice] = (),
         severity: Severity | None = None,
         related: Sequence[Location] = (),
+        fix: str = "",
     ) -> Finding:
         """A finding of this rule; ``at`` is the instruction or operation whose line it belongs to.
 
-        Without ``advice`` it gets what is left of the rule's levers.
+        Without ``advice`` it gets what is left of the rule's levers, and without ``fix`` the rule's own.
         """
         location, library = location_of(at) if at is not None else (None, [])
         return Finding(
@@ -222,4 +226,5 @@ class Rule(ABC):
             related=[*library, *related],
             evidence=evidence or {},
             advice=list(advice),
+            fix=fix or self.fix or UNSET,
         )

@@ -10,8 +10,8 @@ from kprof.details import Details
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location
 from kprof.reporters._ci_findings import RuleHelp
-from kprof.reporters._finding_cost import gain_words
 from kprof.reporters._loop_names import without_labels
+from kprof.reporters.answer import cost_words
 from kprof.reporters.html.rule_text import explanation, what_to_try
 
 Anchors = Mapping[tuple[str, int], str]
@@ -92,7 +92,7 @@ def _finding(finding: Finding, kernel: KernelReport, links: Links) -> dict[str, 
     return {
         "message": without_labels(finding.message, kernel),
         "landed": [f"{links.key}-i{at}" for at in landed],
-        "gain": gain_words(finding),
+        "gain": cost_words(finding.gain),
         "place": None if finding.location is UNSET else _place(finding.location, anchors),
         "related": [_place(place, anchors) for place in finding.related[:_MOST_RELATED]],
         "evidence": [(name, _words(value)) for name, value in list(finding.evidence.items())[:_MOST_EVIDENCE]],

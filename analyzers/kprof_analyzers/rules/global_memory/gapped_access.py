@@ -53,6 +53,9 @@ class GappedGlobalAccess(Rule):
     id: ClassVar[str] = "KP103"
     name: ClassVar[str] = "gapped-global-access"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = (
+        "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
+    )
     about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 

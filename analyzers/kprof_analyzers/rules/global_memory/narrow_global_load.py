@@ -67,6 +67,7 @@ class NarrowGlobalLoad(Rule):
                     self.finding(
                         found.words,
                         at=place,
+                        fix=found.fix,
                         evidence={
                             "loop": found.region.header,
                             "widths": found.widths,

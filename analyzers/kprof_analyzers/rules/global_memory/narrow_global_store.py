@@ -47,6 +47,7 @@ class NarrowGlobalStore(Rule):
                     self.finding(
                         found.words,
                         at=found.place,
+                        fix=found.fix,
                         evidence={
                             "loop": found.region.header,
                             "widths": found.widths,

@@ -40,6 +40,7 @@ class ReloadedTile(Rule):
     id: ClassVar[str] = "KP106"
     name: ClassVar[str] = "reloaded-tile"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "load the tile once before the loop and keep it in registers"
     about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 

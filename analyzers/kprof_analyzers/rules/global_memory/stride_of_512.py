@@ -44,6 +44,7 @@ class StrideMultipleOf512Bytes(Rule):
     id: ClassVar[str] = "KP104"
     name: ClassVar[str] = "stride-multiple-of-512-bytes"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "pad the rows: allocate K + 128 elements per row (for fp16) and pass that as the stride"
     about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 

@@ -48,6 +48,7 @@ class GridOrderAcrossXcds(Rule):
     id: ClassVar[str] = "KP406"
     name: ClassVar[str] = "grid-order-across-xcds"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "renumber the workgroups: pid = pid % XCDS * (num_pids // XCDS) + pid // XCDS"
     needs: ClassVar[tuple[Need, ...]] = (
         Need.TTGIR,
         Need.GRID,

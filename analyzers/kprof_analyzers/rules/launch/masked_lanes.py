@@ -46,6 +46,7 @@ class MaskedLanes(Rule):
     id: ClassVar[str] = "KP410"
     name: ClassVar[str] = "masked-lanes"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "loop over tiles of a smaller power of two and mask only the last one"
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (Lever("BLOCK_N", "lower", "a loop over the row has to be there"),)
 

@@ -38,6 +38,7 @@ class ReplicatedLanes(Rule):
     id: ClassVar[str] = "KP408"
     name: ClassVar[str] = "replicated-lanes"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = "process several rows in one workgroup with a two-dimensional tile"
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (Lever("num_warps", "lower", "as many lanes as the tile has elements"),)
 

@@ -43,6 +43,10 @@ class TailWave(Rule):
     id: ClassVar[str] = "KP405"
     name: ClassVar[str] = "tail-wave"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = (
+        "choose a tile that makes the grid a little smaller than a multiple of the resident workgroups,"
+        " or use a persistent kernel"
+    )
     about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (
         Need.GRID,

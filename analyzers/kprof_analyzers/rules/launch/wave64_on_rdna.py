@@ -37,6 +37,7 @@ class Wave64WhereWave32(Rule):
     id: ClassVar[str] = "KP407"
     name: ClassVar[str] = "wave64-where-wave32"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "compile without -mwavefrontsize64"
     about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (Need.WAVEFRONT_SIZE,)
 

@@ -53,6 +53,7 @@ class ConvertLayoutInLoop(Rule):
     id: ClassVar[str] = "KP601"
     name: ClassVar[str] = "convert-layout-in-loop"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = "let both sides of the conversion use one layout: load both tiles with the same operation"
     about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)

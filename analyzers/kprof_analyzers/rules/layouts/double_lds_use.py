@@ -43,6 +43,9 @@ class DoubleLdsUse(Rule):
     id: ClassVar[str] = "KP602"
     name: ClassVar[str] = "double-lds-use"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = (
+        "transpose once: load the packed tile in the order that the product needs and unpack it in registers"
+    )
     about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 

@@ -40,6 +40,7 @@ class LoopNotPipelined(Rule):
     id: ClassVar[str] = "KP604"
     name: ClassVar[str] = "loop-not-pipelined"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "move the branch in front of the load, or load the indices that it needs one iteration ahead"
     about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (
         Need.TTGIR,

@@ -40,6 +40,7 @@ class TransposedOperand(Rule):
     id: ClassVar[str] = "KP603"
     name: ClassVar[str] = "transposed-operand"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = "store the operand with K contiguous, or load it transposed and use tl.trans"
     about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 

@@ -50,6 +50,7 @@ class NarrowLdsAccess(Rule):
     id: ClassVar[str] = "KP111"
     name: ClassVar[str] = "narrow-lds-access"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = "load the operand so that its axis along K is the one that is contiguous in memory"
     about: ClassVar[About] = LDS_ACCESSES
     confirmed_by: ClassVar[RuleQuestion | None] = LDS
 

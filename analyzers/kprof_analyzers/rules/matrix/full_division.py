@@ -43,6 +43,7 @@ class FullPrecisionDivision(Rule):
     id: ClassVar[str] = "KP509"
     name: ClassVar[str] = "full-precision-division"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "multiply by 1.0 / total once per row, or use tl.extra.hip.libdevice.fast_dividef(x, y)"
     about: ClassVar[About] = DIVISIONS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 

@@ -47,6 +47,7 @@ class NaturalExponential(Rule):
     id: ClassVar[str] = "KP506"
     name: ClassVar[str] = "natural-exponential"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "use tl.exp2 and multiply log2(e) into the scale that is applied anyway"
     about: ClassVar[About] = TRANSCENDENTALS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 

@@ -44,6 +44,7 @@ class TranscendentalRate(Rule):
     id: ClassVar[str] = "KP510"
     name: ClassVar[str] = "transcendental-rate"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "compute one reciprocal per row, and use tl.rsqrt instead of a root and a reciprocal"
     about: ClassVar[About] = TRANSCENDENTALS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 

@@ -40,6 +40,7 @@ class UnpackedConversion(Rule):
     id: ClassVar[str] = "KP507"
     name: ClassVar[str] = "unpacked-conversion"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "convert before the loop, or convert pairs with tl.inline_asm_elementwise(..., pack=2)"
     about: ClassVar[About] = CONVERSIONS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 

@@ -34,6 +34,7 @@ class ScratchWithoutSpills(Rule):
     id: ClassVar[str] = "KP305"
     name: ClassVar[str] = "scratch-without-spills"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = "unroll the loop with tl.static_range so that indices into the array are constants"
     about: ClassVar[About] = SCRATCH_ACCESSES
     confirmed_by: ClassVar[RuleQuestion | None] = SCRATCH
     explains: ClassVar[tuple[str, ...]] = ("scratch_bytes",)

@@ -40,6 +40,7 @@ class ManyBarriersInLoop(Rule):
     id: ClassVar[str] = "KP208"
     name: ClassVar[str] = "many-barriers-in-loop"
     severity: ClassVar[Severity] = Severity.NOTE
+    fix: ClassVar[str] = "keep reductions inside one wavefront, or move the layout conversion in front of the loop"
     about: ClassVar[About] = BARRIERS
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

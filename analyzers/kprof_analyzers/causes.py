@@ -1,0 +1,140 @@
+"""Group findings by cause, so that one repair is listed once and its cost is counted once.
+
+Two findings have the same cause if they would remove the same effect, or if removing the second effect in addition to
+the first saves little more time. The second test asks the performance model.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kprof.analysis import ModelChange
+from kprof.findings import Cause, Finding, Gain
+
+SHARE_OF_A_CAUSE = 0.01
+"""Share of the launch's time below which a finding of known cost is not a cause that is worth comparing."""
+
+_OVERLAP = 0.5
+"""A finding belongs to a cause if less than this share of its own cost remains once the cause is removed."""
+
+_COMPARED = 3
+"""Number of causes that a finding is compared with by the model: each comparison is one more simulation."""
+
+
+T = TypeVar("T")
+
+Costed = Callable[[ModelChange], Gain | None]
+"""Return the cost of an effect, or None where it cannot be modelled."""
+
+
+def group(
+    findings: Sequence[Finding],
+    changes: Sequence[ModelChange | None],
+    cost_of: Costed | None = None,
+    fatal: Collection[str] = (),
+) -> list[Cause]:
+    """Return the causes of a kernel's findings: what prevents a launch, then the largest expected gain first.
+
+    Args:
+        findings: the kernel's findings with their gains.
+        changes: for each finding the effect that it names, or None where the model has no such effect.
+        cost_of: models the launch without an effect; without it only equal effects are grouped.
+        fatal: identifiers of the rules whose findings prevent a launch.
+    """
+    groups: list[_Group] = []
+    # A cost that a repair would save is a better name for a cause than an upper bound.
+    for position in sorted(range(len(findings)), key=lambda index: _specific(findings[index].gain)):
+        finding, change = findings[position], changes[position]
+        match = _matching(finding, change, groups, cost_of)
+        if match is None:
+            groups.append(_Group(finding, change, [position]))
+        else:
+            match.positions.append(position)
+    groups.sort(key=lambda group: (group.first.rule not in fatal, _expected(group.first.gain)))
+    return [Cause(findings=group.positions, gain=group.first.gain) for group in groups]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Findings of one cause.
+
+    Attributes:
+        first: the finding that names the cause.
+        effect: what the model leaves out to cost the cause, or None where it has no such effect.
+        positions: positions of all findings of the cause.
+    """
+
+    first: Finding
+    effect: ModelChange | None
+    positions: list[int]
+
+
+def _matching(
+    finding: Finding, change: ModelChange | None, groups: Sequence[_Group], cost_of: Costed | None
+) -> _Group | None:
+    """Return the group that a finding belongs to, or None if it is a cause of its own."""
+    if change is None:
+        # Without an effect to compare, several places of one rule are one cause.
+        return next((g for g in groups if g.effect is None and g.first.rule == finding.rule), None)
+    for group in groups:
+        if group.effect is not None and _same_effect(change, group.effect):
+            return group
+    gain = finding.gain
+    if cost_of is None or gain is None or gain.share < SHARE_OF_A_CAUSE:
+        return None
+    for group in groups[:_COMPARED]:
+        alone = group.first.gain
+        if group.effect is None or alone is None or alone.share < SHARE_OF_A_CAUSE:
+            continue
+        both = cost_of(union(group.effect, change))
+        if both is not None and both.us - alone.us < _OVERLAP * gain.us:
+            return group
+    return None
+
+
+def _same_effect(change: ModelChange, other: ModelChange) -> bool:
+    """Return whether two effects are equal or remove some of the same instructions."""
+    return change == other or bool(set(change.gone) & set(other.gone))
+
+
+def union(first: ModelChange, second: ModelChange) -> ModelChange:
+    """Return the effect of removing two effects at once."""
+    gone = tuple(dict.fromkeys((*first.gone, *second.gone)))
+    cycles = dict(first.cycles)
+    for position, factor in second.cycles.items():
+        cycles[position] = cycles.get(position, 1.0) * factor
+    return ModelChange(
+        gone=gone,
+        wide={position: width for position, width in {**first.wide, **second.wide}.items() if position not in gone},
+        cycles=cycles,
+        conflict_free=tuple(dict.fromkeys((*first.conflict_free, *second.conflict_free))),
+        leave_out=tuple(dict.fromkeys((*first.leave_out, *second.leave_out))),
+        num_warps=_either(first.num_warps, second.num_warps, min),
+        workgroups_per_cu=_either(first.workgroups_per_cu, second.workgroups_per_cu, max),
+        idle_share=_either(first.idle_share, second.idle_share, max),
+        at_most=first.at_most or second.at_most,
+    )
+
+
+def _either(first: T | None, second: T | None, choose: Callable[[T, T], T]) -> T | None:
+    given = [value for value in (first, second) if value is not None]
+    return choose(given[0], given[1]) if len(given) == 2 else given[0] if given else None
+
+
+def _specific(gain: Gain | None) -> tuple[int, float]:
+    """Sort key: costs that a repair would save, upper bounds of such costs, unknown costs, negligible costs."""
+    if gain is None:
+        return 2, 0.0
+    if gain.share < SHARE_OF_A_CAUSE:
+        return 3, -gain.us
+    return (1 if gain.at_most else 0), -gain.us
+
+
+def _expected(gain: Gain | None) -> tuple[int, float]:
+    """Sort key: the largest expected gain first, then unknown costs, then negligible costs."""
+    if gain is None:
+        return 1, 0.0
+    if gain.share < SHARE_OF_A_CAUSE:
+        return 2, -gain.us
+    # Between nothing and an upper bound the middle is expected.
+    return 0, -gain.us * (0.5 if gain.at_most else 1.0)

@@ -1,0 +1,208 @@
+"""The answer about one kernel in words: cause, cost, place and cure. Every format for people uses these words."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from msgspec import UNSET
+
+from kprof.document import KernelReport
+from kprof.findings import Cause, Cure, Finding, Gain
+from kprof.reporters._loop_names import lines_of
+from kprof.reporters._model_text import duration
+from kprof.reporters._plain_words import said
+
+NEGLIGIBLE = 0.005
+"""Share of the time below which a cost is not worth a number."""
+
+_FIGURES = {"vgpr_spills": "spilled VGPRs", "waves_per_simd": "waves per SIMD"}
+_WIDTH_NAMES = {16: "dwordx4", 12: "dwordx3", 8: "dwordx2", 4: "dword", 2: "short", 1: "byte"}
+_PATHS = (
+    ("loads", ("global_load", "flat_load", "global_to_lds"), _WIDTH_NAMES),
+    ("stores", ("global_store", "flat_store"), _WIDTH_NAMES),
+    ("LDS reads", ("lds_load",), {}),
+    ("LDS writes", ("lds_store",), {}),
+)
+
+
+@dataclass(frozen=True)
+class CauseText:
+    """One cause in words.
+
+    Attributes:
+        finding: the finding that names the cause.
+        message: what was found.
+        cost: what it costs, or nothing where that is not known.
+        place: ``file.py:12``, or nothing.
+        cure: what to change and what that brings; nothing where no cure was compiled.
+        fix: what to change in the code, or nothing.
+        proposals: knobs to try where no cure was compiled.
+        followers: the other findings of the cause, or nothing.
+    """
+
+    finding: Finding
+    message: str
+    cost: str
+    place: str
+    cure: str
+    fix: str
+    proposals: str
+    followers: str
+
+
+def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) -> CauseText:
+    """Return a cause in words.
+
+    Args:
+        kernel: the kernel.
+        cause: one of its causes.
+        verbatim: keep labels of loops and names of instructions in the message.
+    """
+    finding, *others = (kernel.findings[position] for position in cause.findings)
+    places = Counter(f"{other.rule} {other.name}" for other in others if other.rule != finding.rule)
+    followers = ", ".join(f"{name} ({count} places)" if count > 1 else name for name, count in places.items())
+    same = sum(other.rule == finding.rule for other in others)
+    message = finding.message if verbatim else said(finding.message, kernel)
+    return CauseText(
+        finding=finding,
+        message=f"{message}; {same} more {'place' if same == 1 else 'places'}" if same else message,
+        cost=cost_words(cause.gain),
+        place="" if finding.location is UNSET else str(finding.location),
+        cure="" if cause.cure is UNSET else cure_words(cause.cure),
+        fix="" if finding.fix is UNSET else finding.fix,
+        proposals="" if cause.cure is not UNSET else _proposals(finding),
+        followers=followers,
+    )
+
+
+def cost_words(gain: Gain | None) -> str:
+    """Return ``2.87 ms (75 %)``, with ``up to`` for an upper bound; nothing where the cost is not known."""
+    if gain is None:
+        return ""
+    if gain.share < NEGLIGIBLE:
+        return "no measurable cost"
+    return f"{'up to ' if gain.at_most else ''}{duration(gain.us)} ({100 * gain.share:.0f} %)"
+
+
+def cure_words(cure: Cure) -> str:
+    """Return ``waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.1x), spilled VGPRs 443 → 0``."""
+    change = ", ".join(f"{knob} {_value(old)} → {_value(new)}" for knob, (old, new) in cure.change.items())
+    times = f"{duration(cure.before_us)} → {duration(cure.after_us)} ({cure.speedup:.3g}x)"
+    figures = [f"{_FIGURES[name]} {_value(old)} → {_value(new)}" for name, (old, new) in cure.figures.items()]
+    return ", ".join([f"{change}: {times}", *figures])
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "not set"
+    return f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _proposals(finding: Finding) -> str:
+    """Return ``BLOCK_M 128 → 64, num_warps 4 → 8``: knobs that the rule proposes and nobody compiled."""
+    unique = {(advice.knob, str(advice.to)): advice for advice in finding.advice}
+    return ", ".join(f"{advice.knob} {advice.from_} → {advice.to}" for advice in unique.values())
+
+
+def launch_line(kernel: KernelReport) -> str:
+    """Return the problem, the grid and what a CU gets of it; nothing where the launch is not known."""
+    if kernel.launch is UNSET:
+        return ""
+    problem = kernel.launch.get("problem", {})
+    sizes = " ".join(f"{name}={value}" for name, value in problem.items())
+    grid = kernel.launch.get("grid") or []
+    count = 1
+    for axis in grid:
+        count *= axis
+    shape = "x".join(map(str, grid))
+    groups = f"grid {shape}" if len(grid) == 1 else f"grid {shape} = {count:,} workgroups"
+    clock = None if kernel.model is UNSET else kernel.model.clock_mhz
+    return "   ".join(filter(None, [sizes, groups, "" if clock is None else f"{clock:,.0f} MHz"]))
+
+
+def performance(kernel: KernelReport) -> str:
+    """Return the achieved arithmetic and memory rates with their peaks; nothing without a predicted time."""
+    if kernel.model is UNSET or kernel.model.time_us is None or kernel.model.roofline is UNSET:
+        return ""
+    seconds, roofline = kernel.model.time_us * 1e-6, kernel.model.roofline
+    parts = []
+    matrix = {kind: count for kind, count in roofline.flops.items() if kind.startswith("matrix")}
+    for kind, count in list((matrix or roofline.flops).items())[:1]:
+        peak = roofline.peaks_tflops.get(kind)
+        unit, _, dtype = kind.partition("_")
+        of_peak = "" if peak is None else f" of {_rate(peak)}"
+        parts.append(f"{_rate(count / seconds / 1e12)}{of_peak} TFLOP/s ({dtype} {unit})")
+    for level in roofline.levels:
+        if level.name == "hbm":
+            of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
+            parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s HBM")
+    if kernel.model.speed_of_light_us:
+        percent = kernel.model.speed_of_light_percent
+        parts.append(f"{percent:.0f} % of the speed of light ({duration(kernel.model.speed_of_light_us)})")
+    return "   ".join(parts)
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def access_line(kernel: KernelReport) -> str:
+    """Return the widths of memory accesses and the full waits: of the hot loop, or of the code without loops.
+
+    ``loads 16 x dwordx4 (16 B)   LDS reads 128 x 8 B   84 full waits``.
+    """
+    hot = next((loop for loop in kernel.loops if loop.hot), None)
+    if hot is None:
+        return _without_loops(kernel.instructions) if not kernel.loops else ""
+    parts = []
+    for label, paths, names in _PATHS:
+        widths: Counter[int] = Counter()
+        for path in paths:
+            widths.update({int(width): count for width, count in hot.widths.get(path, {}).items()})
+        if widths:
+            parts.append(f"{label} {_widths(widths, names)}")
+    full = sum(count for wait, count in hot.waits.items() if wait.endswith("cnt(0)"))
+    if full:
+        parts.append(f"{full:,} full {'wait' if full == 1 else 'waits'}")
+    return "   ".join(parts)
+
+
+def _widths(widths: Mapping[int, int], names: Mapping[int, str]) -> str:
+    return " + ".join(
+        f"{count:,} x {f'{names[width]} ({width} B)' if width in names else f'{width} B'}"
+        for width, count in sorted(widths.items(), reverse=True)
+    )
+
+
+_SUFFIXES = {
+    "dwordx4": 16, "b128": 16, "dwordx3": 12, "b96": 12, "dwordx2": 8, "b64": 8, "dword": 4, "b32": 4,
+    "short": 2, "ushort": 2, "sshort": 2, "u16": 2, "i16": 2, "b16": 2, "hi": 2, "byte": 1, "ubyte": 1, "sbyte": 1,
+    "u8": 1, "i8": 1, "b8": 1,
+}  # fmt: skip
+
+
+def _without_loops(instructions: Mapping[str, int]) -> str:
+    parts = []
+    for label, marks in (("loads", ("_load_",)), ("stores", ("_store_",))):
+        widths: Counter[int] = Counter()
+        for name, count in instructions.items():
+            if name.startswith(("global_", "buffer_", "flat_")) and any(mark in name for mark in marks):
+                width = _SUFFIXES.get(name.rsplit("_", 1)[-1])
+                if width is not None:
+                    widths[width] += count
+        if widths:
+            parts.append(f"{label} {_widths(widths, _WIDTH_NAMES)}")
+    return "   ".join(parts)
+
+
+def hot_loop_line(kernel: KernelReport) -> str:
+    """Return ``lines 44-77   256 MFMA 16x16x16 f16   1,912 instructions``; nothing where the code has no hot loop."""
+    hot = next((loop for loop in kernel.loops if loop.hot), None)
+    if hot is None:
+        return ""
+    unit = "MFMA" if any("mfma" in name for name in hot.instructions) else "WMMA"
+    parts = [lines_of(hot, kernel), *(f"{count:,} {unit} {shape}" for shape, count in hot.matrix.items())]
+    if hot.spill_accesses:
+        parts.append(f"{hot.spill_accesses:,} scratch accesses (spills)")
+    parts.append(f"{sum(hot.instructions.values()):,} instructions")
+    return "   ".join(filter(None, parts))

@@ -1,0 +1,220 @@
+"""Compile the cheap cures of a kernel's costly findings: one compiler option changed at a time.
+
+A change of a compiler option needs no new launch, so that a kernel from any source can be tried: bundled, in a user's
+file, recorded, or one of several launches. Tile sizes change the launch; ``kprof advise`` tries those.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.cache.entries import CacheSection
+from kprof.cache.own import derived_key
+from kprof.compiler.versions import CODE_SWITCHES, installed
+from kprof.document import CureTrials, KernelReport
+from kprof.findings import Cause, Cure, Finding
+from kprof.targets.jobs import TargetJob
+from kprof.tuning.executors.local import LocalExecutor
+from kprof.tuning.trials import predicted
+from kprof.tuning.trials.changes import option_changes
+from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
+from kprof_analyzers.model.certainty import predicted_gain
+
+WORTH_TRYING = 0.05
+"""Share of the launch's time that a cause has to cost before anything is compiled for it."""
+
+SECONDS = 2.0
+"""Seconds after which no further compile is started."""
+
+MAX_COMPILES = 12
+"""Maximum number of compiles for one kernel."""
+
+_KEPT = CacheSection("cures")
+
+
+def with_cures(report: KernelReport, job: TargetJob, *, jobs: int = 0, seconds: float = SECONDS) -> KernelReport:
+    """Return the report with the cures that were compiled for its costly causes.
+
+    Args:
+        report: the kernel with its causes and its predicted time; without either nothing is compiled.
+        job: the compile and the launch that the report is about.
+        jobs: worker processes, 0 for one per core.
+        seconds: time after which no further compile is started.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
+    if not _costly(report):
+        return report
+    key = derived_key("cures", job.request.key, msgspec.to_builtins([report.source, report.resources, report.model,
+                      report.product], enc_hook=str))  # fmt: skip
+    kept = _KEPT.read(key)
+    if kept is not None:
+        found = msgspec.json.decode(kept, type=_Kept)
+        return msgspec.structs.replace(report, causes=found.causes, cure_trials=found.trials)
+    changes = _changes(report, job)
+    trials = _try(report, job, changes, jobs, seconds)
+    causes = _attach(report, trials)
+    found = _Kept(causes, CureTrials(compiled=len(trials), remaining=len(changes) - len(trials)))
+    if not found.trials.remaining:
+        _KEPT.write(key, [msgspec.json.encode(found, enc_hook=str)])
+    return msgspec.structs.replace(report, causes=found.causes, cure_trials=found.trials)
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """What the cache keeps: the causes with their cures, and how much was tried."""
+
+    causes: list[Cause]
+    trials: CureTrials
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One changed option, compiled and predicted."""
+
+    change: Mapping[str, Any]
+    answer: TaskResult
+
+
+def _costly(report: KernelReport) -> bool:
+    return any(cause.gain is not None and cause.gain.share >= WORTH_TRYING for cause in report.causes)
+
+
+def _options(report: KernelReport) -> dict[str, Any]:
+    if report.specialization is UNSET:
+        return {}
+    return {**report.specialization.options, **report.specialization.environment}
+
+
+def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
+    """Return the changes to compile: what the costly findings propose, then the other values of those options."""
+    costly = [c for c in report.causes if c.gain is not None and c.gain.share >= WORTH_TRYING]
+    findings = [report.findings[position] for cause in costly for position in cause.findings]
+    options = _options(report)
+    constexprs = set(job.request.constexprs)
+    proposed = [{advice.knob: advice.to} for finding in findings for advice in finding.advice]
+    rules = {finding.rule for finding in findings}
+    others = option_changes(options, job.machine, rules, version=installed().numbers)
+    unique: dict[str, Mapping[str, Any]] = {}
+    for change in (*proposed, *others):
+        (name,) = change
+        is_option = name in CODE_SWITCHES or name in {next(iter(other)) for other in others}
+        if is_option and name not in constexprs and options.get(name) != change[name]:
+            unique.setdefault(repr(change), change)
+    return list(unique.values())[:MAX_COMPILES]
+
+
+def _try(
+    report: KernelReport, job: TargetJob, changes: Sequence[Mapping[str, Any]], jobs: int, seconds: float
+) -> list[_Trial]:
+    judge = Judge(predicted.FUNCTION, predicted.version())
+    target = job.machine.name if report.product is UNSET else report.product
+    deadline = time.monotonic() + seconds
+    begun: dict[str, Mapping[str, Any]] = {}
+
+    def tasks() -> Iterator[TuningTask]:
+        for change in changes:
+            if time.monotonic() >= deadline:
+                return
+            task = task_of(_changed(job, change), change, target, judge, {})
+            begun[task.key] = change
+            yield task
+
+    return [_Trial(begun[answer.key], answer) for answer in LocalExecutor(judge, jobs or None).run(tasks())]
+
+
+def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
+    """Return the same launch compiled with one option or environment switch changed."""
+    switches = {name: str(value) for name, value in change.items() if name in CODE_SWITCHES}
+    options = {name: value for name, value in change.items() if name not in switches}
+    request = replace(
+        job.request,
+        options={**job.request.options, **options},
+        environment={**job.request.environment, **switches},
+        passes=False,
+    )
+    return replace(job, request=request)
+
+
+def _attach(report: KernelReport, trials: Sequence[_Trial]) -> list[Cause]:
+    """Return the causes, the costly ones with the change that helps them most, ordered by what their cures bring."""
+    before = None if report.model is UNSET else report.model.time_us
+    if before is None:
+        return report.causes
+    cures = [cure for trial in trials if (cure := _cure(report, trial, before)) is not None]
+    causes = list(report.causes)
+    for number, cause in enumerate(causes):
+        if cause.gain is None or cause.gain.share < WORTH_TRYING:
+            continue
+        mine = [cure for cure in cures if _is_for(cure, cause, report)]
+        if mine:
+            causes[number] = msgspec.structs.replace(
+                cause, cure=_best(mine, report.findings[cause.findings[0]], report)
+            )
+    return sorted(causes, key=lambda cause: -_saved(cause))
+
+
+def _saved(cause: Cause) -> float:
+    """Return the microseconds that a compiled cure saves; 0 without one, so that the order of such causes stays."""
+    return 0.0 if cause.cure is UNSET else cause.cure.before_us - cause.cure.after_us
+
+
+def _best(cures: Sequence[Cure], finding: Finding, report: KernelReport) -> Cure:
+    """Return the fastest cure, or one that the finding itself proposes if the model cannot tell the two apart."""
+    fastest = min(cures, key=lambda cure: cure.after_us)
+    proposed = {advice.knob: advice.to for advice in finding.advice}
+    for cure in sorted(cures, key=lambda cure: cure.after_us):
+        gain = predicted_gain(fastest.after_us, cure.after_us, report.arch)
+        own = all(proposed.get(knob) == new for knob, (_old, new) in cure.change.items())
+        if own and (gain is None or not gain.told_apart):
+            return cure
+    return fastest
+
+
+def _is_for(cure: Cure, cause: Cause, report: KernelReport) -> bool:
+    """Return whether a change that helps is meant for a cause.
+
+    It is if one of the cause's findings proposes the option, or, where no other cause does, if it saves most of the
+    cost.
+    """
+    assert cause.gain is not None
+    if _proposes(cause, cure, report):
+        return True
+    others = any(_proposes(other, cure, report) for other in report.causes)
+    return not others and cure.before_us - cure.after_us >= 0.5 * cause.gain.us
+
+
+def _proposes(cause: Cause, cure: Cure, report: KernelReport) -> bool:
+    proposed = {advice.knob for position in cause.findings for advice in report.findings[position].advice}
+    return bool(proposed & set(cure.change))
+
+
+def _cure(report: KernelReport, trial: _Trial, before: float) -> Cure | None:
+    """Return what a change brings; None if the model cannot tell that it is faster."""
+    after = trial.answer.time_us
+    gain = predicted_gain(after, before, report.arch)
+    if after is None or gain is None or gain.speedup <= 1 or not gain.told_apart:
+        return None
+    options = _options(report)
+    resources = None if report.resources is UNSET else report.resources
+    old: dict[str, Any] = {
+        "vgpr_spills": UNSET if resources is None else resources.vgpr_spills,
+        "waves_per_simd": getattr(report.occupancy, "waves_per_simd", UNSET),
+    }
+    new = trial.answer.resources
+    figures = {
+        name: (old[name], new[name])
+        for name in old
+        if name in new and old[name] is not UNSET and old[name] != new[name]
+    }
+    return Cure(
+        change={name: (options.get(name), value) for name, value in trial.change.items()},
+        before_us=before,
+        after_us=after,
+        certainty=UNSET if gain.certainty is None else round(gain.certainty, 3),
+        figures=figures,
+    )
