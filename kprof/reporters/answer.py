@@ -17,7 +17,7 @@ NEGLIGIBLE = 0.005
 
 _FIGURES = {"vgpr_spills": "spilled VGPRs", "waves_per_simd": "waves per SIMD"}
 _WIDTH_NAMES = {16: "dwordx4", 12: "dwordx3", 8: "dwordx2", 4: "dword", 2: "short", 1: "byte"}
-_PATHS = (
+_PATHS: tuple[tuple[str, tuple[str, ...], Mapping[int, str]], ...] = (
     ("loads", ("global_load", "flat_load", "global_to_lds"), _WIDTH_NAMES),
     ("stores", ("global_store", "flat_store"), _WIDTH_NAMES),
     ("LDS reads", ("lds_load",), {}),

@@ -32,6 +32,7 @@ ALLOWED = {
     "kprof/cache/entries.py": SUMMED,
     "kprof/tuning/choice/shipped.py": OWN,
     "kprof/tuning/configs/json_text.py": "one text or number, whose form and length a pattern has held",
+    "kprof/tuning/cures.py": SUMMED,
     "kprof/tuning/known_advice.py": SUMMED,
     "kprof/tuning/recorded/answer.py": "entries that were JSON a moment ago",
     "kprof/tuning/trials/serve.py": WIRE,

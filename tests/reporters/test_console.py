@@ -114,8 +114,8 @@ def test_what_more_waves_need(resource, amount, words):
 def test_limits_that_bind_together_are_told_together():
     """None of them alone would do."""
     step = NextStep("vgpr", 88, 3, {"lds": 11264})
-    assert needs(step, 32768, "waves_per_eu=3") == "3 waves need all of: 88 fewer VGPRs, LDS ≤ 21 KiB, waves_per_eu=3"
-    assert needs(step) == "3 waves need all of: 88 fewer VGPRs, 11,264 B less LDS"
+    assert needs(step, 32768, "waves_per_eu=3") == "3 waves need 88 fewer VGPRs and LDS ≤ 21 KiB and waves_per_eu=3"
+    assert needs(step) == "3 waves need 88 fewer VGPRs and 11,264 B less LDS"
     assert needs(NextStep("lds", 512, 1)) == "1 wave needs 512 B less LDS"
 
 
@@ -134,23 +134,22 @@ def test_an_option_that_keeps_wavefronts_out_is_named(triton, option, words):
     assert option_in_the_way(entry, 3.0) == words
 
 
-def test_narrow_terminals_show_the_rule_without_its_name():
-    """The message says the same, and needs the room."""
-    entry = kernel(findings=[NARROW_LOAD])
-    assert any("KP101 narrow-global-load" in line for line in shown(entry))
-    (line,) = (line for line in shown(entry, 80) if "KP101" in line)
-    assert "narrow-global-load" not in line
-    assert "4 loads a lane in loop .LBB0_5" in line
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_rule_is_named_above_its_message(width):
+    """The name stays on narrow terminals, and the message has the whole width below it."""
+    lines = shown(kernel(findings=[NARROW_LOAD]), width)
+    (head,) = (number for number, line in enumerate(lines) if "KP101 narrow-global-load" in line)
+    assert "4 loads a lane in loop .LBB0_5" in lines[head + 1]
 
 
-def test_what_is_not_shown_takes_no_room_from_the_messages():
-    """The count of further findings stands below the messages, which begin right behind the rules."""
+def test_further_causes_are_counted():
+    """Four causes are shown; the others are counted, and -v shows them."""
     findings = [msgspec.structs.replace(NARROW_LOAD, rule=f"KP10{n}", message=f"{n} loads a lane") for n in range(9)]
-    lines = shown(kernel(findings=findings), 80)
-    (line,) = (line for line in lines if "KP100" in line)
-    assert "KP100  0 loads" in line
-    (more,) = (line for line in lines if "more: -v shows all" in line)
-    assert more.index("more") > line.index("0 loads")
+    entry = kernel(findings=findings)
+    few, all_of_them = "\n".join(shown(entry, 80)), "\n".join(shown(entry, 80, verbose=1))
+    assert "5 more causes (-v)" in few
+    assert [n for n in range(9) if f"{n} loads a lane" in few] == [0, 1, 2, 3]
+    assert [n for n in range(9) if f"{n} loads a lane" in all_of_them] == list(range(9))
 
 
 def test_long_changes_of_a_pass_go_on_in_their_column():

@@ -54,8 +54,6 @@ def test_times_have_three_digits_and_a_unit(us, shown):
 def test_time_range_and_causes_are_shown_most_important_first():
     """The cause that binds comes first, with its share."""
     shown = text(FAST)
-    assert "1.31 ms (789 µs to 2.23 ms)" in shown
-    assert "33 % of the speed of light (434 µs)" in shown
     assert shown.index("62 % matrix units") < shown.index("30 % LDS") < shown.index("8 % issue")
 
 
@@ -77,22 +75,20 @@ def test_an_unknown_grid_gives_cycles_and_no_time():
 def test_assumptions_stand_beside_the_time(time):
     """With and without one: the causes rest on them, too. Many are counted."""
     few = text(msgspec.structs.replace(FAST, time_us=time, assumptions=["one", "MI300X is assumed"]))
-    assert "assumed: one" in few
-    assert " MI300X is assumed" in few
-    assert "assumed: MI300X" not in few
+    assert "Assumed one\n MI300X is assumed" in few
     many = text(msgspec.structs.replace(FAST, time_us=time, assumptions=["one", "two", "three", "four"]))
-    assert "assumed: two" in many
+    assert "\n two" in many
     assert "three" not in many
-    assert "and 2 more assumptions: -v" in many
+    assert "2 more assumptions (-v)" in many
 
 
 @pytest.mark.parametrize(
     ("time", "words"),
     [
-        (1320.0, "one more workgroup a CU: as fast (model), bound by matrix units"),
-        (1052.0, "one more workgroup a CU: 20 % faster (model)"),
-        (1578.0, "one more workgroup a CU: 20 % slower (model)"),
-        (None, "one more workgroup a CU: not possible, the grid has no more"),
+        (1320.0, "higher occupancy would not help: bound by matrix units"),
+        (1052.0, "with one more workgroup per CU: 20 % less time"),
+        (1578.0, "with one more workgroup per CU: 20 % more time"),
+        (None, "higher occupancy would not help: the grid has no more workgroups"),
     ],
 )
 def test_the_worth_of_occupancy_in_words(time, words):

@@ -162,18 +162,17 @@ def test_a_kernel_that_spills(monkeypatch, width):
     proper(text, width)
     held("analyze", width, text)
     first = text.splitlines()[0]
-    assert first.startswith("flash_attention on gfx942: 3.82 ms (model), 74 % of it for spilled registers")
+    assert first.startswith("flash_attention on gfx942: 3.82 ms (1.83 to 5.31 ms, model), 74 % of it on")
     assert "the loop at lines 44-77" in text.replace("\n", " ") or "lines 44-77" in text
 
 
 def test_narrow_terminals_lose_no_word(monkeypatch):
-    """All that is said at 120 columns is said at 80, but the rules' names."""
+    """All that is said at 120 columns is said at 80, the rules' names included."""
     report = read_report(SCREENS / "flash_attention.json")
     wide, narrow = (
         words(screen(monkeypatch, width, lambda: ConsoleReporter(terminal()).show(report))) for width in (120, 80)
     )
-    assert wide - narrow == {found.name for found in report.kernels[0].findings}
-    assert not narrow - wide
+    assert wide == narrow
 
 
 def test_pipes_end_with_the_verdict(folder, kprof):

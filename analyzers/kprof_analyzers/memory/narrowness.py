@@ -20,7 +20,7 @@ _THIN = 4
 
 
 @dataclass(frozen=True)
-class Cause:
+class NarrowCause:
     """One thing that keeps an access narrow; two accesses with an equal one are fixed together.
 
     Attributes:
@@ -59,7 +59,7 @@ def _bytes_held(load: Operation) -> int:
     return size << sum(any(basis) for basis in layout.bases[REGISTER])
 
 
-def causes_of(access: Operation) -> tuple[Cause, ...]:
+def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
     """Why a load or store is narrow; nothing where nothing can be said for sure.
 
     In this order: no axis is contiguous in memory; rows are short; the address is not known to be a multiple of 16
@@ -69,13 +69,13 @@ def causes_of(access: Operation) -> tuple[Cause, ...]:
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
         steps = ", ".join(str(step) for step in found.values())
         fix = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
-        return (Cause(f"no axis is contiguous in memory (steps of {steps} elements)", fix=fix),)
+        return (NarrowCause(f"no axis is contiguous in memory (steps of {steps} elements)", fix=fix),)
     if size is not None and size >= _ALIGNED:
         return ()
     axis = next((a for a, step in (found or {}).items() if step is not None and step.value({}) == 1), None)
     if axis is not None and held is not None and size is not None and held.shape[axis] * size < _ALIGNED:
         fix = f"make the block at least {-(-_ALIGNED // size)} elements long on its contiguous axis"
-        return (Cause(f"rows of the tile have {held.shape[axis] * size} bytes", fix=fix),)
+        return (NarrowCause(f"rows of the tile have {held.shape[axis] * size} bytes", fix=fix),)
     mask, misaligned = mask_of(access), _misaligned(access, axis)
     causes = [] if misaligned is None else [misaligned]
     if mask is not None and _varies(access, mask, axis):
@@ -86,11 +86,11 @@ def causes_of(access: Operation) -> tuple[Cause, ...]:
             f"let the mask be constant over {elements} elements: pad {' and '.join(bounds) or 'the bound'} "
             f"to a multiple of {elements} and say so with tl.multiple_of"
         )
-        causes.append(Cause("its mask may change inside 16 bytes", roots, fix))
+        causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix))
     return tuple(causes)
 
 
-def _misaligned(load: Operation, axis: int | None) -> Cause | None:
+def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
     """Why the address does not allow wide accesses: the arguments that are to blame, or what is known at most."""
     known = None if axis is None else known_alignment(load, axis, _ALIGNED)
     if known == _ALIGNED:
@@ -100,10 +100,10 @@ def _misaligned(load: Operation, axis: int | None) -> Cause | None:
         verb = "are" if len(lacking) > 1 else "is"
         hints = ", ".join(f"{name} = tl.multiple_of({name}, {_ALIGNED})" for name in lacking)
         words = f"{' and '.join(lacking)} {verb} not known to be a multiple of {_ALIGNED}"
-        return Cause(words, fix=f"if it holds, tell the compiler: {hints}")
+        return NarrowCause(words, fix=f"if it holds, tell the compiler: {hints}")
     if known is None:
         return None
-    return Cause(
+    return NarrowCause(
         f"its address is only known to be a multiple of {known} bytes",
         fix="wrap the offsets: tl.max_contiguous(tl.multiple_of(offsets, BLOCK), BLOCK)",
     )

@@ -9,7 +9,7 @@ from kprof.inputs.amdgcn import Instruction, InstructionClass, MemorySpace
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import strides
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
-from kprof_analyzers.memory.narrowness import Cause, causes_of, loads_needed
+from kprof_analyzers.memory.narrowness import NarrowCause, causes_of, loads_needed
 from kprof_analyzers.model.executions import Region, significant_regions
 from kprof_analyzers.source_lines import busiest, location_of
 
@@ -37,7 +37,7 @@ class Narrow:
     instructions: tuple[Instruction, ...]
     enough: int
     tiles: tuple[Operation, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[NarrowCause, ...]
 
     @property
     def why(self) -> str | None:

@@ -1,0 +1,81 @@
+"""Findings that one repair removes are one cause, and its cost is counted once."""
+
+import pytest
+
+from kprof.analysis import ModelChange
+from kprof.findings import Finding, Gain, Severity
+from kprof_analyzers.causes import group, union
+
+
+def finding(rule: str, us: float | None, *, at_most: bool = False) -> Finding:
+    """A finding of a launch of 100 µs."""
+    gain = None if us is None else Gain(us=us, low_us=us, high_us=us, share=us / 100, at_most=at_most)
+    return Finding(rule=rule, name=rule.lower(), severity=Severity.WARNING, message=rule, gain=gain)
+
+
+def test_findings_that_remove_the_same_instructions_are_one_cause():
+    """Spills in a loop are a part of all spills: the larger cost names the cause."""
+    findings = [finding("SOME", 40.0), finding("ALL", 75.0)]
+    changes = [ModelChange(gone=(3, 4)), ModelChange(gone=(3, 4, 9))]
+    (cause,) = group(findings, changes)
+    assert cause.findings == [1, 0]
+    assert cause.gain == findings[1].gain
+
+
+@pytest.mark.parametrize(("both", "causes"), [(76.0, [[0, 1]]), (95.0, [[0], [1]])])
+def test_a_cost_that_another_repair_saves_as_well_is_no_cause_of_its_own(both, causes):
+    """Of 30 µs at most 1 µs, or 20 µs, remain when the first cause is repaired."""
+    findings = [finding("SPILLS", 75.0), finding("OCCUPANCY", 30.0, at_most=True)]
+    changes = [ModelChange(gone=(1,)), ModelChange(workgroups_per_cu=2, at_most=True)]
+    asked: list[ModelChange] = []
+
+    def cost_of(change: ModelChange) -> Gain:
+        asked.append(change)
+        return Gain(us=both, low_us=both, high_us=both, share=both / 100)
+
+    assert [cause.findings for cause in group(findings, changes, cost_of)] == causes
+    assert asked == [union(*changes)]
+
+
+def test_a_repair_names_the_cause_and_an_upper_bound_follows():
+    """Waiting for memory is the larger number, and narrow loads are the reason for it."""
+    findings = [finding("WAITS", 33.0, at_most=True), finding("NARROW", 20.0)]
+    changes = [ModelChange(leave_out=("memory_latency",), at_most=True), ModelChange(wide={4: 16})]
+    (cause,) = group(findings, changes, lambda _: Gain(us=35.0, low_us=0.0, high_us=35.0, share=0.35))
+    assert cause.findings == [1, 0]
+
+
+def test_causes_are_ordered_by_what_a_repair_is_expected_to_gain():
+    """A cost counts in full, an upper bound for half; then unknown costs, then negligible ones."""
+    findings = [
+        finding("TINY", 0.1), finding("UNKNOWN", None), finding("BOUND", 30.0, at_most=True), finding("COST", 20.0),
+    ]  # fmt: skip
+    changes = [
+        ModelChange(gone=(1,)),
+        None,
+        ModelChange(leave_out=("lds_latency",), at_most=True),
+        ModelChange(gone=(2,)),
+    ]
+    assert [cause.findings for cause in group(findings, changes)] == [[3], [2], [1], [0]]
+
+
+def test_what_prevents_a_launch_comes_first():
+    """Its cost is not known, since nothing can be launched."""
+    findings = [finding("COST", 20.0), finding("KP401", None)]
+    causes = group(findings, [ModelChange(gone=(2,)), None], fatal={"KP401"})
+    assert [cause.findings for cause in causes] == [[1], [0]]
+
+
+def test_several_places_of_a_rule_without_a_model_are_one_cause():
+    """Two rules without an effect stay two causes."""
+    findings = [finding("KP104", None), finding("KP105", None), finding("KP104", None)]
+    assert [cause.findings for cause in group(findings, [None] * 3)] == [[0, 2], [1]]
+
+
+def test_a_union_removes_both_effects():
+    """An access that is gone is not widened as well, and factors multiply."""
+    first = ModelChange(gone=(1,), wide={2: 16}, cycles={3: 0.5}, num_warps=8, idle_share=0.1)
+    second = ModelChange(gone=(2,), wide={4: 8}, cycles={3: 0.5}, num_warps=4, at_most=True)
+    assert union(first, second) == ModelChange(
+        gone=(1, 2), wide={4: 8}, cycles={3: 0.25}, num_warps=4, idle_share=0.1, at_most=True
+    )

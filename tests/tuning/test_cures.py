@@ -1,0 +1,132 @@
+"""Cheap cures: compiler options that are compiled for the causes that cost most."""
+
+import msgspec
+import pytest
+
+import kprof
+from kprof.document import CureTrials
+from kprof.findings import Advice, Cause, Cure, Finding, Gain, Severity
+from kprof.reporters.answer import cause_text, cure_words
+from kprof.tuning import cures
+from kprof.tuning.cures import MAX_COMPILES, with_cures
+from kprof.tuning.work import TaskResult
+
+ATTENTION = {"arch": "gfx942", "case": "d256_s4096", "config": {"BLOCK_M": 128, "BLOCK_N": 64}}
+
+
+@pytest.fixture(scope="module")
+def attention():
+    """The kernel that spills 443 registers, without cures, and its compile."""
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.jobs import plan
+    from kprof.targets.options import TargetOptions
+
+    options = TargetOptions(archs=("gfx942",), case=ATTENTION["case"], config=ATTENTION["config"])
+    (job,) = plan("flash_attention", [load_gpu("gfx942")[0]], options)
+    (report,) = kprof.analyze("flash_attention", **ATTENTION, try_cures=False).kernels
+    return report, job
+
+
+@pytest.mark.triton
+def test_the_first_cause_carries_its_cure(monkeypatch):
+    """The spills, what follows from them, and waves_per_eu=1 with the time that it brings."""
+    monkeypatch.setenv("KPROF_TRY", "1")
+    (kernel,) = kprof.analyze("flash_attention", **ATTENTION).kernels
+    first = kernel.causes[0]
+    assert [kernel.findings[n].rule for n in first.findings] == ["KP306", "KP301", "KP301", "KP403"]
+    assert first.cure.change == {"waves_per_eu": (2, 1)}
+    assert first.cure.before_us == kernel.model.time_us
+    assert first.cure.speedup == pytest.approx(4.1, rel=0.05)
+    assert first.cure.figures["vgpr_spills"] == (443, 0)
+    assert "waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x)" in cause_text(kernel, first).cure
+    again = kprof.analyze("flash_attention", arch="gfx942", case="d256_s4096", config={"BLOCK_M": 128, "BLOCK_N": 64,
+                          "waves_per_eu": 1}, try_cures=False).kernels[0]  # fmt: skip
+    assert again.model.time_us == pytest.approx(first.cure.after_us)
+
+
+@pytest.mark.triton
+def test_cures_can_be_switched_off(monkeypatch):
+    """By the caller, and by the environment."""
+    for value, wanted in (("0", True), ("1", False)):
+        monkeypatch.setenv("KPROF_TRY", value)
+        (kernel,) = kprof.analyze("flash_attention", **ATTENTION, try_cures=wanted).kernels
+        assert kernel.cure_trials is msgspec.UNSET
+        assert all(cause.cure is msgspec.UNSET for cause in kernel.causes)
+
+
+def answers(times):
+    """Stands for the workers: each change has a time, or cannot be launched."""
+
+    def run(_self, tasks):
+        for task in tasks:
+            ((name, value),) = task.config.items()
+            time = times.get((name, value))
+            status = "ok" if time is not None else "unlaunchable"
+            yield TaskResult(task.key, status, time_us=time, resources={"vgpr_spills": 0})
+
+    return run
+
+
+@pytest.mark.triton
+def test_of_cures_that_the_model_cannot_tell_apart_the_findings_own_is_shown(attention, monkeypatch):
+    """num_warps=8 is 1 % faster; waves_per_eu=1 is what the finding proposes."""
+    report, job = attention
+    times = {("num_warps", 8): 900.0, ("waves_per_eu", 1): 910.0}
+    monkeypatch.setattr(cures.LocalExecutor, "run", answers(times))
+    monkeypatch.setattr(cures._KEPT.__class__, "read", lambda *_: None)
+    cured = with_cures(report, job)
+    assert cured.causes[0].cure.change == {"waves_per_eu": (2, 1)}
+    assert 0 < cured.cure_trials.compiled <= MAX_COMPILES
+    times["num_warps", 8] = 300.0
+    assert with_cures(report, job).causes[0].cure.change == {"num_warps": (4, 8)}
+
+
+@pytest.mark.triton
+def test_what_is_not_faster_is_no_cure(attention, monkeypatch):
+    """Slower, equal within the model's error, and not launchable."""
+    report, job = attention
+    now = report.model.time_us
+    times = {("waves_per_eu", 1): now * 1.5, ("num_warps", 8): now * 0.999}
+    monkeypatch.setattr(cures.LocalExecutor, "run", answers(times))
+    monkeypatch.setattr(cures._KEPT.__class__, "read", lambda *_: None)
+    cured = with_cures(report, job)
+    assert all(cause.cure is msgspec.UNSET for cause in cured.causes)
+    assert isinstance(cured.cure_trials, CureTrials)
+
+
+@pytest.mark.triton
+def test_nothing_is_compiled_for_what_costs_little(attention, monkeypatch):
+    """Below 5 % of the time, and where no cost is known."""
+    report, job = attention
+    monkeypatch.setattr(cures.LocalExecutor, "run", lambda *_: pytest.fail("compiled"))
+    cheap = [msgspec.structs.replace(cause, gain=None) for cause in report.causes]
+    small = Gain(us=1.0, low_us=1.0, high_us=1.0, share=0.04)
+    for causes in (cheap, [msgspec.structs.replace(cause, gain=small) for cause in report.causes], []):
+        entry = msgspec.structs.replace(report, causes=causes)
+        assert with_cures(entry, job) is entry
+
+
+def test_a_cure_in_words():
+    """The change as one types it, the times, the speed-up and the resources that differ."""
+    cure = Cure({"num_stages": (None, 2)}, 320.0, 234.0, figures={"waves_per_simd": (1.0, 2.0)})
+    assert cure_words(cure) == "num_stages not set → 2: 320 µs → 234 µs (1.37x), waves per SIMD 1 → 2"
+
+
+def test_proposals_stand_where_nothing_was_compiled():
+    """Each knob once; with a compiled cure they are left out."""
+    advice = [Advice("BLOCK_M", 128, 64), Advice("BLOCK_M", 128, 64), Advice("num_warps", 4, 8)]
+    found = Finding("KP301", "spill-in-loop", Severity.ERROR, "spills", advice=advice)
+    kernel = kprof_report([found])
+    assert cause_text(kernel, Cause([0])).proposals == "BLOCK_M 128 → 64, num_warps 4 → 8"
+    cured = Cause([0], cure=Cure({"num_warps": (4, 8)}, 2.0, 1.0))
+    assert (cause_text(kernel, cured).proposals, cause_text(kernel, cured).cure) == (
+        "",
+        "num_warps 4 → 8: 2.00 µs → 1.00 µs (2x)",
+    )
+
+
+def kprof_report(findings):
+    """A kernel with these findings and nothing else."""
+    from kprof.document import KernelReport
+
+    return KernelReport(name="k", arch="gfx942", findings=findings)
