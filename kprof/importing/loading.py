@@ -17,6 +17,7 @@ from types import ModuleType
 
 from kprof.errors import KprofError, TargetError, near
 from kprof.importing.dependencies import Dependencies, dependencies, is_own, unchanged
+from kprof.importing.permission import require
 from kprof.importing.without_gpu import Missing, answering, execute, simulated_gpu
 
 _PREFIX = "_kprof_user_"
@@ -70,9 +71,10 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
             the file is imported: a function that Triton interprets cannot be compiled.
 
     Raises:
-        KprofError: the file is missing, no Python, or raises when imported.
+        KprofError: the file is missing, no Python, or raises when imported; or code of others may not run here.
     """
     file = Path(path).absolute()
+    require(file, "imported as Python")
     interpreted = interpret and os.environ.get(_INTERPRET, "0") not in {"", "0"}
     known = _LOADED.get((file, interpreted))
     if known is not None and known.current:

@@ -19,6 +19,7 @@ from kprof.captures import layout
 from kprof.captures.staleness import root_of
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
+from kprof.importing.permission import require
 from kprof.output.redacting import redacted
 from kprof.recording.program_sources import of_command
 from kprof.recording.settings import VARIABLE, Settings, environment
@@ -195,6 +196,7 @@ def run(
     Raises:
         KprofError: there is no such program.
     """
+    require(command[0], "started as a program")
     if VARIABLE in os.environ:
         raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
     started = time.monotonic()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kprof import children
 from kprof.errors import CompileError, KprofError
+from kprof.importing.permission import require
 from kprof.inputs import boundary
 
 SUFFIXES = (".hip", ".hip.cpp", ".cu", ".cpp", ".cc", ".cxx")
@@ -35,6 +36,7 @@ def compile_hip(path: Path, arch: str) -> str:
     Raises:
         KprofError: no clang, none that knows the architecture, headers that are not there, or an error in the source.
     """
+    require(path, "compiled as HIP source")
     text = boundary.read_bytes(path, most=_MAX_BYTES).decode(errors="replace")
     clang = find_clang()
     if clang is None:

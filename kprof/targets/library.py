@@ -16,6 +16,7 @@ from typing import Any
 from kprof.errors import InputError, TargetError, near
 from kprof.importing.functions import find_entry, triton_functions
 from kprof.importing.loading import load_module
+from kprof.importing.permission import own_folder
 from kprof.importing.wrappers import kernel_function
 from kprof.inputs import boundary
 from kprof.kernel_spec import Config, Kernel, Launch, Shape
@@ -33,22 +34,9 @@ class KernelSummary:
     parts: tuple[str, ...]
 
 
-def folder() -> Path:
-    """Where the bundled kernels are: ``kernels/`` of a checkout, ``kprof/_kernels`` of an installed wheel.
-
-    Raises:
-        KprofError: the installation has neither.
-    """
-    package = Path(__file__).resolve().parent.parent
-    for place in (package / "_kernels", package.parent / "kernels"):
-        if (place / "softmax.py").is_file():
-            return place
-    raise TargetError("the bundled kernels are missing", path=str(package), hint="install kprof again")
-
-
 def bundled() -> dict[str, Path]:
     """Bundled kernels: name to file, sorted by name. A file whose name begins with ``_`` is not a kernel."""
-    return {p.stem: p for p in sorted(folder().glob("*.py")) if not p.stem.startswith("_")}
+    return {p.stem: p for p in sorted(own_folder().glob("*.py")) if not p.stem.startswith("_")}
 
 
 def load(target: str, *, interpret: bool = True) -> Kernel:
@@ -66,11 +54,27 @@ def load(target: str, *, interpret: bool = True) -> Kernel:
     if place in known:
         kernel = load_file(known[place], interpret=interpret)
         return kernel.part(function) if function and function != _name_of(kernel.entry) else kernel
-    if place.endswith(".py") or "/" in place or Path(place).exists():
+    if is_python(place):
         return load_file(Path(place), function or None, interpret=interpret)
+    if "/" in place or Path(place).exists():
+        raise not_python(place)
     raise TargetError(
         f"no kernel {place!r}{near(place, list(known))}",
         hint="'kprof kernels list' shows the bundled ones; a file of your own is given as file.py::function",
+    )
+
+
+def is_python(place: str) -> bool:
+    """Return whether a file may be imported as Python: by its suffix, and by nothing that is in it."""
+    return place.endswith(".py")
+
+
+def not_python(place: str) -> TargetError:
+    """Return the error for a file that was named as the home of a function and is no Python file."""
+    return TargetError(
+        "is not a Python file, so it is not imported",
+        path=place,
+        hint="FILE.py::FUNCTION names a function; compiled code, captures and folders are given without ::FUNCTION.",
     )
 
 

@@ -13,7 +13,7 @@ from kprof.importing.without_gpu import simulating
 from kprof.importing.wrappers import kernel_function
 from kprof.inputs.opening import opened
 from kprof.kernel_spec import Kernel
-from kprof.targets.library import bare, load
+from kprof.targets.library import bare, bundled, is_python, load, not_python
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
@@ -48,6 +48,18 @@ class Target:
     text: str
     kind: TargetKind
     kernel: Kernel | None = None
+
+    @property
+    def would_run(self) -> str | None:
+        """What kprof would do with code of others to analyse this; None where everything is only read.
+
+        A kernel that is given as an object is in memory already.
+        """
+        if self.kind is TargetKind.HIP:
+            return "compiled as HIP source"
+        if self.kind is TargetKind.SOURCE and self.kernel is None and is_python(self.text.partition("::")[0]):
+            return "imported as Python"
+        return None
 
     @property
     def path(self) -> Path:
@@ -143,8 +155,11 @@ def _of_text(text: str) -> Target:
     path = Path(text)
     if is_capture(Path(text.partition("::")[0])):
         return Target(text, TargetKind.CAPTURE)
-    if "::" in text or path.suffix == ".py":
+    place = text.partition("::")[0]
+    if (is_python(place) and not os.path.isdir(place)) or place in bundled():  # noqa: PTH112 - any name is taken
         return Target(text, TargetKind.SOURCE)
+    if "::" in text and (os.path.lexists(place) or path.suffix or "/" in place):
+        raise not_python(place)
     if path.is_dir():
         return Target(text, TargetKind.DIRECTORY)
     if is_report(path):

@@ -110,7 +110,7 @@ def test_load_by_name_and_part() -> None:
         ("gemm::reduc", "did you mean 'reduce'"),
         ("missing/file.py", "no such file"),
         ("kernels/gem.py", "did you mean 'gemm.py'"),
-        ("tests", "is a directory"),
+        ("tests", "is not a Python file"),
     ],
 )
 def test_unknown_target(target: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kprof.errors import TargetError
-
-_RUN = frozenset({".py", ".hip", ".cu", ".cpp", ".cc", ".cxx"})
+from kprof.targets.target import resolve
 
 
 @dataclass(frozen=True)
@@ -28,16 +27,15 @@ class Reach:
             TargetError: the path is outside the folders, or is code that may not run.
         """
         name, separator, rest = target.partition("::")
-        if not _is_path(name):
-            return target
-        path = self.path(name)
-        if path.suffix.lower() in _RUN and not self.run:
+        full = f"{self.path(name)}{separator}{rest}" if _is_path(name) else target
+        would_run = None if self.run else resolve(full).would_run
+        if would_run is not None:
             raise TargetError(
-                "is code of its own, which this server does not run",
+                f"would be {would_run}, and this server runs no code of others",
                 path=name,
                 hint="Start it with --allow-run, or give a capture, an assembly file or a bundled kernel.",
             )
-        return f"{path}{separator}{rest}"
+        return full
 
     def path(self, text: str) -> Path:
         """A path inside the folders, with symbolic links followed.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kprof.api.live.reach import Reach, folders
 from kprof.errors import KprofError
+from kprof.importing.permission import distrust, forbid
 
 _SDK = frozenset({"mcp", "mcp_types", "pydantic"})
 
@@ -30,5 +31,9 @@ def serve(roots: Sequence[str] = (), *, run: bool = False, jobs: int = 0, timeou
     from kprof.api.live.session import Session
 
     reach = Reach(folders(list(roots) or ["."]), run=run)
+    if not run:
+        # Asked again wherever code would run, in this process and in those that answer questions.
+        forbid()
+        distrust(reach.roots)
     with Session(jobs=jobs, timeout=timeout, warm=True) as session:
         mcp_server.serve(session, reach)

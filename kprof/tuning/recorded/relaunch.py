@@ -20,6 +20,7 @@ from kprof import children
 from kprof.captures.model import Capture, TensorInfo
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import KprofError
+from kprof.importing.permission import require
 from kprof.recording.command import RecordOptions, prepare
 from kprof.recording.settings import VARIABLE, environment
 from kprof.targets.recompile import RecompilableKernel
@@ -154,6 +155,7 @@ class Relaunch:
         self.ready = Ready(dealt, stepped, orders, configs, files, place, keys, ready.get("batch"))
 
     def _start(self, recorded: RecompilableKernel, program: RelaunchedProgram, jobs: int, deadline: float) -> None:
+        require(program.command[0], "started as a program")
         address = str(self._folder / "ask")
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with listening:

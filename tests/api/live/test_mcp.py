@@ -38,6 +38,7 @@ def test_without_the_sdk(monkeypatch):
     """One sentence that says what to install; any other missing module is a mistake of ours."""
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     monkeypatch.delitem(sys.modules, "kprof.api.live.mcp_server", raising=False)
+    monkeypatch.delattr("kprof.api.live.mcp_server", raising=False)
     with pytest.raises(KprofError, match="the MCP SDK is not installed") as missing:
         serving.serve()
     assert missing.value.hint == "pip install 'kprof[mcp]'"
@@ -73,7 +74,7 @@ def test_what_it_refuses(tmp_path):
     (tmp_path / "k.py").write_text("raise SystemExit('this ran')\n")
     calls = [
         ("analyze", {"target": "/etc/passwd"}, "lies outside what this server reads"),
-        ("analyze", {"target": "k.py"}, "which this server does not run"),
+        ("analyze", {"target": "k.py"}, "this server runs no code of others"),
         ("capture", {"program": ["true"], "output": "c"}, "this server runs no programs"),
         ("compare", {"target": "gemm", "old": {"jobs": 9}, "new": {}}, "compare does not take jobs"),
         (

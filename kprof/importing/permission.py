@@ -1,0 +1,84 @@
+"""The one decision about what may run: asked before a file is imported, a program started or a compiler called.
+
+A server for agents forbids it for its own process and, through the environment, for every process that it starts. So a
+door that forgets to ask is refused where the code would run.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kprof.errors import TargetError
+
+VARIABLE = "KPROF_ALLOW_RUN"
+"""Environment variable: ``0`` refuses to run anything but kprof's own kernels, in this process and its children."""
+
+
+def forbid() -> None:
+    """Refuse to run code of others from now on, in this process and in those that it starts."""
+    os.environ[VARIABLE] = "0"
+
+
+def distrust(folders: Sequence[Path]) -> None:
+    """Take folders, and what is below them, off the import path of this process and of those that it starts.
+
+    A file there that is named like a library would be imported in its place. The folder of kprof itself stays.
+    """
+    own = Path(__file__).resolve().parents[2]
+
+    def is_distrusted(entry: str) -> bool:
+        place = Path(entry or ".").resolve()
+        return place != own and any(place.is_relative_to(folder) for folder in folders) and not _is_installed(place)
+
+    sys.path[:] = [entry for entry in sys.path if not is_distrusted(entry)]
+
+
+def _is_installed(place: Path) -> bool:
+    """Return whether a folder belongs to this Python's installation, which may lie below any folder."""
+    return any(place.is_relative_to(Path(prefix).resolve()) for prefix in {sys.prefix, sys.base_prefix})
+
+
+def is_allowed() -> bool:
+    """Return whether code of others may run here."""
+    return os.environ.get(VARIABLE, "1").lower() not in {"0", "off", "no", "false"}
+
+
+def require(path: "str | os.PathLike[str]", would: str) -> None:
+    """Refuse to run code of others where that is forbidden.
+
+    Args:
+        path: the file or program.
+        would: what kprof would do with it, as in ``imported as Python``.
+
+    Raises:
+        TargetError: running code is forbidden, and this is none of kprof's own kernels.
+    """
+    if is_allowed() or is_own(path):
+        return
+    raise TargetError(
+        f"would be {would}, and this kprof runs no code of others",
+        path=os.fspath(path),
+        hint=f"Start the server with --allow-run, or unset {VARIABLE}. What is compiled already is only read.",
+    )
+
+
+def own_folder() -> Path:
+    """Return the folder of the bundled kernels: ``kernels/`` of a checkout, ``kprof/_kernels`` of a wheel.
+
+    Raises:
+        TargetError: the installation has neither.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for place in (package / "_kernels", package.parent / "kernels"):
+        if (place / "softmax.py").is_file():
+            return place
+    raise TargetError("the bundled kernels are missing", path=str(package), hint="install kprof again")
+
+
+def is_own(path: "str | os.PathLike[str]") -> bool:
+    """Return whether a file is one of kprof's own kernels, with symbolic links followed."""
+    try:
+        return Path(path).resolve().parent == own_folder().resolve()
+    except (OSError, RuntimeError, ValueError, TargetError):
+        return False
