@@ -21,6 +21,7 @@ from kprof_analyzers.occupancy import from_kernel
 from kprof_analyzers.registers.pressure import peaks
 from kprof_analyzers.rules import launch_rules
 from kprof_analyzers.scheduling.facts import loop_facts
+from kprof_analyzers.source_lines import disagreement
 from kprof_analyzers.suppressions import apply
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ def _unseen(loaded: LoadedKernel) -> str | None:
     unknown = sum(not instruction.opcode.known for instruction in instructions)
     if unknown:
         return f"{unknown:,} of its {len(instructions):,} instructions could not be decoded"
-    return None
+    return None if loaded.ttgir is None else disagreement(instructions, loaded.ttgir.operations)
 
 
 def _passes(history: "PassHistory") -> list[PassChange]:

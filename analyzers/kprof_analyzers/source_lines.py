@@ -65,6 +65,22 @@ def line_of(item: Located) -> tuple[str, int] | None:
     return None
 
 
+def disagreement(instructions: Iterable[Located], operations: Iterable[Located]) -> str | None:
+    """Return why lines of the assembly cannot be found in the TTGIR, or None if some can or one side names no file."""
+    known = {place[0] for operation in operations if (place := line_of(operation)) is not None}
+    first = None
+    for instruction in instructions if known else ():
+        place = line_of(instruction)
+        if place is not None and place[0] in known:
+            return None
+        first = first or place
+    if first is None:
+        return None
+    return (
+        f"its assembly names the source file {first[0]} and its TTGIR {min(known)}: findings that need both are missing"
+    )
+
+
 def on_line_of(items: Iterable[T], place: Located) -> list[T]:
     """Those of the items that are on the same line of the same file; nothing where the place has no line."""
     line = location_of(place)[0]

@@ -8,20 +8,16 @@ import re
 from functools import cached_property, lru_cache
 
 from kprof.inputs.amdgcn.instruction import AssemblyFrame
+from kprof.inputs.source_path import from_assembly, normalised
 
 _FILE = re.compile(r'\.file\s+(?:(\d+)\s+)?"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _POSITION = re.compile(r"^(.*):(\d+):(\d+)$")
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|(.))")
 _MAX_FRAMES = 256
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages)/triton/|(?:^|/)triton/(?:language|experimental|tools|runtime|compiler|backends)/"
     r"|/lib/clang/[^/]+/include/|/include/hip/|/__clang_hip|(?:^|/)amd_(?:device_functions|hip_[\w]+|warp_functions)\.h$"
 )
-
-
-def _unescape(text: str) -> str:
-    return _ESCAPE.sub(lambda m: chr(int(m[1], 8) & 0xFF) if m[1] else m[2], text) if "\\" in text else text
 
 
 @lru_cache(maxsize=1024)
@@ -44,8 +40,8 @@ class FileTable:
         match = _FILE.match(directive)
         if match is None or match[1] is None or len(match[1]) > 9:
             return
-        first = _unescape(match[2])
-        second = _unescape(match[3]) if match[3] is not None else None
+        first = from_assembly(match[2])
+        second = from_assembly(match[3]) if match[3] is not None else None
         name = first if second is None else second
         directory = "" if second is None else first
         path = name if name.startswith("/") or not directory else f"{directory.rstrip('/')}/{name}"
@@ -53,6 +49,7 @@ class FileTable:
             self._root = directory.rstrip("/")
         elif self._root and not path.startswith("/"):
             path = f"{self._root}/{path}"
+        path = normalised(path)
         self._by_number[int(match[1])] = path
         for key in {name, name.rpartition("/")[2]}:
             paths = self._by_name.setdefault(key, [])

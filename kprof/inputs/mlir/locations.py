@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kprof.inputs.mlir.text import closing, split, unescape
+from kprof.inputs.mlir.text import closing, split
+from kprof.inputs.source_path import from_mlir, normalised
 
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})(?:\s+to\s+(?:\d+)?:\d+)?')
 _NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(\()?')
@@ -73,7 +74,7 @@ class Locations:
             return self.frames(target, depth) if target is not None else ()
         file = _FILE.fullmatch(text)
         if file:
-            path = unescape(file[1])
+            path = normalised(from_mlir(file[1]))
             return (MlirFrame(path, int(file[2]), int(file[3]), None, is_library(path)),)
         if text.startswith("callsite(") and text.endswith(")"):
             callee, at, caller = _at(text[9:-1])
@@ -86,7 +87,7 @@ class Locations:
         if named and named[2]:
             end = closing(text, named.end() - 1)
             inner = self.frames(text[named.end() : end], depth) if end > 0 else ()
-            return (replace(inner[0], name=unescape(named[1])), *inner[1:]) if inner else ()
+            return (replace(inner[0], name=from_mlir(named[1])), *inner[1:]) if inner else ()
         return ()
 
 

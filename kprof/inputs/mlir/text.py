@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from kprof.inputs.source_path import from_mlir
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|[()\[\]{}<>,]')
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _OPEN, _CLOSE = frozenset("([{<"), frozenset(")]}>")
@@ -71,7 +73,7 @@ def value(text: str, depth: int = 0) -> Any:
         return text
     first = text[0]
     if first == '"' and text[-1] == '"' and len(text) > 1:
-        return unescape(text[1:-1])
+        return from_mlir(text[1:-1])
     if first == "[" and text[-1] == "]":
         return [value(item, depth + 1) for item in split(text[1:-1])]
     if first == "{" and text[-1] == "}":
@@ -106,14 +108,6 @@ def fields(text: str, depth: int = 0) -> dict[str, Any]:
         name, equals, right = part.partition("=")
         found[name.strip().strip('"')] = value(right, depth) if equals else True
     return found
-
-
-def unescape(text: str) -> str:
-    """A string's characters: a backslash stands before two hexadecimal digits of a byte, or before itself."""
-    if "\\" not in text:
-        return text
-    raw = re.sub(rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), text.encode())
-    return raw.replace(b"\\\\", b"\\").replace(b'\\"', b'"').decode(errors="replace")
 
 
 def integers(item: Any) -> tuple[int, ...]:
