@@ -332,6 +332,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         compiler: another compiler's identification, when it was not Triton.
         specialization: what was compiled.
         launch: ``{"grid": [x, y, z]}`` and what else is known of the launch.
+        job: name of the call that makes this launch and others, see :class:`JobSummary`; absent for a single launch.
         resources, occupancy, loops, instructions: facts.
         pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to where most of its registers are live.
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
@@ -360,6 +361,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     compiler: str | UnsetType = UNSET
     specialization: Specialization | UnsetType = UNSET
     launch: dict[str, Any] | UnsetType = UNSET
+    job: str | UnsetType = UNSET
     resources: Resources | UnsetType = UNSET
     occupancy: Occupancy | None | UnsetType = UNSET
     loops: list[LoopFacts] = []
@@ -395,6 +397,27 @@ class Verdict(msgspec.Struct, frozen=True):
     summary: str
 
 
+class JobSummary(msgspec.Struct, frozen=True):
+    """One call that makes several launches: a kernel and its parts.
+
+    Attributes:
+        name: the kernel, as the launches' ``job``.
+        arch: architecture.
+        launches: positions of the launches in the report's ``kernels``, in the order in which the call makes them.
+        product: the GPU, where one is known.
+        time_us: sum of the launches' predicted times in microseconds; ``None`` where one of them has none.
+        low_us, high_us: sums of the ends of their ranges; ``None`` likewise.
+    """
+
+    name: str
+    arch: str
+    launches: list[int]
+    product: str | UnsetType = UNSET
+    time_us: float | None = None
+    low_us: float | None = None
+    high_us: float | None = None
+
+
 class Report(msgspec.Struct, frozen=True):
     """The whole document: one entry a kernel, specialisation and architecture in ``kernels``.
 
@@ -402,6 +425,7 @@ class Report(msgspec.Struct, frozen=True):
         kprof: version of kprof that wrote it.
         verdict: the result as a whole.
         schema: always ``kprof.report/1``.
+        jobs: calls that make several launches, with their total times.
         notes: what concerns the run as a whole: inputs that were skipped and why.
     """
 
@@ -409,4 +433,5 @@ class Report(msgspec.Struct, frozen=True):
     kernels: list[KernelReport]
     verdict: Verdict
     schema: Literal["kprof.report/1"] = SCHEMA
+    jobs: list[JobSummary] = []
     notes: list[str] = []

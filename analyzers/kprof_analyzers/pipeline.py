@@ -208,6 +208,7 @@ def _kernel_report(
         compiler=loaded.compiler or UNSET,
         specialization=loaded.specialization,
         launch=_launch(loaded),
+        job=loaded.job or UNSET,
         resources=facts.resources,
         occupancy=facts.occupancy,
         loops=list(facts.loops),

@@ -121,9 +121,8 @@ def _explain(jobs: Sequence[TargetJob], compiled: Compiled, root: Path | None) -
 
 
 def _explained_key(job: TargetJob, digest: str) -> str:
-    """The notes and what is known of memory too: the model asks it, and the report repeats them."""
-    contents = {name: list(numbers) for name, numbers in job.contents.items()}
-    return derived_key(digest, _argument(job), list(job.notes), dict(job.values), contents)
+    """The notes too: the report repeats them."""
+    return derived_key(digest, _argument(job), list(job.notes))
 
 
 def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,6 +136,9 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         problem={},
         arguments=argument["arguments"],
         product=product,
+        job=argument["job"],
+        values=argument["values"],
+        contents=argument["contents"],
     )
     report = _analyzed(job, compiled)
     text = msgspec.json.encode(report, enc_hook=str)
@@ -147,10 +149,12 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _analyzed(job: TargetJob, compiled: Compiled) -> KernelReport:
+    from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 
     with paused():
-        return analyze(loaded(job, compiled), _analyzers())
+        kernel = loaded(job, compiled)
+        return with_time(analyze(kernel, _analyzers()), kernel)
 
 
 @cache
@@ -180,6 +184,9 @@ def _argument(job: TargetJob) -> dict[str, Any]:
         "name": job.name,
         "grid": None if job.grid is None else list(job.grid),
         "arguments": dict(job.arguments),
+        "job": job.job,
+        "values": {name: value if isinstance(value, int) else list(value) for name, value in job.values.items()},
+        "contents": {name: list(numbers) for name, numbers in job.contents.items()},
     }
 
 

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from msgspec import UNSET
+
 from kprof.analysis import failed_words
-from kprof.document import KernelReport, Report, Verdict
+from kprof.document import JobSummary, KernelReport, Report, Verdict
 from kprof.findings import Severity
 from kprof.version import __version__
 
@@ -43,7 +45,29 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
         verdict = Verdict(status="cannot_tell", summary=f"cannot tell: {'; '.join(reasons)}; {done}")
     else:
         verdict = Verdict(status="ok", summary=done)
-    return Report(kprof=__version__, kernels=entries, verdict=verdict, notes=list(failed))
+    return Report(kprof=__version__, kernels=entries, verdict=verdict, jobs=jobs_of(entries), notes=list(failed))
+
+
+def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
+    """Return the calls that make several launches, each with the sum of its launches' times."""
+    groups: dict[tuple[str, str, object], list[int]] = {}
+    for position, kernel in enumerate(kernels):
+        if kernel.job is not UNSET:
+            groups.setdefault((kernel.job, kernel.arch, kernel.product), []).append(position)
+    found = []
+    for (name, arch, product), positions in groups.items():
+        models = [kernels[position].model for position in positions]
+        sums = {
+            edge: total([None if model is UNSET else getattr(model, edge) for model in models])
+            for edge in ("time_us", "low_us", "high_us")
+        }
+        found.append(JobSummary(name, arch, positions, product if isinstance(product, str) else UNSET, **sums))
+    return found
+
+
+def total(times: Sequence[float | None]) -> float | None:
+    """Return the sum of times, or None where one of them is not known."""
+    return None if any(time is None for time in times) else sum(time for time in times if time is not None)
 
 
 def _some(reasons: Sequence[str]) -> list[str]:

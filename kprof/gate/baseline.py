@@ -10,12 +10,14 @@ import msgspec
 from kprof.errors import InputError
 from kprof.findings import Finding
 from kprof.gate.anchors import anchor
+from kprof.gate.config import COSTS
 from kprof.gate.subject import CheckSubject
 from kprof.inputs import boundary
 
 _MAX_BYTES = 64 * 1024 * 1024
 _LARGEST = 2**32
-"""Above any metric of a kernel; nothing would be worse than what is above it."""
+"""Above any resource of a kernel; nothing would be worse than what is above it."""
+_LARGEST_COST = 1e18
 
 
 class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,12 +29,14 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             may move.
         types: argument to type.
         knobs: what was chosen, so that a changed kernel finds its nearest entry.
+        product: the GPU that the time is predicted for; empty where none was named.
     """
 
     metrics: dict[str, float | int | None]
     findings: dict[str, list[str]]
     types: dict[str, str] = {}
     knobs: dict[str, Any] = {}
+    product: str = ""
 
 
 Kernels = dict[str, dict[str, dict[str, dict[str, BaselineEntry]]]]
@@ -77,7 +81,7 @@ def read(path: Path) -> Baseline:
     found: Baseline = boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint)
     for kernel, _, arch, _, state in _states(found.kernels):
         for metric, value in state.metrics.items():
-            if value is not None and not 0 <= value <= _LARGEST:
+            if value is not None and not 0 <= value <= (_LARGEST if metric not in COSTS else _LARGEST_COST):
                 text = f"is not a baseline: {kernel} on {arch}: {metric} is no value of a kernel"
                 raise InputError(text, path=str(path), hint=hint)
     return found
@@ -168,11 +172,21 @@ def _state(subject: CheckSubject) -> BaselineEntry:
         findings={rule: sorted(anchors) for rule, anchors in findings.items()},
         types=subject.types,
         knobs=subject.knobs,
+        product=product_of(subject),
     )
 
 
+def product_of(subject: CheckSubject) -> str:
+    """Return the GPU that a check's time is predicted for, or nothing where none was named."""
+    product = subject.report.product
+    return product if isinstance(product, str) else ""
+
+
 def _short(value: float | None) -> float | int | None:
-    return int(value) if value is not None and value == int(value) else value
+    """Return a whole number as one, and a prediction with six digits: more would only differ between machines."""
+    if value is None:
+        return None
+    return int(value) if value == int(value) else float(f"{value:.6g}")
 
 
 def _states(

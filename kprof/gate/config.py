@@ -16,10 +16,16 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import boundary
 
 FILES = ("kprof.toml", "pyproject.toml")
-Metric = Literal["vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd"]
+Metric = Literal[
+    "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd",
+    "time_us", "cycles_per_element", "executed_instructions",
+]  # fmt: skip
 _LARGEST_BITS = 53
 METRICS: tuple[str, ...] = get_args(Metric)
-WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd")
+COSTS: tuple[Metric, ...] = ("time_us", "cycles_per_element", "executed_instructions")
+"""What a launch costs, the best figure first: the first one that both sides have is compared."""
+WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd", "time_us")
+"""Metrics that are compared by default; ``time_us`` stands for the best of :data:`COSTS` that is known."""
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -33,6 +39,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         max_vgpr_allocated: vector registers a wavefront occupies, AGPRs and padding included.
         max_sgpr: SGPRs.
         min_waves_per_simd: achievable wavefronts per SIMD.
+        max_time_us: predicted time of the launch in microseconds.
     """
 
     max_vgpr_spills: int | None = None
@@ -42,6 +49,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     max_vgpr_allocated: int | None = None
     max_sgpr: int | None = None
     min_waves_per_simd: float | None = None
+    max_time_us: float | None = None
 
     def over(self, other: "Budget") -> "Budget":
         """This budget, and the other one's limits where this has none."""

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,15 +16,17 @@ from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.anchors import relocated
 from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
 from kprof.gate.config import Allowance, Config
-from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, worse
+from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_budget, refused, worse
 from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
 from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import unknown, unlooked
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
+from kprof_analyzers.model.certainty import predicted_gain
 from kprof_analyzers.rules import launch_rules
 from kprof_analyzers.suppressions import UNNEEDED
+from kprof_analyzers.verdict import jobs_of
 
 _OWN = frozenset({*(rule.id for rule in GATE_RULES), UNNEEDED})
 """Rules that are judged here for every kernel."""
@@ -69,7 +71,11 @@ class Gate:
         """The document of a run: findings that fail are errors; those that are known or allowed are suppressed."""
         used: set[int] = set()
         held = self._held(subjects)
-        kernels = [self._kernel(subject, against, used) for subject, against in zip(subjects, held, strict=True)]
+        excused = _of_no_slower_calls(subjects, held)
+        kernels = [
+            self._kernel(subject, against, used, {"time_us"} if index in excused else set())
+            for index, (subject, against) in enumerate(zip(subjects, held, strict=True))
+        ]
         unused = [
             f"the allowance of {a.what} for {a.kernel} on {a.arch} until {a.until} is not needed"
             for index, a in enumerate(self.config.allow)
@@ -86,12 +92,17 @@ class Gate:
         lost += [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
         away = [*unlooked(self.config, self.baseline, subjects, kernels, len(unused))]
         away += [f"configured by {self.found_above}"] if self.found_above else []
+        costs = list(_costs_compared(subjects, held)) if "time_us" in self.config.watch else []
         return Report(
             kprof=__version__,
             kernels=kernels,
             verdict=verdict(
-                kernels, compared=self.baseline is not None, nearest=len(changed), left_out=[*lost, *left_out, *away]
+                kernels,
+                compared=self.baseline is not None,
+                nearest=len(changed),
+                left_out=[*costs, *lost, *left_out, *away],
             ),
+            jobs=jobs_of(kernels),
             notes=[*notes, *unrecorded(kernels), *changed, *missing, *left_out, *unused, *not_run(kernels)],
         )
 
@@ -125,7 +136,9 @@ class Gate:
             result.append(_Against(state) if near is None else _Against(near.state, near.change, near.specialization))
         return result
 
-    def _kernel(self, subject: CheckSubject, against: "_Against", used: set[int]) -> KernelReport:
+    def _kernel(
+        self, subject: CheckSubject, against: "_Against", used: set[int], skip: Collection[str] = ()
+    ) -> KernelReport:
         report = subject.report
         silenced: list[Suppressed] = []
         if subject.problem is not None:
@@ -133,7 +146,7 @@ class Gate:
             findings = [refused(subject, subject.problem) if fatal else cannot_tell(subject, subject.problem)]
         else:
             # What was not seen explains why something cannot be compared, and comes first.
-            findings = [*self._blind(subject), *self._metrics(subject, against)]
+            findings = [*self._blind(subject), *self._metrics(subject, against, skip)]
             for finding in self._findings(subject, against.state):
                 if finding.evidence.get(MARK) == KNOWN:
                     silenced.append(Suppressed(finding=finding, reason="the baseline has it"))
@@ -153,11 +166,11 @@ class Gate:
         result: KernelReport = relocated(judged, self.root)
         return result
 
-    def _metrics(self, subject: CheckSubject, against: "_Against") -> list[Finding]:
+    def _metrics(self, subject: CheckSubject, against: "_Against", excused: Collection[str]) -> list[Finding]:
         state = against.state
         entry = state if isinstance(state, BaselineEntry) else None
         found = list(cannot_launch(subject, entry, against.change))
-        skip = {"waves_per_simd"} if found else set()
+        skip = {*excused, *({"waves_per_simd"} if found else ())}
         found += over_budget(subject, self.config.budget_for(subject.entry, subject.report.arch))
         if isinstance(state, str):
             found.append(cannot_tell(subject, state))
@@ -243,6 +256,51 @@ class Gate:
             else:
                 kept.append(finding)
         return kept, allowed
+
+
+def _of_no_slower_calls(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> set[int]:
+    """Return positions of launches whose call as a whole is not slower: work may move from one launch to another."""
+    calls: dict[tuple[int, str | None, str, str], list[int]] = {}
+    for index, subject in enumerate(subjects):
+        call = subject.report.job
+        if isinstance(call, str):
+            calls.setdefault((id(subject.entry), subject.case, subject.report.arch, call), []).append(index)
+    excused: set[int] = set()
+    for launches in calls.values():
+        times: list[tuple[float, float]] = []
+        for index in launches:
+            state = held[index].state
+            cost = compared_cost(subjects[index], state) if isinstance(state, BaselineEntry) else None
+            if cost is not None and cost[0] == "time_us":
+                times.append(cost[1:])
+        if len(times) < len(launches):
+            continue
+        now, before = map(sum, zip(*times, strict=True))
+        gain = predicted_gain(now, before, subjects[launches[0]].report.arch)
+        if gain is not None and (gain.speedup >= 1 or not gain.told_apart):
+            excused.update(launches)
+    return excused
+
+
+_COST_WORDS = {
+    "time_us": "predicted time compared in {}",
+    "cycles_per_element": "cycles per element compared in {}, the launch's sizes are not known",
+    "executed_instructions": "executed instructions compared in {}, the launch is not known",
+    "": "no time compared in {}, the baseline has none (kprof check --update-baseline)",
+}
+
+
+def _costs_compared(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> Iterator[str]:
+    """Yield in how many checks each cost was compared, in words for the verdict's line."""
+    counts: Counter[str] = Counter()
+    for subject, against in zip(subjects, held, strict=True):
+        if isinstance(against.state, BaselineEntry) and subject.problem is None:
+            found = compared_cost(subject, against.state)
+            counts["" if found is None else found[0]] += 1
+    for metric, words in _COST_WORDS.items():
+        if counts[metric]:
+            whole = len(counts) == 1 and counts[metric] == len(subjects)
+            yield words.format("all checks" if whole else f"{counts[metric]} of {len(subjects)} checks")
 
 
 def _covers(allowance: Allowance, subject: CheckSubject, finding: Finding, counts: Counter[str]) -> bool:

@@ -6,8 +6,8 @@ from msgspec import UNSET, UnsetType
 
 from kprof.compiler.limits import launch_problems
 from kprof.findings import Finding, Location
-from kprof.gate.baseline import BaselineEntry
-from kprof.gate.config import Budget
+from kprof.gate.baseline import BaselineEntry, product_of
+from kprof.gate.config import COSTS, Budget
 from kprof.gate.rules import (
     CANNOT_LAUNCH,
     CANNOT_TELL,
@@ -21,6 +21,7 @@ from kprof.gate.rules import (
     GateRule,
 )
 from kprof.gate.subject import CheckSubject
+from kprof_analyzers.model.certainty import predicted_gain
 from kprof_analyzers.rules import known_rules
 
 WORDS = {
@@ -31,6 +32,9 @@ WORDS = {
     "vgpr_allocated": "vector registers allocated",
     "sgpr": "SGPRs",
     "waves_per_simd": "waves per SIMD",
+    "time_us": "µs predicted",
+    "cycles_per_element": "cycles per element predicted",
+    "executed_instructions": "instructions executed by a wavefront",
 }
 
 
@@ -102,8 +106,10 @@ def worse(
         skip: metrics that say nothing here.
         change: the knobs that differ from that entry.
     """
+    if "time_us" in watch and "time_us" not in skip:
+        yield from slower(subject, state, change)
     for metric, value in subject.metrics().items():
-        if metric not in watch or metric in skip:
+        if metric not in watch or metric in skip or metric in COSTS:
             continue
         before = state.metrics.get(metric)
         if value is None or before is None:
@@ -114,6 +120,42 @@ def worse(
             text = f"{value:,g} {WORDS[metric]}, the baseline has {before:,g}"
             text = f"{change}: {text}" if change else text
             yield _failing(subject, WORSE, metric, text, {"value": value, "baseline": before})
+
+
+def compared_cost(subject: CheckSubject, state: BaselineEntry) -> tuple[str, float, float] | None:
+    """Return the best cost that both sides have, its value now and in the baseline; None if they have none in common.
+
+    Times of two products are not comparable; what a wavefront executes is.
+    """
+    metrics = subject.metrics()
+    same_product = state.product == product_of(subject)
+    for metric in COSTS:
+        now, before = metrics[metric], state.metrics.get(metric)
+        if now and before and (same_product or metric == "executed_instructions"):
+            return metric, now, before
+    return None
+
+
+def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Iterator[Finding]:
+    """A finding if the launch costs more than in the baseline, by more than the model's error."""
+    found = compared_cost(subject, state)
+    if found is None:
+        had = [metric for metric in COSTS if state.metrics.get(metric)]
+        if had:
+            reason = f"{had[0]} is not known now, so it cannot be compared"
+            yield cannot_tell(subject, reason, what=had[0])
+        return
+    metric, now, before = found
+    gain = predicted_gain(now, before, subject.report.arch)
+    if gain is None or gain.speedup >= 1 or not gain.told_apart:
+        return
+    text = f"{_number(now)} {WORDS[metric]}, the baseline has {_number(before)}: {now / before:.3g} times as much"
+    text = f"{change}: {text}" if change else text
+    yield _failing(subject, WORSE, metric, text, {"value": now, "baseline": before})
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def cannot_tell(subject: CheckSubject, reason: str, what: str = "") -> Finding:

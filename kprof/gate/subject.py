@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport
 from kprof.findings import Location
-from kprof.gate.config import METRICS, KernelEntry
+from kprof.gate.config import COSTS, METRICS, KernelEntry
 
 COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
 """What the compiler makes: a failure in one of them is its own."""
@@ -56,6 +56,8 @@ class CheckSubject:
     def kernel(self) -> str:
         """The kernel as the baseline names it: ``softmax``, ``mine.py::add``, ``k.amdgcn::add``."""
         target = self.entry.target
+        if self.report.name.startswith(f"{target}::"):
+            return self.report.name
         plain = "::" in target or target == self.report.name
         return target if plain else f"{target}::{self.report.name}"
 
@@ -97,12 +99,31 @@ class CheckSubject:
             return f"Triton {report.triton}"
         return report.compiler if report.compiler is not UNSET else "unknown compiler"
 
+    def _costs(self) -> dict[str, float | None]:
+        """What a launch costs, as far as the model knows it."""
+        from kprof_analyzers.model.executed import executed_instructions
+        from kprof_analyzers.model.per_element import element_cost
+
+        model = self.report.model
+        if model is UNSET:
+            return dict.fromkeys(COSTS)
+        element = element_cost(model, {loop.header: loop.depth for loop in self.report.loops}, without_grid=True)
+        return {
+            "time_us": model.time_us,
+            "cycles_per_element": None if isinstance(element, str) else element.cycles,
+            "executed_instructions": executed_instructions(self.report),
+        }
+
     def metrics(self) -> dict[str, float | None]:
         """Metric to value; ``None`` when it is not known."""
         found: dict[str, float | None] = {}
         resources, occupancy = self.report.resources, self.report.occupancy
+        costs = self._costs()
         for name in METRICS:
-            if name == "waves_per_simd":
+            value: Any
+            if name in costs:
+                value = costs[name]
+            elif name == "waves_per_simd":
                 value = None if occupancy is UNSET or occupancy is None else occupancy.waves_per_simd
             else:
                 value = None if resources is UNSET else getattr(resources, name)

@@ -158,7 +158,8 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
             except KprofError as error:
                 yield failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
-            several = len(found) > 1
+            # An autotuner passes over a configuration that cannot be launched; a call needs each of its launches.
+            several = entry.all_configs and len(found) > 1
             yield from (_Planned(entry, case, replace(job, product=product), optional=several) for job in found)
 
 

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from kprof.compiler import environment
 from kprof.document import KernelReport
 from kprof.gate.baseline import Baseline, BaselineEntry
-from kprof.gate.config import WATCHED, Config, KernelEntry
+from kprof.gate.config import COSTS, WATCHED, Config, KernelEntry
 from kprof.gate.rules import ALLOWED, MARK
 from kprof.gate.subject import CheckSubject
 from kprof.hardware.default import DEFAULT_GPU
@@ -105,5 +105,6 @@ def unknown(config: Config, baseline: Baseline | None, subjects: Sequence[CheckS
             lost |= {
                 name for name, value in subject.metrics().items() if value is None and state.metrics.get(name) is None
             }
-    names = [metric for metric in config.watch if metric in lost]
+    # Which cost was compared has words of its own.
+    names = [metric for metric in config.watch if metric in lost and metric not in COSTS]
     return [f"known neither here nor in the baseline: {', '.join(names)}"] if names else []

@@ -1,15 +1,15 @@
 """The answer about one kernel in words: cause, cost, place and cure. Every format for people uses these words."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import UNSET
 
-from kprof.document import KernelReport
+from kprof.document import JobSummary, KernelReport
 from kprof.findings import Cause, Cure, Finding, Gain
 from kprof.reporters._loop_names import lines_of
-from kprof.reporters._model_text import duration
+from kprof.reporters._model_text import duration, interval
 from kprof.reporters._plain_words import said
 
 NEGLIGIBLE = 0.005
@@ -102,6 +102,37 @@ def _proposals(finding: Finding) -> str:
     """Return ``BLOCK_M 128 → 64, num_warps 4 → 8``: knobs that the rule proposes and nobody compiled."""
     unique = {(advice.knob, str(advice.to)): advice for advice in finding.advice}
     return ", ".join(f"{advice.knob} {advice.from_} → {advice.to}" for advice in unique.values())
+
+
+def job_line(job: JobSummary, kernels: Sequence[KernelReport]) -> str:
+    """Return ``attention on MI300X: 11.4 ms (8.73 to 17.3 ms, model) in 3 launches; backward_keys takes 64 %``."""
+    where = job.arch if job.product is UNSET else job.product
+    launches = by_cost([kernels[position] for position in job.launches])
+    count = f"{len(launches)} launches"
+    if job.time_us is None:
+        unknown = [short_name(kernel) for kernel in launches if time_of(kernel) is None]
+        return f"{job.name} on {where}: {count}; time not known of {', '.join(unknown)}"
+    between = ""
+    if job.low_us is not None and job.high_us is not None:
+        between = f"{interval(job.low_us, job.high_us)}, "
+    share = (time_of(launches[0]) or 0.0) / job.time_us
+    most = f"{short_name(launches[0])} takes {100 * share:.0f} %"
+    return f"{job.name} on {where}: {duration(job.time_us)} ({between}model) in {count}; {most}"
+
+
+def by_cost(kernels: Sequence[KernelReport]) -> list[KernelReport]:
+    """Return launches of a call, those without a time first, then the longest first."""
+    return sorted(kernels, key=lambda kernel: -(time_of(kernel) or float("inf")))
+
+
+def time_of(kernel: KernelReport) -> float | None:
+    """Return the predicted time of a launch in microseconds, or None where it is not known."""
+    return None if kernel.model is UNSET else kernel.model.time_us
+
+
+def short_name(kernel: KernelReport) -> str:
+    """Return a launch's name within its call: ``backward_keys`` of ``attention::backward_keys``."""
+    return kernel.name.rpartition("::")[2]
 
 
 def launch_line(kernel: KernelReport) -> str:

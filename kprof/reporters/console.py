@@ -1,10 +1,11 @@
 """The report on the terminal: what holds the kernel back first, then what it takes and what its loops do."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from kprof.document import KernelReport, LoopFacts, Occupancy, Report
+from kprof.document import JobSummary, KernelReport, LoopFacts, Occupancy, Report
 from kprof.findings import Cause, Severity
 from kprof.reporters._console_text import (
     bar,
@@ -23,7 +24,16 @@ from kprof.reporters._model_text import loop_lines, model_rows
 from kprof.reporters._plain_words import apart, together
 from kprof.reporters._rule_coverage import coverage_line, not_checked
 from kprof.reporters._verdict_sentence import verdict
-from kprof.reporters.answer import NEGLIGIBLE, access_line, cause_text, hot_loop_line, launch_line, performance
+from kprof.reporters.answer import (
+    NEGLIGIBLE,
+    access_line,
+    by_cost,
+    cause_text,
+    hot_loop_line,
+    job_line,
+    launch_line,
+    performance,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,9 +69,25 @@ class ConsoleReporter:
         self._console.file.write("".join(f"{end(line)}\n" for line in lines))
 
     def _all(self, report: Report) -> None:
-        for kernel in report.kernels:
-            self._kernel(kernel)
+        headed = {position: job for job in report.jobs for position in job.launches}
+        done: set[int] = set()
+        for position, kernel in enumerate(report.kernels):
+            job = headed.get(position)
+            if job is None:
+                self._kernel(kernel)
+            elif id(job) not in done:
+                done.add(id(job))
+                self._job(job, report.kernels)
         self.verdict(report)
+
+    def _job(self, job: JobSummary, kernels: Sequence[KernelReport]) -> None:
+        """Print a call that makes several launches: its total, then the launches, the costliest first."""
+        from rich.text import Text
+
+        self._console.print(together(Text(job_line(job, kernels), style="bold")))
+        self._console.print()
+        for kernel in by_cost([kernels[position] for position in job.launches]):
+            self._kernel(kernel)
 
     def verdict(self, report: Report) -> None:
         """Print the last line only."""

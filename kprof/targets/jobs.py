@@ -17,7 +17,7 @@ from kprof.targets.values import supplied
 
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
-    from kprof.kernel_spec import Config, Kernel, Launch
+    from kprof.kernel_spec import Config, Kernel, Launch, Part
     from kprof.targets.options import TargetOptions
     from kprof.targets.target import TargetLike
 
@@ -37,6 +37,7 @@ class TargetJob:
         product: the GPU, when one was named.
         values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
         contents: values of integer tensors that the launch passes, by name, where they are known.
+        job: name of the call that makes this launch and others; empty where a call is one launch.
     """
 
     request: CompileRequest
@@ -49,6 +50,7 @@ class TargetJob:
     product: Product | None = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    job: str = ""
 
 
 def compile_target(
@@ -83,7 +85,7 @@ def plan(target: "TargetLike | Target", machines: Sequence[Architecture], option
     found = target if isinstance(target, Target) else resolve(target)
     if found.kernel is not None:
         installed()
-        return [job for machine in machines for job in jobs_of(found.kernel, machine, options)]
+        return [job for machine in machines for job in calls_of(found.kernel, machine, options)]
     place = found.text.partition("::")[0]
     if not Path(place).suffix and "/" not in place and place not in bundled():
         # An unknown name is refused before anything else: that needs no Triton.
@@ -119,8 +121,9 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Targe
             problem=entry["problem"],
             arguments=entry["arguments"],
             notes=tuple(entry["notes"]),
-            values=options.values,
+            values=options.values if entry["values"] else {},
             contents=entry["contents"],
+            job=entry["job"],
         )
         for entry in answer
     ]
@@ -138,7 +141,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
     for machine in machines:
         # A file may define something else where it sees another GPU.
         kernel = kernel_of(target, machine.name)
-        jobs += jobs_of(kernel, machine, options)
+        jobs += calls_of(kernel, machine, options)
         function = unwrap(kernel.entry)
     module = sys.modules.get(function.jit.fn.__module__) if function is not None else None
     if options.use_cache and module is not None:
@@ -152,6 +155,9 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
                 "arguments": dict(job.arguments),
                 "contents": dict(job.contents),
                 "notes": list(job.notes),
+                # Values are given for the kernel itself: its parts have other arguments.
+                "values": job.values is options.values,
+                "job": job.job,
             }
             for job in jobs
         ]
@@ -159,8 +165,42 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
     return jobs
 
 
+def calls_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> "Iterator[TargetJob]":
+    """Yield every launch of a call of a kernel: the kernel itself and the parts that its ``run`` launches with it.
+
+    Raises:
+        TargetError: an option that the kernel does not use.
+        KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
+    """
+    if kind_of(kernel) is TargetKind.FUNCTION or not kernel.parts:
+        yield from jobs_of(kernel, machine, options)
+        return
+    problem, configs = _cases(kernel, machine, options)
+    for number, config in enumerate(configs, 1):
+        launches = list(launches_of(kernel, machine, problem, config, options))
+        name = f"{kernel.name} (configuration {number})" if len(configs) > 1 else kernel.name
+        yield from (replace(launch, job=name if len(launches) > 1 else "") for launch in launches)
+
+
+def launches_of(
+    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "TargetOptions"
+) -> "Iterator[TargetJob]":
+    """Yield the launches of one call, in order: the kernel itself, then its parts as far as the call needs them.
+
+    Raises:
+        KprofError: the file's ``launch`` or ``when`` fails, or asks for something that cannot be compiled.
+    """
+    from kprof.kernel_spec import Part
+
+    yield _from_case(kernel.name, Part(kernel.entry, kernel.launch), machine, problem, config, options)
+    for name, part in kernel.parts.items():
+        full = f"{kernel.name}::{name}"
+        if part.when is None or _called(full, "when", part.when, problem, config):
+            yield _from_case(full, part, machine, problem, config, replace(options, values={}))
+
+
 def jobs_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> "Iterator[TargetJob]":
-    """The compiles that a kernel and the options ask for on one architecture.
+    """Yield the compiles of a kernel's own launch, without its parts, on one architecture.
 
     Raises:
         TargetError: an option that the kernel does not use.
@@ -171,6 +211,18 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -
     if kind is TargetKind.FUNCTION:
         yield from _from_signature(kernel, machine, options)
         return
+    from kprof.kernel_spec import Part
+
+    problem, configs = _cases(kernel, machine, options)
+    for config in configs:
+        yield _from_case(kernel.name, Part(kernel.entry, kernel.launch), machine, problem, config, options)
+
+
+def _cases(
+    kernel: "Kernel", machine: Architecture, options: "TargetOptions"
+) -> "tuple[Mapping[str, Any], list[Config]]":
+    """Return the problem, and the configurations to compile for it."""
+    check(kind_of(kernel), kernel.name, given(options))
     problem = kernel.problem(machine.name, options.case, options.shape)
     reason = kernel.unsupported(machine.name, problem) if kernel.unsupported is not None else None
     if reason:
@@ -179,46 +231,47 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -
     if options.all_configs:
         overrides = [{**config, **options.config} for config in kernel.configs]
         _several(kernel, len(overrides))
-    for override in overrides:
-        config = kernel.configure(machine.name, override, problem)
-        yield _from_case(kernel, machine, problem, config, options)
+    return problem, [kernel.configure(machine.name, override, problem) for override in overrides]
 
 
-def _from_case(
-    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "TargetOptions"
+def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, with which knobs
+    name: str,
+    code: "Part",
+    machine: Architecture,
+    problem: Mapping[str, Any],
+    config: "Config",
+    options: "TargetOptions",
 ) -> TargetJob:
     from kprof.kernel_spec import Tensor, split_config
     from kprof.targets.specialize import from_launch
 
-    launch = _launch(kernel, problem, config)
+    launch: Launch = _called(name, "launch", code.launch, problem, config)
     if any(axis < 1 for axis in launch.grid):
         grid = "x".join(map(str, launch.grid))
-        raise TargetError(f"the launch of {kernel.name} has no workgroups: its grid is {grid}", hint="See --shape.")
+        raise TargetError(f"the launch of {name} has no workgroups: its grid is {grid}", hint="See --shape.")
     request = from_launch(
-        kernel.entry,
+        code.entry,
         launch,
         machine.name,
-        options=split_config(config)[1],
+        options=split_config(config if code.options is None else code.options)[1],
         environment=options.environment,
         passes=options.passes,
     )
-    numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
-    tensors = {name: value for name, value in launch.args.items() if isinstance(value, Tensor)}
-    contents = {name: tensor.values for name, tensor in tensors.items() if tensor.values is not None}
+    numbers = {n: v for n, v in launch.args.items() if isinstance(v, int | float)}
+    tensors = {n: v for n, v in launch.args.items() if isinstance(v, Tensor)}
+    contents = {n: tensor.values for n, tensor in tensors.items() if tensor.values is not None}
     workgroups = tuple(launch.grid)
-    return TargetJob(
-        request, machine, kernel.name, workgroups, problem, numbers, values=options.values, contents=contents
-    )
+    return TargetJob(request, machine, name, workgroups, problem, numbers, values=options.values, contents=contents)
 
 
-def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "Launch":
-    """The launch as the kernel's file describes it; its code is the user's and may fail in any way."""
+def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], config: "Config") -> Any:
+    """Call what a kernel's file says of a launch: its code is the user's and may fail in any way."""
     try:
-        return kernel.launch(problem, config)
+        return function(problem, config)
     except KprofError:
         raise
     except Exception as error:
-        raise TargetError(f"the launch of {kernel.name} fails: {type(error).__name__}: {error}") from error
+        raise TargetError(f"the {what} of {name} fails: {type(error).__name__}: {error}") from error
 
 
 def _from_signature(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> Iterator[TargetJob]:
@@ -357,6 +410,7 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
         contents=job.contents,
         problem=job.problem,
         request=job.request,
+        job=job.job,
         triton=compiled.triton_version,
         source=Location(file=job.request.path, line=line) if line else None,
         compile_seconds=compiled.seconds,

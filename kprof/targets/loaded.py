@@ -31,6 +31,7 @@ class LoadedKernel:
         arguments: numbers that the launch passes, by name; empty when no launch is known.
         contents: integers in memory that pointer arguments point to, by name, where the launch is known to have them.
         problem: the launch's problem parameters, where its kernel names them.
+        job: name of the call that makes this launch and others; empty where a call is one launch.
         request: what the compiler was asked, ``None`` where it was not compiled here.
         triton: version of the compiling Triton.
         compiler: another compiler's identification.
@@ -61,6 +62,7 @@ class LoadedKernel:
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
     problem: Mapping[str, Any] = field(default_factory=dict)
     request: "CompileRequest | None" = None
+    job: str = ""
     triton: str | None = None
     compiler: str | None = None
     source: Location | None = None

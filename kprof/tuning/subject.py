@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kprof.errors import KprofError
 from kprof.expressions import Expression, whole
-from kprof.kernel_spec import ELEMENT_TYPES, Kernel, Part, Tensor, split_config
+from kprof.kernel_spec import ELEMENT_TYPES, Kernel, Tensor
 from kprof.targets.jobs import TargetJob
 from kprof.tuning.problems import Problem
 
 if TYPE_CHECKING:
     from kprof.compiler.request import CompileRequest
     from kprof.hardware.machine import Architecture, Product
-    from kprof.kernel_spec import Launch
 
 
 class TuningSubject(Protocol):
@@ -95,15 +94,13 @@ class KernelSubject:
             KprofError: the file's ``launch`` fails or asks for something that cannot be compiled.
         """
         from kprof.compiler.environment import SWITCHES
+        from kprof.targets.jobs import launches_of
+        from kprof.targets.options import TargetOptions
 
-        kernel, shape = self.kernel, problem.values
         environment = {**self.environment, **{n: str(v) for n, v in config.items() if n in SWITCHES}}
         config = {name: value for name, value in config.items() if name not in SWITCHES}
-        found = [self._job(kernel.name, Part(kernel.entry, kernel.launch), problem, config, environment)]
-        for name, part in kernel.parts.items():
-            if part.when is None or part.when(shape, config):
-                found.append(self._job(f"{kernel.name}::{name}", part, problem, config, environment))
-        return found
+        options = TargetOptions(environment=environment, values=self.values)
+        return list(launches_of(self.kernel, self.arch, problem.values, config, options))
 
     def element_bytes(self, problem: Problem) -> int | None:
         """From the tensors of a launch with the kernel's own knobs."""
@@ -126,41 +123,6 @@ class KernelSubject:
     def dependencies(self) -> Mapping[str, str]:
         """Files of the kernel and of those that it imports."""
         return _dependencies(self.kernel)
-
-    def _job(
-        self,
-        name: str,
-        code: Part,
-        problem: Problem,
-        config: Mapping[str, Any],
-        environment: Mapping[str, str],
-    ) -> TargetJob:
-        from kprof.targets.specialize import from_launch
-
-        made = _launched(name, code.launch, problem.values, config)
-        options = config if code.options is None else code.options
-        request = from_launch(
-            code.entry, made, self.arch.name, options=split_config(options)[1], environment=environment
-        )
-        numbers = {n: v for n, v in made.args.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-        tensors = {n: v for n, v in made.args.items() if isinstance(v, Tensor)}
-        contents = {n: tensor.values for n, tensor in tensors.items() if tensor.values is not None}
-        # Parts of a kernel need not have the same arguments.
-        values = self.values if name == self.kernel.name else {}
-        grid = tuple(made.grid)
-        return TargetJob(request, self.arch, name, grid, problem.values, numbers, values=values, contents=contents)
-
-
-def _launched(name: str, launch: Any, shape: Mapping[str, Any], config: Mapping[str, Any]) -> "Launch":
-    try:
-        made: Launch = launch(shape, config)
-    except KprofError:
-        raise
-    except Exception as error:
-        raise KprofError(f"the launch of {name} fails: {type(error).__name__}: {error}") from error
-    if min(made.grid, default=1) < 1:
-        raise KprofError(f"{name} is launched with a grid of {'x'.join(map(str, made.grid))}")
-    return made
 
 
 @dataclass(frozen=True)

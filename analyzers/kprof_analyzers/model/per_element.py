@@ -24,14 +24,15 @@ class ElementCost:
     cycles: float
 
 
-def element_cost(prediction: Prediction, depths: Mapping[str, int]) -> ElementCost | str:
+def element_cost(prediction: Prediction, depths: Mapping[str, int], *, without_grid: bool = False) -> ElementCost | str:
     """The cost of an element, or why there is none, in words.
 
     Args:
         prediction: of a launch in which some loop's iterations are not known.
         depths: header of each loop to its nesting, 1 is outermost.
+        without_grid: also answer where the grid is not known: with the cost for one wavefront.
     """
-    if prediction.workgroups is None:
+    if prediction.workgroups is None and not without_grid:
         return "the grid is not given"
     loops = prediction.loops
     cycles, axes = 0.0, set[str]()

@@ -75,7 +75,7 @@ def trials(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 def _entry(each: "RecompilableKernel", job: "TargetJob", compiled: Any, *, timed: bool = False) -> "KernelReport":
     from kprof.targets.jobs import loaded
-    from kprof.tuning.trials.analysed import with_time
+    from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 
     kernel = replace(loaded(job, compiled), source=each.kernel.source, product=each.kernel.product)

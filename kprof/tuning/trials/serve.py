@@ -87,7 +87,7 @@ def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
     unique = {machine.name: machine for machine, _ in machines}
     products = {machine.name: product for machine, product in machines}
     jobs = plan(question["target"], list(unique.values()), options)
-    configs = _configs(question["target"], list(unique.values()), options)
+    configs = _configs(jobs, question["target"], list(unique.values()), options)
     requests = [job.request for job in jobs]
     for outcome in compile_many(requests, options.jobs or None, cache=options.use_cache):
         job = jobs[outcome.index]
@@ -96,7 +96,10 @@ def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
             yield {"kind": "lost", **place, "error": outcome.error or outcome.status}
             continue
         entry = _entry(job, outcome.result(), products[job.machine.name])
-        yield {"kind": "kernel", **place, "report": entry, "config": configs[outcome.index]}
+        # A part is compiled again by its own name.
+        part = job.name.rpartition("::")[2] if job.job and job.name != job.job.partition(" (")[0] else ""
+        own = {"target": f"{question['target'].partition('::')[0]}::{part}"} if part else {}
+        yield {"kind": "kernel", **place, "report": entry, "config": configs[outcome.index], **own}
 
 
 def _entry(job: "TargetJob", compiled: Any, product: "Product | None") -> "KernelReport":
@@ -106,8 +109,20 @@ def _entry(job: "TargetJob", compiled: Any, product: "Product | None") -> "Kerne
     return analyze(replace(loaded(job, compiled), product=product))
 
 
-def _configs(target: str, machines: "list[Architecture]", options: "TargetOptions") -> list[dict[str, Any]]:
-    """The knobs of each compile, in the order of :func:`kprof.targets.jobs.plan`."""
+def _configs(
+    jobs: "list[TargetJob]", target: str, machines: "list[Architecture]", options: "TargetOptions"
+) -> list[dict[str, Any]]:
+    """Return the knobs of each compile; all launches of a call have those of the call."""
+    calls = iter(_configs_of_calls(target, machines, options))
+    found: list[dict[str, Any]] = []
+    for job in jobs:
+        begins = not job.job or job.name == job.job.partition(" (")[0]
+        found.append(next(calls) if begins else found[-1])
+    return found
+
+
+def _configs_of_calls(target: str, machines: "list[Architecture]", options: "TargetOptions") -> list[dict[str, Any]]:
+    """Return the knobs of each call, in the order of :func:`kprof.targets.jobs.plan`."""
     from kprof.targets.library import load
 
     kernel = load(target)

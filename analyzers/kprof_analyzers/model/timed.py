@@ -1,0 +1,25 @@
+"""A report with the predicted time alone: without costs of findings, for what compares many kernels."""
+
+from dataclasses import replace
+
+import msgspec
+
+from kprof.document import KernelReport
+from kprof.targets.loaded import LoadedKernel
+from kprof_analyzers.model.kernel import predict
+from kprof_analyzers.model.occupancy_gain import without_guesses
+from kprof_analyzers.pipeline import facts_of, not_modelled
+
+
+def with_time(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
+    """Return the report with the predicted time of the kernel's launch, where the model has one."""
+    gpu = kernel.product or next(iter(kernel.arch.products.values()), None)
+    facts = facts_of(replace(kernel, product=gpu))[0]
+    if not_modelled(facts) is not None:
+        return report
+    try:
+        prediction = predict(facts)
+    except Exception:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
+        return report
+    found: KernelReport = msgspec.structs.replace(report, model=without_guesses(prediction))
+    return found
