@@ -3,8 +3,10 @@
 An ignore that silences nothing is reported itself, so that none outlives its cause.
 """
 
+import io
 import re
-from collections.abc import Iterable, Sequence
+import tokenize
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -111,9 +113,26 @@ def source_text(file: str) -> bytes | None:
 @lru_cache(maxsize=64)
 def _read(file: str, text: bytes) -> tuple[Ignore, ...]:
     found = []
-    for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
-        match = _IGNORE.search(line)
+    for number, comment in _comments(file, text):
+        match = _IGNORE.search(comment)
         if match is not None:
             rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
             found.append(Ignore(file, number, rules, match[2].strip()))
     return tuple(found)
+
+
+def _comments(file: str, text: bytes) -> Iterator[tuple[int, str]]:
+    """Yield each comment with its line. In Python a tokenizer tells them from strings; nothing of the file is run."""
+    if Path(file).suffix != ".py":
+        for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
+            _, slashes, comment = line.partition("//")
+            if slashes:
+                yield number, comment
+        return
+    try:
+        for token in tokenize.tokenize(io.BytesIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+    except (tokenize.TokenError, SyntaxError, UnicodeDecodeError, ValueError):
+        # What comes behind such a place cannot be told from a string, so nothing there silences anything.
+        return

@@ -53,6 +53,19 @@ def told_apart() -> Iterator[None]:
         if error.errno == errno.EPIPE:
             raise Reader from None
         raise
+    except Exception as group:
+        # Servers run tasks side by side: what ends them comes as a group, whose name older Pythons do not know.
+        leaves = list(_leaves(group))
+        if leaves and all(isinstance(one, OSError) and one.errno == errno.EPIPE for one in leaves):
+            raise Reader from None
+        raise
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors of a group of errors, of groups in it too; nothing for an error that is no group."""
+    for one in getattr(error, "exceptions", ()):
+        inner = list(_leaves(one))
+        yield from inner or [one]
 
 
 def flush() -> None:

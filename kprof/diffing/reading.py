@@ -34,7 +34,7 @@ def read_report(path: Path) -> Report:
         raise InputError(f"this JSON is no {SCHEMA} document: it names no schema", path=str(path), hint=_HINT)
     if head.schema != SCHEMA:
         raise InputError(f"the document is {head.schema[:60]!r}, and {SCHEMA} is what can be compared", path=str(path))
-    return boundary.json_of(data, Report, str(path), f"the document does not keep to {SCHEMA}")
+    return boundary.json_of(data, Report, str(path), f"the document does not keep to {SCHEMA}", unique=True)
 
 
 _HINT = "kprof analyze kernel TARGET --json FILE writes one; a Triton cache is given as its directory."

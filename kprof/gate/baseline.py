@@ -78,7 +78,7 @@ def read(path: Path) -> Baseline:
     """
     hint = "kprof check --update-baseline writes a new one."
     data = boundary.read_bytes(path, most=_MAX_BYTES)
-    found: Baseline = boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint)
+    found: Baseline = boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint, unique=True)
     for kernel, _, arch, _, state in _states(found.kernels):
         for metric, value in state.metrics.items():
             if value is not None and not 0 <= value <= (_LARGEST if metric not in COSTS else _LARGEST_COST):

@@ -5,6 +5,7 @@ Every reader takes its bytes, its text, its JSON and its TOML from here. What is
 of its sums and counts it.
 """
 
+import json
 import os
 import re
 import sys
@@ -156,7 +157,9 @@ def whole(text: str | None, most: int = (1 << 63) - 1) -> int | None:
     return number if number <= most else None
 
 
-def json_of(data: bytes, kind: type[T], path: str | None, what: str, *, hint: str | None = None) -> T:
+def json_of(
+    data: bytes, kind: type[T], path: str | None, what: str, *, hint: str | None = None, unique: bool = False
+) -> T:
     """A JSON document of a known form.
 
     Args:
@@ -165,18 +168,45 @@ def json_of(data: bytes, kind: type[T], path: str | None, what: str, *, hint: st
         path: where it came from.
         what: begins the message, as in "is not a baseline".
         hint: what to do about it.
+        unique: refuse an object with a key twice, of which a decoder takes the last one: for what a verdict rests on.
 
     Raises:
         KprofError: it is cut off, not JSON or of another form, nested too deep, or not UTF-8.
     """
     try:
-        return msgspec.json.decode(data, type=kind)
+        found = msgspec.json.decode(data, type=kind)
+        if unique:
+            _refuse_repeated_keys(data, path, what, hint)
+        return found
     except RecursionError:
         raise InputError(f"{what}: nested too deep", path=path, hint=hint) from None
     except UnicodeDecodeError as error:
         raise InputError(f"{what}: not UTF-8 ({error.reason})", path=path, hint=hint) from None
     except (msgspec.DecodeError, OverflowError) as error:
         raise InputError(f"{what}: {error}", path=path, hint=hint) from None
+
+
+def _refuse_repeated_keys(data: bytes, path: str | None, what: str, hint: str | None) -> None:
+    """Refuse JSON in which an object has a key twice, as a merge of two versions of a file leaves it.
+
+    Raises:
+        InputError: there is such a key.
+    """
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) < len(items):
+            twice = next(key for number, (key, _) in enumerate(items) if key in dict(items[:number]))
+            lines = [data.count(b"\n", 0, match.start()) + 1 for match in _key_places(data, twice)]
+            place = f"lines {lines[0]} and {lines[1]}" if len(lines) == 2 else None
+            raise InputError(f"{what}: the key {twice[:80]!r} is there twice in one object", path=path, place=place, hint=hint)
+        return found
+
+    json.loads(data, object_pairs_hook=pairs)
+
+
+def _key_places(data: bytes, key: str) -> list[re.Match[bytes]]:
+    return list(re.finditer(re.escape(json.dumps(key, ensure_ascii=False).encode()) + rb"\s*:", data))
 
 
 def brackets(text: str, kinds: str = "[]{}") -> int:

@@ -17,10 +17,11 @@ def _read(opened: Opened, part: FileTables) -> None:
     import numpy as np
 
     names = heading(opened)
+    device = next(index for index, name in enumerate(names) if key(name) == "device")
     # The columns between are the confidence interval (...Low, ...High).
-    chosen = {i: n for i, n in enumerate(names) if n != "device" and not n.lower().endswith(("low", "high"))}
-    table = read_table(opened, {names.index("device"): "int", **dict.fromkeys(chosen, "float")}, part)
-    devices = array_of(table.columns[names.index("device")])
+    chosen = {i: n for i, n in enumerate(names) if i != device and not key(n).endswith(("low", "high"))}
+    table = read_table(opened, {device: "int", **dict.fromkeys(chosen, "float")}, part)
+    devices = array_of(table.columns[device])
     part.describe(rows=table.rows)
     part.tables["peaks"] = {
         "device": np.tile(np.asarray(devices), len(chosen)),
