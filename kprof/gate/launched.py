@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from kprof.errors import KprofError, near
-from kprof.gate.config import METRICS, Budget, KernelEntry
+from kprof.gate.config import Budget, KernelEntry
 from kprof.gate.limits import cannot_launch, over_budget
 from kprof.gate.subject import CheckSubject
 
@@ -24,13 +24,15 @@ def budget_of(limits: Mapping[str, Any]) -> Budget:
     """
     chosen: dict[str, Any] = {}
     for name, value in limits.items():
-        if name not in METRICS:
-            raise KprofError(f"a budget has no limit {name!r}{near(name, METRICS)}")
+        limit = f"{'min' if name == 'waves_per_simd' else 'max'}_{name}"
+        known = [each.partition("_")[2] for each in Budget.__struct_fields__]
+        if limit not in Budget.__struct_fields__:
+            raise KprofError(f"a budget has no limit {name!r}{near(name, known)}")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise KprofError(f"the limit {name} takes a number, got {value!r}")
-        if not math.isfinite(value):
-            raise KprofError(f"{name}: {value} is no limit")
-        chosen[f"{'min' if name == 'waves_per_simd' else 'max'}_{name}"] = value
+        if not math.isfinite(value) or value < 0:
+            raise KprofError(f"{name}: {value} is no limit; it has to be at least 0")
+        chosen[limit] = value
     return Budget(**chosen)
 
 

@@ -174,15 +174,14 @@ def json_of(
         KprofError: it is cut off, not JSON or of another form, nested too deep, or not UTF-8.
     """
     try:
-        found = msgspec.json.decode(data, type=kind)
         if unique:
             _refuse_repeated_keys(data, path, what, hint)
-        return found
+        return msgspec.json.decode(data, type=kind)
     except RecursionError:
         raise InputError(f"{what}: nested too deep", path=path, hint=hint) from None
     except UnicodeDecodeError as error:
         raise InputError(f"{what}: not UTF-8 ({error.reason})", path=path, hint=hint) from None
-    except (msgspec.DecodeError, OverflowError) as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(f"{what}: {error}", path=path, hint=hint) from None
 
 
@@ -199,7 +198,9 @@ def _refuse_repeated_keys(data: bytes, path: str | None, what: str, hint: str | 
             twice = next(key for number, (key, _) in enumerate(items) if key in dict(items[:number]))
             lines = [data.count(b"\n", 0, match.start()) + 1 for match in _key_places(data, twice)]
             place = f"lines {lines[0]} and {lines[1]}" if len(lines) == 2 else None
-            raise InputError(f"{what}: the key {twice[:80]!r} is there twice in one object", path=path, place=place, hint=hint)
+            raise InputError(
+                f"{what}: the key {twice[:80]!r} is there twice in one object", path=path, place=place, hint=hint
+            )
         return found
 
     json.loads(data, object_pairs_hook=pairs)

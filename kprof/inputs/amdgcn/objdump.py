@@ -1,6 +1,7 @@
 """Making llvm-objdump's disassembly and hand-written comments look like compiler output."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 _HEADER = re.compile(r"^\S.*:\s+file format elf64-amdgpu", re.MULTILINE)
@@ -27,6 +28,11 @@ class Normalized:
     functions: frozenset[str] = frozenset()
     kernels: frozenset[str] = frozenset()
     disassembly: bool = False
+
+
+_PADDING = frozenset({"s_nop", "s_code_end"})
+"""Instructions that an assembler fills space with."""
+_NEVER_FALLS_THROUGH = ("s_endpgm", "s_branch", "s_setpc")
 
 
 def is_objdump(text: str) -> bool:
@@ -86,10 +92,31 @@ def _disassembly(text: str) -> Normalized:
             out.append(f'"{function[2]}":')
         else:
             out.append(_labelled(line, labels, addresses, bases) if "//" in line else "")
+    _drop_padding(out, labels)
     for number, label in labels.items():
         out[number] = f"{label}: {out[number]}"
     kernels = frozenset(name for name, base in bases.items() if base % _KERNEL_ALIGNMENT == 0)
     return Normalized("\n".join(out), frozenset(bases), kernels, disassembly=True)
+
+
+def _drop_padding(lines: list[str], labels: Mapping[int, str]) -> None:
+    """Empty the lines that fill up to an aligned address: behind a function's end, or behind a jump over them.
+
+    Args:
+        lines: changed in place.
+        labels: lines that a branch leads to.
+    """
+    unreachable = False
+    for number, line in enumerate(lines):
+        name = line.split(maxsplit=1)[0] if line.strip() else ""
+        if number in labels or name.endswith(":"):
+            unreachable = False
+        if name.startswith(_NEVER_FALLS_THROUGH):
+            unreachable = True
+        elif unreachable and name in _PADDING:
+            lines[number] = ""
+        elif name:
+            unreachable = False
 
 
 def normalize(text: str) -> Normalized:
