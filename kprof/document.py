@@ -384,6 +384,24 @@ class KernelReport(msgspec.Struct, frozen=True):
     measured: Measured | UnsetType = UNSET
     advised: KnownAdvice | UnsetType = UNSET
 
+    @property
+    def time_us(self) -> float | None:
+        """Predicted time of the launch in microseconds; ``None`` where it is not known."""
+        return None if self.model is UNSET else self.model.time_us
+
+    @property
+    def tflops(self) -> float | None:
+        """Achieved floating-point operations in 1e12 per second, by the predicted time; ``None`` where not known."""
+        if self.model is UNSET or not self.model.time_us or self.model.roofline is UNSET:
+            return None
+        return sum(self.model.roofline.flops.values()) / self.model.time_us / 1e6
+
+    def __repr__(self) -> str:
+        """Name, GPU and predicted time: a document has pages of fields."""
+        where = self.product if isinstance(self.product, str) else self.arch
+        time = "time not known" if self.time_us is None else f"{self.time_us:,.4g} µs"
+        return f"<KernelReport {self.name} on {where}: {time}, {len(self.findings)} findings>"
+
 
 class Verdict(msgspec.Struct, frozen=True):
     """The last line: what the exit code says, in words.

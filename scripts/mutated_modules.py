@@ -101,6 +101,7 @@ _REST = (
     ("boundary", "kprof.inputs.csv_records", "tests/inputs/test_csv_records.py"),
     ("boundary", "kprof.inputs.opening", "tests/inputs/test_opening.py"),
     ("boundary", "kprof.inputs.plain_files", "tests/inputs/test_plain_files.py"),
+    ("boundary", "kprof.inputs.source_path", "tests/inputs/test_source_path.py"),
     ("boundary", "kprof.inputs.supplied_values", "tests/inputs/test_supplied_values.py"),
     ("boundary", "kprof.inputs.triton_metadata", "tests/inputs/test_triton_metadata.py"),
     ("boundary", "kprof.inputs.rocprof.plausible", "tests/inputs/rocprof/test_plausible.py"),

@@ -53,6 +53,46 @@ class Analysis(ReportResult):
     failures: Sequence[KprofError] = ()
     programs: Sequence[Program | None] = ()
 
+    @property
+    def time_us(self) -> float | None:
+        """Predicted microseconds of the one kernel or call that was analysed; ``None`` where they are not known.
+
+        Raises:
+            KprofError: several were analysed: ask ``kernels`` or ``document.jobs``.
+        """
+        if len(self.document.jobs) == 1 and len(self.document.jobs[0].launches) == len(self.kernels):
+            return self.document.jobs[0].time_us
+        return self._only.time_us
+
+    @property
+    def tflops(self) -> float | None:
+        """Achieved operations of the one kernel in 1e12 per second, by its predicted time."""
+        return self._only.tflops
+
+    @property
+    def asm(self) -> str:
+        """Assembly of the one kernel."""
+        return self._stage("amdgcn")
+
+    @property
+    def ttgir(self) -> str:
+        """TTGIR of the one kernel."""
+        return self._stage("ttgir")
+
+    @property
+    def _only(self) -> KernelReport:
+        if len(self.kernels) != 1:
+            names = ", ".join(kernel.name for kernel in self.kernels)
+            raise KprofError(f"{len(self.kernels)} kernels were analysed: {names}", hint="Take one of result.kernels.")
+        return self.kernels[0]
+
+    def _stage(self, name: str) -> str:
+        program = self.programs[0] if self._only and self.programs else None
+        text = None if program is None else program.loaded.stages.get(name)
+        if not isinstance(text, str):
+            raise KprofError(f"there is no {name} of {self._only.name}", hint="It is kept of what is compiled here.")
+        return text
+
     def timeline(self) -> str:
         """The modelled wavefronts of a SIMD, as a JSON trace for ui.perfetto.dev. Nothing in it is measured."""
         from kprof_analyzers.model.wave_timeline import wave_timeline

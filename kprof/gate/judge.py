@@ -158,6 +158,8 @@ class Gate:
         judged = msgspec.structs.replace(
             report,
             findings=sorted(relocated(kept, self.root), key=_order),
+            # They name positions of the analyzers' findings, which have others here.
+            causes=[],
             suppressed=[*allowed, *silenced],
             # How long a compile took and whether it was cached differs from run to run, the verdict must not.
             compile_seconds=UNSET,

@@ -11,6 +11,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -175,35 +176,30 @@ def json_of(
     """
     try:
         if unique:
-            _refuse_repeated_keys(data, path, what, hint)
+            json.loads(data, object_pairs_hook=partial(_unique, data, path, what, hint))
         return msgspec.json.decode(data, type=kind)
     except RecursionError:
         raise InputError(f"{what}: nested too deep", path=path, hint=hint) from None
     except UnicodeDecodeError as error:
         raise InputError(f"{what}: not UTF-8 ({error.reason})", path=path, hint=hint) from None
-    except (ValueError, OverflowError) as error:
+    except (msgspec.DecodeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: {error}", path=path, hint=hint) from None
 
 
-def _refuse_repeated_keys(data: bytes, path: str | None, what: str, hint: str | None) -> None:
-    """Refuse JSON in which an object has a key twice, as a merge of two versions of a file leaves it.
+def _unique(data: bytes, path: str | None, what: str, hint: str | None, items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, unless it has a key twice, as a merge of two versions of a file leaves it.
 
     Raises:
         InputError: there is such a key.
     """
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(items)
-        if len(found) < len(items):
-            twice = next(key for number, (key, _) in enumerate(items) if key in dict(items[:number]))
-            lines = [data.count(b"\n", 0, match.start()) + 1 for match in _key_places(data, twice)]
-            place = f"lines {lines[0]} and {lines[1]}" if len(lines) == 2 else None
-            raise InputError(
-                f"{what}: the key {twice[:80]!r} is there twice in one object", path=path, place=place, hint=hint
-            )
-        return found
-
-    json.loads(data, object_pairs_hook=pairs)
+    found = dict(items)
+    if len(found) < len(items):
+        twice = next(key for number, (key, _) in enumerate(items) if key in dict(items[:number]))
+        lines = [data.count(b"\n", 0, match.start()) + 1 for match in _key_places(data, twice)]
+        place = f"lines {lines[0]} and {lines[1]}" if len(lines) == 2 else None
+        text = f"{what}: the key {twice[:80]!r} is there twice in one object"
+        raise InputError(text, path=path, place=place, hint=hint)
+    return found
 
 
 def _key_places(data: bytes, key: str) -> list[re.Match[bytes]]:

@@ -13,6 +13,7 @@ from kprof.document import KernelReport, Report
 from kprof.findings import Edit, Finding, Location, Severity, by_cost
 from kprof.gate.rules import FATAL
 from kprof.reporters._loop_names import without_labels
+from kprof.reporters.answer import CauseText, cause_text
 
 MARK = "gate"
 """Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""
@@ -51,12 +52,27 @@ class GateFinding:
         finding: the finding.
         fingerprint: the same for the same rule, kernel, specialisation and architecture, whatever the line.
         suppressed: why it is silenced, ``None`` when it is not.
+        cause: the cause that the finding names, in words; ``None`` where it follows from another finding's cause.
     """
 
     kernel: KernelReport
     finding: Finding
     fingerprint: str
     suppressed: str | None = None
+    cause: CauseText | None = None
+
+    @property
+    def advice(self) -> str:
+        """What to do: the compiled cure, else knobs to try; then what to change in the code."""
+        cure = "" if self.cause is None or not self.cause.cure else f"Cure: {self.cause.cure}."
+        fix = "" if self.finding.fix is UNSET else f"Fix: {self.finding.fix}."
+        return " ".join(filter(None, (cure or advice_text(self.finding), fix)))
+
+    @property
+    def text(self) -> str:
+        """The message, and what the cause costs where that is known."""
+        cost = "" if self.cause is None or not self.cause.cost else f": {self.cause.cost}"
+        return f"{self.message}{cost}"
 
     @property
     def location(self) -> Location | None:
@@ -84,12 +100,13 @@ def items(report: Report, *, suppressed: bool = False) -> list[GateFinding]:
     seen: Counter[tuple[str, ...]] = Counter()
     for kernel in report.kernels:
         silent = [(s.finding, s.reason) for s in kernel.suppressed] if suppressed else []
+        causes = {id(kernel.findings[cause.findings[0]]): cause_text(kernel, cause) for cause in kernel.causes}
         for finding, reason in [*((f, None) for f in kernel.findings), *silent]:
             key = (finding.rule, str(finding.evidence.get("metric", "")), kernel.name, identity(kernel), kernel.arch)
             number = seen[key]
             seen[key] += 1
             digest = hashlib.sha256("\0".join((*key, str(number))).encode()).hexdigest()[:32]
-            found.append(GateFinding(kernel, finding, digest, reason))
+            found.append(GateFinding(kernel, finding, digest, reason, causes.get(id(finding))))
     return sorted(found, key=_order)
 
 

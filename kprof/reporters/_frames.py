@@ -20,6 +20,7 @@ KERNEL_COLUMNS = {
     "name": "string",
     "arch": "string",
     "product": "string",
+    "job": "string",
     "triton": "string",
     "vgpr": "Int64",
     "agpr": "Int64",
@@ -96,8 +97,18 @@ def struct_frame(
 
 
 def kernels_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
-    """A row a kernel and architecture, in the document's order."""
-    return frame(map(_kernel, kernels), KERNEL_COLUMNS)
+    """Return a row per launch and architecture, in the document's order, with a column for each knob."""
+    knobs = dict.fromkeys(name for kernel in kernels for name in _knobs(kernel))
+    columns = {**KERNEL_COLUMNS, **dict.fromkeys((name for name in knobs if name not in KERNEL_COLUMNS), "object")}
+    return frame(({**_knobs(kernel), **_kernel(kernel)} for kernel in kernels), columns)
+
+
+def _knobs(kernel: KernelReport) -> dict[str, Any]:
+    """Return what the kernel was compiled with: constexprs, compiler options and environment switches."""
+    if kernel.specialization is UNSET:
+        return {}
+    chosen = {**kernel.specialization.constexprs, **kernel.specialization.options, **kernel.specialization.environment}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def findings_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
@@ -172,7 +183,8 @@ def _changes(kernel: KernelDiff, document: Diff) -> Iterable[dict[str, Any]]:
 
 def _kernel(kernel: KernelReport) -> dict[str, Any]:
     counts = {f"{one.value}s": sum(f.severity is one for f in kernel.findings) for one in Severity}
-    row: dict[str, Any] = {"name": kernel.name, "arch": kernel.arch, "product": kernel.product, "triton": kernel.triton}
+    row: dict[str, Any] = {"name": kernel.name, "arch": kernel.arch, "product": kernel.product}
+    row |= {"job": kernel.job, "triton": kernel.triton}
     for part in (kernel.resources, kernel.occupancy, kernel.model):
         if part is not None and part is not UNSET:
             row |= {name: getattr(part, name) for name in part.__struct_fields__ if name in KERNEL_COLUMNS}

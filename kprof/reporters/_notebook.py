@@ -8,9 +8,9 @@ from msgspec import UNSET
 
 from kprof.diffing.document import Diff
 from kprof.document import KernelReport, Report
-from kprof.findings import Location
 from kprof.output.assignments import assigned
 from kprof.reporters._known_advice import better
+from kprof.reporters.answer import CauseText, cause_text, job_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,20 +57,25 @@ def _text(value: Any) -> str:
 
 def report(document: Report) -> str:
     """What a notebook shows of a report: the verdict, a row a kernel, and the findings."""
-    findings = [
-        (f.severity.value, f.rule, f.message, f.location if isinstance(f.location, Location) else "", kernel.name)
-        for kernel in document.kernels
-        for f in kernel.findings
-    ]
+    causes = [_cause(cause_text(kernel, cause), kernel) for kernel in document.kernels for cause in kernel.causes]
     known = [(k.name, better(found), found.code) for k in document.kernels if (found := k.advised) is not UNSET]
     headings = ("kernel", "arch", "VGPRs", "spilled", "LDS bytes", "waves/SIMD", "limited by", "time", "bound")
     return fragment(
         document.verdict.summary,
+        "".join(f"<div>{escape(job_line(job, document.kernels))}</div>" for job in document.jobs),
         table(headings, [_kernel(kernel) for kernel in document.kernels]),
         table(("kernel", "better", "configuration"), known),
-        table(("severity", "rule", "finding", "line", "kernel"), findings),
+        table(("severity", "rule", "what was found", "cost (model)", "what to do", "line", "kernel"), causes),
         notes=document.notes,
     )
+
+
+def _cause(text: CauseText, kernel: KernelReport) -> tuple[str, ...]:
+    """Return a cause's row: its cure where one was compiled, else what to try, and what to change in the code."""
+    what = f"{text.message}; same cause: {text.followers}" if text.followers else text.message
+    todo = [text.cure and f"cure: {text.cure}", text.proposals and f"try: {text.proposals}", text.fix]
+    rule = f"{text.finding.rule} {text.finding.name}"
+    return text.finding.severity.value, rule, what, text.cost, "; ".join(filter(None, todo)), text.place, kernel.name
 
 
 def _kernel(kernel: KernelReport) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from kprof.document import Report
 from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
-from kprof.reporters._ci_findings import GateFinding, advice_text, fails, items, label, unknown
+from kprof.reporters._ci_findings import GateFinding, fails, items, label, unknown
 from kprof.reporters._loop_names import without_labels
 from kprof.reporters._plain_words import plain
 
@@ -72,7 +72,7 @@ class CheckTextReporter:
             text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {self._said(item.message)}")
             first, *more = self._folded(text)
             lines += [first.replace(f"{finding.severity.value} ", f"{severity} ", 1), *more]
-            for more_text in (f"{label(item.kernel)} on {item.kernel.arch}", advice_text(finding), item.suppressed):
+            for more_text in (f"{label(item.kernel)} on {item.kernel.arch}", item.advice, item.suppressed):
                 lines += self._folded(f"    {clean(more_text)}") if more_text else []
         return lines
 

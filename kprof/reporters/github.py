@@ -8,7 +8,7 @@ from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
 from kprof.output.writing import log
-from kprof.reporters._ci_findings import GateFinding, advice_text, items, label
+from kprof.reporters._ci_findings import GateFinding, items, label
 from kprof.reporters.interface import Format, ReportRequest
 
 LIMIT = 10
@@ -48,8 +48,8 @@ def _annotation(item: GateFinding, command: str) -> str:
     if place is not None and place.column:
         properties["col"] = str(place.column)
     properties["title"] = f"{finding.rule} {finding.name}"
-    text = f"{label(item.kernel)} on {item.kernel.arch}: {item.message}"
-    advice = advice_text(finding)
+    text = f"{label(item.kernel)} on {item.kernel.arch}: {item.text}"
+    advice = item.advice
     shown = ",".join(f"{name}={_property(clean(value))}" for name, value in properties.items())
     return f"::{command} {shown}::{_data(clean(f'{text}. {advice}' if advice else text))}"
 

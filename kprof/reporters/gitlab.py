@@ -5,7 +5,7 @@ import json
 from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
-from kprof.reporters._ci_findings import GateFinding, advice_text, fails, items, label
+from kprof.reporters._ci_findings import GateFinding, fails, items, label
 from kprof.reporters.interface import Format, ReportRequest
 
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
@@ -26,7 +26,7 @@ def _issue(item: GateFinding) -> dict[str, object] | None:
         return None
     finding = item.finding
     text = f"{label(item.kernel)} on {item.kernel.arch}: {item.message}"
-    advice = advice_text(finding)
+    advice = item.advice
     return {
         "description": clean(f"{text}. {advice}" if advice else text),
         "check_name": f"{finding.rule} {finding.name}",

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Report
 from kprof.output.sink import clean
-from kprof.reporters._ci_findings import GateFinding, advice_text, archs, fails, items, label, unknown
+from kprof.reporters._ci_findings import GateFinding, archs, fails, items, label, unknown
 from kprof.reporters.interface import Format, ReportRequest
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _numbers(counts: list[int]) -> dict[str, str]:
 def _line(item: GateFinding) -> str:
     finding = item.finding
     where = f"{item.where}: " if item.where else ""
-    advice = advice_text(finding)
+    advice = item.advice
     return f"{where}{finding.rule} {finding.name}: {item.message}{f'. {advice}' if advice else ''}"
 
 

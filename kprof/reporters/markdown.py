@@ -7,7 +7,7 @@ from typing import Any
 from kprof.document import Report
 from kprof.findings import Edit
 from kprof.output.sink import clean
-from kprof.reporters._ci_findings import GateFinding, advice_text, cure, fails, items, label, unknown
+from kprof.reporters._ci_findings import GateFinding, cure, fails, items, label, unknown
 from kprof.reporters._markdown_cells import COMMENT_LIMIT, STATUS_ICON, cell, code
 from kprof.reporters.interface import Format, ReportRequest
 
@@ -101,7 +101,7 @@ def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
         done |= set(changes)
         block = [
             "",
-            f"**Cure** of {code(label(item.kernel))} on {item.kernel.arch}: {cell(advice_text(item.finding))}",
+            f"**Cure** of {code(label(item.kernel))} on {item.kernel.arch}: {cell(item.advice)}",
             "",
         ]
         for edit in changes:
@@ -119,7 +119,7 @@ def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
 
 def _row(item: GateFinding) -> str:
     finding = item.finding
-    text = " ".join(filter(None, (f"{item.message}.", advice_text(finding))))
+    text = " ".join(filter(None, (f"{item.text}.", item.advice)))
     if item.suppressed is not None:
         text = f"{text} ({item.suppressed})"
     cells = (

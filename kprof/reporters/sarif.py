@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from kprof.document import Report
 from kprof.findings import Edit, Location
 from kprof.output.sink import clean
-from kprof.reporters._ci_findings import GateFinding, RuleHelp, advice_text, archs, cure, items, label, unknown
+from kprof.reporters._ci_findings import GateFinding, RuleHelp, archs, cure, items, label, unknown
 from kprof.reporters.interface import Format, ReportRequest
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -91,7 +91,7 @@ class SarifReporter:
 
 def _result(item: GateFinding, index: dict[str, int]) -> dict[str, Any]:
     finding, kernel = item.finding, item.kernel
-    advice = advice_text(finding)
+    advice = item.advice
     text = clean(f"{label(kernel)} on {kernel.arch}: {item.message}" + (f". {advice}" if advice else ""))
     result: dict[str, Any] = {
         "ruleId": finding.rule,

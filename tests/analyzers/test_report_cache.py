@@ -15,6 +15,7 @@ from kprof.targets.jobs import loaded, plan
 from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load as load_target
 from kprof_analyzers import report_cache
+from kprof_analyzers.model.timed import with_time
 from kprof_analyzers.pipeline import analyze
 
 KERNEL = """import triton
@@ -63,7 +64,8 @@ def test_kept_reports_are_those_that_would_be_made(jobs, monkeypatch):
     second = dict(report_cache.judged(jobs()))
     monkeypatch.undo()
     for index, job in enumerate(jobs()):
-        fresh = _plain(analyze(loaded(job, compile_kernel(job.request))))
+        kernel = loaded(job, compile_kernel(job.request))
+        fresh = _plain(with_time(analyze(kernel), kernel))
         assert msgspec.json.decode(msgspec.json.encode(fresh)) == msgspec.json.decode(
             msgspec.json.encode(_plain(first[index]))
         )
@@ -117,10 +119,10 @@ def test_explained_reports_are_those_that_would_be_made(jobs, monkeypatch):
         values={"n": 8192},
     )  # fmt: skip
     fresh = [_plain(analyze(kernel, model=True)) for kernel in load_target(target, options)]
-    first = list(report_cache.explained(target, options))
+    first = [report for _, report in report_cache.explained(target, options)]
     monkeypatch.setattr("kprof_analyzers.report_cache.compile_jobs", lambda jobs, _: iter(jobs))
     monkeypatch.setattr("kprof_analyzers.report_cache.loaded", lambda *_: pytest.fail("a kernel was read"))
-    second = list(report_cache.explained(target, options))
+    second = [report for _, report in report_cache.explained(target, options)]
     assert [report.product for report in second] == ["MI300X", "MI325X"]
     assert [_plain(report) for report in first] == fresh
     decode, encode = msgspec.json.decode, msgspec.json.encode
@@ -143,7 +145,7 @@ def test_what_an_analyzer_failed_at_is_not_kept(jobs, monkeypatch):
     options = TargetOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": 2048})
     with monkeypatch.context() as patched:
         patched.setattr("kprof_analyzers.pipeline.discover", lambda: [Shaky()])
-        (broken,) = report_cache.explained(target, options)
-    (sound,) = report_cache.explained(target, options)
+        ((_, broken),) = report_cache.explained(target, options)
+    ((_, sound),) = report_cache.explained(target, options)
     assert broken.rules.failed
     assert not sound.rules.failed

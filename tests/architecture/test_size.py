@@ -7,7 +7,7 @@ import pytest
 from tests.architecture.conftest import PACKAGES
 
 API, CLI = PACKAGES["kprof"] / "api", PACKAGES["kprof"] / "cli"
-LONGEST_FILE = 450
+LONGEST_FILE = 600
 LONGEST_FUNCTION = 60
 LONGEST_ENTRY_POINT = 40
 """Lines of the body of a command or of a public function of ``kprof.api``.
@@ -58,7 +58,7 @@ def test_there_are_files() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_a_file_and_its_functions_are_short(path) -> None:
-    """400 lines a file, 60 a function with all that belongs to it."""
+    """A guide is 400 lines a file; from 600 on it has to be split. 60 a function with all that belongs to it."""
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") <= LONGEST_FILE
     assert too_long(text, entry_points=path.is_relative_to(API) or path.is_relative_to(CLI)) == {}

@@ -66,7 +66,7 @@ def explained() -> Any:
     options = TargetOptions(
         archs=("MI300X",), signature="*fp32:16,*fp32:16,i32:16", constexprs={"BLOCK": 1024}, grid=(64,)
     )
-    (report,) = explained_(f"{job.request.path}::scale", options)
+    ((_, report),) = explained_(f"{job.request.path}::scale", options)
     return msgspec.to_builtins(msgspec.structs.replace(report, compile_seconds=UNSET, cached=UNSET), enc_hook=str)
 
 

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from kprof.details import Details
 from kprof.document import KernelReport, Prediction
-from kprof.findings import Severity
+from kprof.findings import Cause, Severity
 from kprof.output.sizes import binary_bytes
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._console_text import config_line, plural
@@ -16,6 +16,7 @@ from kprof.reporters._loop_names import called, without_labels
 from kprof.reporters._model_text import duration, iteration, missing_for_time, supplied
 from kprof.reporters._rule_coverage import coverage_line
 from kprof.reporters._verdict_sentence import verdict
+from kprof.reporters.answer import NEGLIGIBLE, cause_text
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import Links, finding_groups, links_of
 from kprof.reporters.html.listing import code_listing, ir_listing, places, source_table
@@ -148,12 +149,19 @@ def _reasons(kernel: KernelReport, links: Links) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if kernel.model is not UNSET and kernel.model.shares:
         found.append({"text": f"{verdict(kernel)}. {_why(kernel.model)}", "place": None, "anchor": None})
-    if kernel.findings:
-        worst = kernel.findings[0]
-        place = None if worst.location is UNSET else worst.location
-        anchor = None if place is None else links.lines.get((place.file, place.line))
-        text = f"{worst.name}: {without_labels(worst.message, kernel)}"
-        found.append({"text": text, "place": place and str(place), "anchor": anchor})
+    causes = kernel.causes or [Cause([position], one.gain) for position, one in enumerate(kernel.findings)]
+    for cause in causes[:_CAUSES]:
+        if found and cause.cure is UNSET and cause.gain is not None and cause.gain.share < NEGLIGIBLE:
+            continue
+        told = cause_text(kernel, cause, verbatim=True)
+        location = told.finding.location
+        anchor = None if location is UNSET else links.lines.get((location.file, location.line))
+        cost = f" ({told.cost})" if told.cost else ""
+        todo = [told.cure and f"Cure: {told.cure}.", told.fix and f"Fix: {told.fix}."]
+        same = f"Same cause: {told.followers}." if told.followers else ""
+        more = " ".join(filter(None, [*todo, same]))
+        text = f"{told.finding.name}: {without_labels(told.message, kernel)}{cost}. {more}"
+        found.append({"text": text.rstrip(), "place": told.place or None, "anchor": anchor})
     if not found:
         found.append({"text": "Nothing was found, and nothing was modelled.", "place": None, "anchor": None})
     return found
@@ -191,6 +199,9 @@ def _model(model: Prediction, kernel: KernelReport) -> dict[str, Any]:
         "worth": _worth(model),
     }
 
+
+_CAUSES = 3
+"""Number of causes in the first card of a page; all findings follow further down."""
 
 _LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch"}
 
