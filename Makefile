@@ -6,7 +6,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-TRITON ?= triton==3.9.0
+# The newest Triton that has a wheel for the interpreter.
+TRITON ?= "triton==3.9.0; python_version >= '3.11'" "triton==3.8.0; python_version < '3.11'"
 TORCH  ?= torch==2.13.0
 ARGS   ?= flash_attention --arch gfx942
 
@@ -64,7 +65,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . "$(TRITON)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . $(TRITON)
 	@touch $@
 
 # torch only serves the numerical tests. Any build will do: TORCH=/path/to/torch.whl make test
@@ -72,7 +73,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,dask]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(TRITON)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(TRITON)
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.test

@@ -9,6 +9,7 @@ import msgspec
 
 from kprof.findings import Edit, Finding, Location
 from kprof.inputs import boundary
+from kprof.inputs.source_path import below
 
 _LONGEST = 100
 _MAX_BYTES = 4 * 1024 * 1024
@@ -29,10 +30,10 @@ def anchor(finding: Finding) -> str:
 
 def relative(file: str, root: Path) -> str:
     """A path from the repository's root; for installed libraries from the folder that they are installed in."""
+    inside = below(file, str(root))
+    if inside is not None:
+        return inside
     text = file.replace("\\", "/")
-    base = root.as_posix().rstrip("/") + "/"
-    if text.startswith(base):
-        return text[len(base) :]
     for folder in ("/site-packages/", "/dist-packages/"):
         if folder in text:
             return text.rsplit(folder, 1)[1]

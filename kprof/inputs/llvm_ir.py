@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from kprof.inputs.mlir.locations import Frames, MlirFrame, is_library
+from kprof.inputs.source_path import from_mlir, joined
 
 _NODE = re.compile(r"^!(\d{1,9}) = (?:distinct )?!(DI\w+)\((.*)\)\s*$")
 _FIELD = re.compile(r'\b(line|column|scope|inlinedAt|file|filename|directory): (?:"((?:[^"\\]|\\.)*)"|!?(\d{1,9}))')
 _POSITION = re.compile(r", !dbg !(\d{1,9})")
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 _DEPTH = 64
 
 
@@ -66,11 +66,6 @@ def _file(scope: str | None, nodes: Mapping[str, Mapping[str, str]]) -> str | No
         fields = nodes.get(scope or "", {})
         file = nodes.get(fields.get("file", ""), {})
         if "filename" in file:
-            name, folder = _text(file["filename"]), _text(file.get("directory", ""))
-            return name if name.startswith("/") or not folder else f"{folder.rstrip('/')}/{name}"
+            return joined(from_mlir(file.get("directory", "")), from_mlir(file["filename"]))
         scope = fields.get("scope")
     return None
-
-
-def _text(text: str) -> str:
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)

@@ -1,12 +1,20 @@
 """One spelling for each source path, so that the readers of assembly and of MLIR agree on it.
 
-LLVM writes bytes beyond ASCII as octal numbers and MLIR writes them as hexadecimal ones; both mean UTF-8.
+LLVM writes bytes beyond ASCII as octal numbers in assembly, and as hexadecimal ones in MLIR and LLVM IR; both mean
+UTF-8. Where a path of one origin meets a path of another, :func:`same` and :func:`below` compare them.
 """
 
+import ntpath
+import os
+import posixpath
 import re
+import unicodedata
+from functools import lru_cache
 
 _OCTAL = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
 _HEXADECIMAL = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_LETTERS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _SAME_FOLDER = re.compile(r"/(?:\.?/)+")
 
 
@@ -15,7 +23,7 @@ def from_assembly(text: str) -> str:
     if "\\" not in text:
         return text
     raw = text.encode("utf-8", "surrogateescape")
-    return _decoded(_OCTAL.sub(lambda m: bytes([int(m[1], 8) & 0xFF]) if m[1] else m[2], raw))
+    return _decoded(_OCTAL.sub(lambda m: bytes([int(m[1], 8) & 0xFF]) if m[1] else _LETTERS.get(m[2], m[2]), raw))
 
 
 def from_mlir(text: str) -> str:
@@ -31,6 +39,78 @@ def normalised(path: str) -> str:
     if "//" not in path and "/." not in path and not path.startswith("./"):
         return path
     return _SAME_FOLDER.sub("/", path).removeprefix("./")
+
+
+def joined(folder: str, name: str) -> str:
+    """The path of a file that debug information gives as folder and name."""
+    if not folder or name.startswith("/") or _WINDOWS.match(name):
+        return normalised(name)
+    between = "" if folder.endswith(("/", "\\")) else "/"
+    return normalised(f"{folder}{between}{name}")
+
+
+@lru_cache(maxsize=4096)
+def spelled(path: str) -> str:
+    """One spelling of a path, to compare it by: never to open a file with.
+
+    Letters with accents are made one character each, and a Windows path gets ``/`` and lower case.
+    """
+    text = unicodedata.normalize("NFC", path)
+    if _WINDOWS.match(text):
+        return ntpath.normpath(text).replace("\\", "/").lower()
+    return posixpath.normpath(text) if text else text
+
+
+def _real(path: str, here: str) -> str:
+    """The spelling of what a path leads to from a folder."""
+    try:
+        return spelled(os.path.realpath(os.path.join(here, path)))  # noqa: PTH118
+    except (OSError, ValueError):
+        return spelled(path)
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two paths name one file: by their text or, where there is such a file, by what they lead to."""
+    if one == other or spelled(one) == spelled(other):
+        return True
+    here = os.getcwd()  # noqa: PTH109 - as a text
+    return _real(one, here) == _real(other, here)
+
+
+def below(path: str, folder: str) -> str | None:
+    """A path from a folder that it is in, by its text or by what both lead to; ``None`` when it is not in it."""
+    for make in (spelled, lambda each: _real(each, os.getcwd())):  # noqa: PTH109 - as a text
+        text, start = make(path), make(folder).rstrip("/") + "/"
+        if text.startswith(start) and len(text) > len(start):
+            return text[len(start) :]
+    return None
+
+
+def in_moved(text: str, before: str, now: str) -> str:
+    """Assembly, MLIR or LLVM IR in which a folder stands for another, however the text spells its bytes."""
+    # A folder of its own in .file, or the beginning of a file's path in loc(...): both are in quotes.
+    for escaped in (str, _to_octal, _to_hexadecimal):
+        old, new = escaped(before), escaped(now)
+        text = text.replace(f'"{old}/', f'"{new}/').replace(f'"{old}"', f'"{new}"')
+    return text
+
+
+def _to_octal(text: str) -> str:
+    named = {value[0]: f"\\{key.decode()}" for key, value in _LETTERS.items()} | {34: '\\"', 92: "\\\\"}
+    return _escaped(text, named, "o")
+
+
+def _to_hexadecimal(text: str) -> str:
+    return _escaped(text, {92: "\\\\"}, "X")
+
+
+def _escaped(text: str, named: dict[int, str], base: str) -> str:
+    width = 3 if base == "o" else 2
+    plain = set(range(32, 127)) - {34, 92}
+    return "".join(
+        chr(byte) if byte in plain else named.get(byte, f"\\{byte:0{width}{base}}")
+        for byte in text.encode(errors="replace")
+    )
 
 
 def _decoded(raw: bytes) -> str:

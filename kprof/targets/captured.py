@@ -7,6 +7,7 @@ from kprof.captures.model import Capture, CapturedKernel, TensorInfo
 from kprof.captures.reader import read
 from kprof.errors import InputError, KprofError, near_hint
 from kprof.hardware.machine import load as load_architecture
+from kprof.inputs.source_path import in_moved
 from kprof.targets.loaded import LoadedKernel
 
 SEPARATOR = "::"
@@ -130,8 +131,4 @@ def _assumed(kernel: CapturedKernel) -> list[str]:
 
 def _in_place(text: str, moved: tuple[str, str] | None) -> str:
     """Assembly or MLIR whose positions name the folder that the sources are in now."""
-    if moved is None:
-        return text
-    before, now = moved
-    # A folder of its own in .file, or the beginning of a file's path in loc(...): both are in quotes.
-    return text.replace(f'"{before}/', f'"{now}/').replace(f'"{before}"', f'"{now}"')
+    return text if moved is None else in_moved(text, *moved)

@@ -9,6 +9,7 @@ import ast
 import builtins
 import hashlib
 import inspect
+import symtable
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -156,10 +157,29 @@ def _references(jit: Any) -> Iterator[tuple[str, Any]]:
     """Names in a function that stand for something outside it, each with its value now."""
     function = jit.fn
     scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    used = {node.id: None for node in ast.walk(ast.parse(_source_of(jit))) if isinstance(node, ast.Name)}
+    source = _source_of(jit)
+    used = {node.id: None for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    free = _free_names(source)
     for name in used:
-        if name in scope and name != function.__name__ and scope[name] is not getattr(builtins, name, scope):
+        if (
+            name in free
+            and name in scope
+            and name != function.__name__
+            and scope[name] is not getattr(builtins, name, scope)
+        ):
             yield name, scope[name]
+
+
+def _free_names(source: str) -> set[str]:
+    """Names that a function takes from outside it; annotations and defaults of its head are among them."""
+    found: set[str] = set()
+    waiting = [symtable.symtable(source, "<kernel>", "exec")]
+    while waiting:
+        table = waiting.pop()
+        outside = table.get_type() == "module"
+        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and (outside or s.is_global())}
+        waiting += table.get_children()
+    return found
 
 
 def _literal(value: Any) -> str | None:

@@ -178,6 +178,15 @@ def test_closures_take_their_values_along(cell: dict[str, Any]) -> None:
 
 
 @pytest.mark.triton
+def test_local_names_are_the_functions_own(cell: dict[str, Any]) -> None:
+    """A notebook may have anything of the name of a kernel's local variable or parameter."""
+    cell.update(at=object(), v=object(), n=object())
+
+    request = plan(cell["add"], [MI300], SIGNATURE)[0].request
+    assert not {"at", "v", "n"} & load_function(request.path, request.function).jit.fn.__globals__.keys()
+
+
+@pytest.mark.triton
 def test_what_cannot_be_written_is_named(cell: dict[str, Any]) -> None:
     """A function that refers to a program's own object is refused, with the name of that object and a way out."""
     cell["COUNTS"] = object()

@@ -7,7 +7,6 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +14,7 @@ import msgspec
 from kprof.advised import KnownAdvice
 from kprof.api.live.session import Question, Session
 from kprof.errors import KprofError
+from kprof.inputs.source_path import same
 from kprof.output.assignments import assigned
 from kprof.reporters._known_advice import better
 from kprof.reporters._model_text import duration
@@ -131,7 +131,7 @@ def remarks(kernel: Mapping[str, Any], path: str) -> Iterator[Remark]:
     yield Remark(first, "note", f"{kernel['name']}: {_figures(kernel)}{known}")
     for found in kernel["findings"]:
         place = found.get("location") or {}
-        here = place.get("line") and _same(place.get("file"), path)
+        here = place.get("line") and same(place.get("file") or "", path)
         gain = found.get("gain") or {}
         cost = f" ({'at most ' if gain.get('at_most') else ''}{duration(gain['us'])})" if gain.get("us") else ""
         away = "" if here or not place.get("file") else f" [{place['file']}:{place.get('line')}]"
@@ -161,7 +161,7 @@ def _figures(kernel: Mapping[str, Any]) -> str:
 
 def add_costs(costs: dict[int, WhatALineCosts], listed: Mapping[str, Any], path: str) -> None:
     """Add a listing's instructions to the lines of a file that they come from, callers of inlined functions too."""
-    own = {number for number, name in enumerate(listed["files"]) if _same(name, path)}
+    own = {number for number, name in enumerate(listed["files"]) if same(name, path)}
     for _, pieces, places, share, kind, *_ in listed["lines"]:
         if not kind:
             continue
@@ -199,7 +199,3 @@ def _pasteable(answer: Mapping[str, Any]) -> Iterator[Pasteable]:
         title = f"{change}: {duration(start['us'])} to {duration(time['us'])}, {time['certainty']}"
         must = f"; must be seen: {', '.join(one['must_see'])}" if one["must_see"] else ""
         yield Pasteable(title, f"{config_code(one['config'])}  # {title}{must}")
-
-
-def _same(name: str | None, path: str) -> bool:
-    return name is not None and Path(name).absolute() == Path(path).absolute()

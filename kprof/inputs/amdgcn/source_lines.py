@@ -8,7 +8,7 @@ import re
 from functools import cached_property, lru_cache
 
 from kprof.inputs.amdgcn.instruction import AssemblyFrame
-from kprof.inputs.source_path import from_assembly, normalised
+from kprof.inputs.source_path import from_assembly, joined
 
 _FILE = re.compile(r'\.file\s+(?:(\d+)\s+)?"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
@@ -44,12 +44,11 @@ class FileTable:
         second = from_assembly(match[3]) if match[3] is not None else None
         name = first if second is None else second
         directory = "" if second is None else first
-        path = name if name.startswith("/") or not directory else f"{directory.rstrip('/')}/{name}"
+        path = joined(directory, name)
         if match[1] == "0":
-            self._root = directory.rstrip("/")
-        elif self._root and not path.startswith("/"):
-            path = f"{self._root}/{path}"
-        path = normalised(path)
+            self._root = directory
+        elif directory != self._root:
+            path = joined(self._root, path)
         self._by_number[int(match[1])] = path
         for key in {name, name.rpartition("/")[2]}:
             paths = self._by_name.setdefault(key, [])

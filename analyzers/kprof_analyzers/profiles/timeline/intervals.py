@@ -1,8 +1,7 @@
 """Exact unions of time intervals in little memory: how long anything of a kind was running.
 
 Intervals are half open, ``[start, end)``, in whole nanoseconds. A set holds its disjoint intervals in two arrays of
-8-byte integers; only when there are more than :data:`MAX_INTERVALS` of them are the shortest gaps closed, and
-:attr:`IntervalSet.error_ns` says by how much the union may then be too long.
+8-byte integers, however many there are: no gap is ever closed, so that sums are exact.
 """
 
 from array import array
@@ -10,9 +9,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-MAX_INTERVALS = 2_000_000
 _BUFFER = 32_768
 _WINDOW = 8_192
+# Intervals of each set that numpy merges at a time: what it needs beside the sets stays in the megabytes.
+_PIECE = 1 << 18
 # From so many on numpy's import is worth it.
 _MANY = 1 << 14
 
@@ -34,7 +34,15 @@ class Disjoint:
 
     def length(self) -> int:
         """Sum of the lengths, in ns."""
-        return sum(self.ends) - sum(self.starts)
+        if len(self) < _MANY:
+            return sum(self.ends) - sum(self.starts)
+        import numpy as np
+
+        total = 0
+        for low in range(0, len(self), _PIECE):
+            ends = np.frombuffer(self.ends[low : low + _PIECE], dtype=np.int64)
+            total += int((ends - np.frombuffer(self.starts[low : low + _PIECE], dtype=np.int64)).sum())
+        return total
 
 
 def union(pairs: Iterable[tuple[int, int]]) -> Disjoint:
@@ -80,13 +88,37 @@ def merged(*sets: Disjoint) -> Disjoint:
         case [only]:
             return only
         case full if sum(map(len, full)) >= _MANY:
-            both = Disjoint()
-            for each in full:
-                both.starts.extend(each.starts)
-                both.ends.extend(each.ends)
-            return _union_of(both.starts, both.ends)
+            result = Disjoint()
+            for piece in _pieces(full):
+                _extend(result, piece)
+            return result
         case full:
             return union(_in_order(full))
+
+
+def _pieces(sets: list[Disjoint]) -> Iterator[Disjoint]:
+    """The union of all sets, piece by piece in order of starts; a piece may begin inside the one before it."""
+    pivots = max(sets, key=len).starts
+    at = [0] * len(sets)
+    for pivot in range(_PIECE, len(pivots) + _PIECE, _PIECE):
+        piece = Disjoint()
+        for which, each in enumerate(sets):
+            low, high = at[which], bisect_left(each.starts, pivots[pivot]) if pivot < len(pivots) else len(each)
+            piece.starts.extend(each.starts[low:high])
+            piece.ends.extend(each.ends[low:high])
+            at[which] = high
+        yield _union_of(piece.starts, piece.ends)
+
+
+def _extend(left: Disjoint, right: Disjoint) -> None:
+    """Put behind a set another one that starts no earlier than its last interval does."""
+    skip = 0
+    if len(left):
+        skip = bisect_right(right.starts, left.ends[-1])
+        if skip:
+            left.ends[-1] = max(left.ends[-1], right.ends[skip - 1])
+    left.starts.extend(right.starts[skip:])
+    left.ends.extend(right.ends[skip:])
 
 
 def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
@@ -107,6 +139,8 @@ def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
 
 def subtract(left: Disjoint, right: Disjoint) -> Disjoint:
     """What is in ``left`` and not in ``right``."""
+    if not len(right):
+        return left
     result = Disjoint()
     first = 0
     for start, end in left:
@@ -132,12 +166,10 @@ def gaps(busy: Disjoint) -> Iterator[tuple[int, int]]:
 class IntervalSet:
     """Collects intervals in any order; close to sorted is fastest."""
 
-    def __init__(self, limit: int = MAX_INTERVALS) -> None:
-        self._limit = limit
+    def __init__(self) -> None:
         self._starts = array("q")
         self._ends = array("q")
         self._runs: list[Disjoint] = []
-        self.error_ns = 0
 
     def add(self, start: int, end: int) -> None:
         """Add ``[start, end)``."""
@@ -181,8 +213,6 @@ class IntervalSet:
         while len(self._runs) > 1 and len(self._runs[-1]) * 2 > len(self._runs[-2]):
             last = self._runs.pop()
             self._runs.append(merged(self._runs.pop(), last))
-        if sum(map(len, self._runs)) > self._limit:
-            self._coarsen()
 
     def _append(self, run: Disjoint) -> None:
         """Put a run behind the last one when only their ends overlap, else beside it."""
@@ -197,20 +227,3 @@ class IntervalSet:
                 last.ends.extend(run.ends)
                 return
         self._runs.append(run)
-
-    def _coarsen(self) -> None:
-        whole = merged(*self._runs)
-        self._runs = [whole]
-        widest = 1
-        while len(whole) > self._limit // 2:
-            widest *= 2
-            closed = Disjoint()
-            for start, end in whole:
-                if closed.ends and start - closed.ends[-1] <= widest:
-                    self.error_ns += start - closed.ends[-1]
-                    closed.ends[-1] = end
-                else:
-                    closed.starts.append(start)
-                    closed.ends.append(end)
-            whole = closed
-            self._runs = [whole]

@@ -21,7 +21,6 @@ class DeviceTime(msgspec.Struct, frozen=True):
         exposed_memory_ns: copies and memsets while nothing computed or communicated.
         kernel_ns: sum of all kernel durations, overlaps counted twice.
         activities: how many.
-        error_ns: busy may be too long by at most this; 0 unless there were millions of separate intervals.
     """
 
     rank: int
@@ -36,7 +35,6 @@ class DeviceTime(msgspec.Struct, frozen=True):
     exposed_memory_ns: int
     kernel_ns: int
     activities: int
-    error_ns: int = 0
 
     @property
     def span_ns(self) -> int:
@@ -74,7 +72,6 @@ class Occupation:
         for lane, lanes in other._sets.items():  # noqa: SLF001 - of the same class
             own = self._sets.setdefault(lane, IntervalSet())
             own.add_disjoint(lanes.disjoint())
-            own.error_ns += lanes.error_ns
 
     def pause(self) -> None:
         """Merge what has come in: called between blocks, where events of all names have been added."""
@@ -111,7 +108,6 @@ class Occupation:
             exposed_memory_ns=subtract(memory, working).length(),
             kernel_ns=self.kernel_ns,
             activities=self.activities,
-            error_ns=sum(s.error_ns for s in self._sets.values()),
         ), dropped
 
 

@@ -223,8 +223,6 @@ class _Summing:
                 )
             if times is not None:
                 devices.append(times)
-                if times.error_ns:
-                    log.add("coarse-union", f"busy time may be too long by up to {times.error_ns} ns")
         self._note_oddities(info, epoch)
         info.ranks = sorted({d.rank for d in devices}) or [own or 0]
         info.events = reader.events_read

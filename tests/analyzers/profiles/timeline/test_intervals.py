@@ -1,4 +1,4 @@
-"""Unions of intervals are exact: against a set of nanoseconds, and past the bound within the error told."""
+"""Unions of intervals are exact: against a set of nanoseconds, and for millions of them."""
 
 from array import array
 from itertools import pairwise
@@ -57,60 +57,41 @@ def test_collecting_in_any_order_and_in_small_buffers(pairs, buffer):
         for start, end in pairs:
             collected.add(start, end)
         assert list(collected.disjoint()) == reference(points(pairs))
-        assert collected.error_ns == 0
     finally:
         intervals._BUFFER, intervals._WINDOW = kept
 
 
-def test_millions_of_gaps_stay_bounded_and_the_error_is_told():
-    """Past the limit the shortest gaps are closed: too long by no more than error_ns."""
-    collected = IntervalSet(limit=1000)
-    for n in range(100_000):
-        collected.add(n * 10, n * 10 + 4 + n % 3)
-    exact = sum(4 + n % 3 for n in range(100_000))
+def test_millions_of_intervals_are_exact():
+    """Half of the time is busy, in order of time and in pieces that come late."""
+    count = 2_100_000
+    collected = IntervalSet()
+    for piece in (0, 2, 1):
+        starts = range(piece * 10, count * 10, 30)
+        collected.add_many(list(starts), [start + 5 for start in starts])
+        collected.settle()
     found = collected.disjoint()
 
-    assert len(found) <= 40_000
-    assert exact < found.length() <= exact + collected.error_ns
+    assert (len(found), found.length()) == (count, 5 * count)
+
+
+@given(_PAIRS, _PAIRS, _PAIRS)
+def test_merging_piece_by_piece(first, second, third):
+    """An interval may reach over many pieces."""
+    kept = intervals._MANY, intervals._PIECE
+    intervals._MANY, intervals._PIECE = 1, 2
+    try:
+        a, b, c = (union(sorted(p)) for p in (first, second, third))
+        found = merged(a, b, c)
+        assert list(found) == reference(points(first) | points(second) | points(third))
+        assert found.length() == len(points(first) | points(second) | points(third))
+    finally:
+        intervals._MANY, intervals._PIECE = kept
 
 
 def test_nothing_is_nothing():
     """Empty sets have no length and no gaps."""
     assert merged().length() == merged(Disjoint(), Disjoint()).length() == 0
     assert list(gaps(Disjoint())) == []
-
-
-def test_only_the_shortest_gaps_are_closed_and_only_past_the_limit(monkeypatch):
-    """Nine intervals where eight are allowed: gaps of two close, gaps of three are enough to keep."""
-    monkeypatch.setattr(intervals, "_BUFFER", 100)
-    at, pairs = 0, []
-    for gap in (2, 2, 3, 2, 3, 2, 3, 2, 0):
-        pairs.append((at, at + 1))
-        at += 1 + gap
-    collected, allowed = IntervalSet(limit=8), IntervalSet(limit=9)
-    for start, end in pairs:
-        collected.add(start, end)
-        allowed.add(start, end)
-
-    assert list(collected.disjoint()) == [(0, 7), (10, 14), (17, 21), (24, 28)]
-    assert collected.error_ns == 5 * 2
-    assert (list(allowed.disjoint()), allowed.error_ns) == (pairs, 0)
-
-
-def test_half_the_limit_is_reached_by_doubling_the_gaps_that_are_closed(monkeypatch):
-    """Gaps of 5 are closed when 8 is reached, not before; those of 9 stay, since half the limit is kept by then."""
-    monkeypatch.setattr(intervals, "_BUFFER", 100)
-    at, starts = 0, []
-    for gap in (5, 9, 5, 9, 5, 0):
-        starts.append(at)
-        at += 1 + gap
-    collected = IntervalSet(limit=5)
-    collected.add_many(starts, [start + 1 for start in starts])
-    found = collected.disjoint()
-
-    # Three are more than half of five: the next doubling closes all.
-    assert list(found) == [(0, starts[-1] + 1)]
-    assert collected.error_ns == 33
 
 
 def test_intervals_are_merged_when_a_buffer_is_full(monkeypatch):

@@ -38,17 +38,13 @@ def test_a_device_by_hand():
             exposed_memory_ns=10,
             kernel_ns=35,
             activities=4,
-            error_ns=0,
         ),
         0,
     )
     times, _ = found.settle()
     assert (times.span_ns, times.idle_ns) == (60, 20)
     late, _ = occupied(("compute", 100, 110), ("compute", 130, 150)).settle()
-    assert (late.first_ns, late.span_ns, late.idle_ns, late.error_ns) == (100, 50, 20, 0)
-    assert DeviceTime(0, 0, 100, 150, 30, 0, 0, 30, 0, 0, 0, 0) == DeviceTime(
-        0, 0, 100, 150, 30, 0, 0, 30, 0, 0, 0, 0, 0
-    )
+    assert (late.first_ns, late.span_ns, late.idle_ns) == (100, 50, 20)
 
 
 def test_nothing_is_no_time():
@@ -72,16 +68,6 @@ def test_two_halves_make_the_whole(first, second):
     half.absorb(other)
     assert half.settle() == whole.settle()
     assert half.activities == len(first) + len(second)
-
-
-def test_an_error_is_that_of_all_lanes_and_parts():
-    """What closed gaps may have added stays with the sum, taken in from another device's record too."""
-    one, other = occupied(("compute", 0, 10)), occupied(("compute", 20, 30), ("memory", 0, 5))
-    for each, error in ((one, 1), (other, 2)):
-        each._sets["compute"].error_ns = error
-    other._sets["memory"].error_ns = 4
-    one.absorb(other)
-    assert one.settle()[0].error_ns == 7
 
 
 def test_merging_in_between_changes_no_time(monkeypatch):
