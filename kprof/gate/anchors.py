@@ -30,10 +30,10 @@ def anchor(finding: Finding) -> str:
 
 def relative(file: str, root: Path) -> str:
     """A path from the repository's root; for installed libraries from the folder that they are installed in."""
-    inside = below(file, str(root))
+    text = file.replace("\\", "/")
+    inside = below(text, root.as_posix())
     if inside is not None:
         return inside
-    text = file.replace("\\", "/")
     for folder in ("/site-packages/", "/dist-packages/"):
         if folder in text:
             return text.rsplit(folder, 1)[1]
