@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from io import FileIO
 
+NOT_FROM_HERE = "import sys; sys.path[:] = [each for each in sys.path if each]; "
+"""Begins the text of each ``python -c``: else a ``json.py`` in the current folder would be imported, and so run."""
+
 EVERY = 1.0
 """Seconds between two looks."""
 _PR_SET_PDEATHSIG = 1

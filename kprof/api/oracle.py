@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 from kprof.api.live.answers import OracleAnswer
 from kprof.errors import KprofError
 from kprof.hardware.default import DEFAULT_GPU
+from kprof.importing.permission import require
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,8 +75,10 @@ def oracle(
         options: see :class:`OracleOptions`.
 
     Raises:
-        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system.
+        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system
+            or may not run.
     """
+    require("the candidate", "compiled and run in the interpreter")
     texts = [_text(one) for one in (source if isinstance(source, list) else [source])]
     kernel, _, shape = case.partition("@")
     path = Path(kernel)

@@ -19,7 +19,10 @@ from kprof import children
 from kprof.bench.document import BenchTask, Device, Measurement
 from kprof.errors import HardwareError, KprofError
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kprof.bench.worker import main; main()"
+_START = (
+    f"{children.NOT_FROM_HERE}import json; "
+    "sys.path[:] = json.loads(sys.argv[1]); from kprof.bench.worker import main; main()"
+)
 
 STARTUP_SECONDS = 300.0
 """Time for importing torch and finding the GPU."""

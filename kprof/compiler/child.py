@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from importlib import import_module; "
+    f"{children.NOT_FROM_HERE}import json; sys.path[:] = json.loads(sys.argv[1]); from importlib import import_module; "
     "from kprof.children import end_with_parent; end_with_parent(); import_module(sys.argv[2]).main()"
 )
 # A PYTHONPATH or a user site would come before the chosen Triton; what they add is in the path that is handed over.

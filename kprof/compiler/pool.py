@@ -31,7 +31,10 @@ RECYCLE = 500
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.compiler.worker import main; main()"
+_START = (
+    f"{children.NOT_FROM_HERE}import json; "
+    "sys.path[:] = json.loads(sys.argv.pop()); from kprof.compiler.worker import main; main()"
+)
 
 
 @dataclass(frozen=True)

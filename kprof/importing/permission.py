@@ -12,7 +12,7 @@ from pathlib import Path
 from kprof.errors import TargetError
 
 VARIABLE = "KPROF_ALLOW_RUN"
-"""Environment variable: ``0`` refuses to run anything but kprof's own kernels, in this process and its children."""
+"""Environment variable: anything but ``1`` refuses to run code of others, in this process and its children."""
 
 
 def forbid() -> None:
@@ -40,8 +40,8 @@ def _is_installed(place: Path) -> bool:
 
 
 def is_allowed() -> bool:
-    """Return whether code of others may run here."""
-    return os.environ.get(VARIABLE, "1").lower() not in {"0", "off", "no", "false"}
+    """Return whether code of others may run here; a value that is no clear yes forbids it."""
+    return os.environ.get(VARIABLE, "1").lower() in {"1", "on", "yes", "true"}
 
 
 def require(path: "str | os.PathLike[str]", would: str) -> None:

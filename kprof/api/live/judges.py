@@ -16,14 +16,16 @@ from kprof.api.live.candidate import FILE
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.wire import pack, unpack
 from kprof.errors import KprofError
+from kprof.importing.permission import VARIABLE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.candidates import main; main()"
+    f"{children.NOT_FROM_HERE}import json; "
+    "sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.candidates import main; main()"
 )
-_KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ")
+_KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ", VARIABLE)
 """What a candidate's process has of the environment, besides the switches of Triton's compiler."""
 
 

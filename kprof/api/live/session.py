@@ -36,7 +36,10 @@ MEMORY = 12 << 30
 _TELL_ADVICE = frozenset({"analyze", "report", "joined_report"})
 """Questions whose answers tell what a search has found before."""
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.worker import main; main()"
+_START = (
+    f"{children.NOT_FROM_HERE}import json; "
+    "sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.worker import main; main()"
+)
 
 
 class Question(Future[dict[str, Any]]):

@@ -12,6 +12,7 @@ from typing import Any
 
 from kprof import children
 from kprof.errors import KprofError
+from kprof.importing.permission import require
 from kprof.inputs import boundary
 from kprof.tuning.servers.interface import LookupAnswer, LookupCall, ModelServer
 
@@ -101,6 +102,7 @@ def ask(code: ServerCode, calls: Sequence[LookupCall], *, device: str, arch: str
         LookupMissingError: this version of the server has no such function.
         KprofError: the process failed.
     """
+    require(code.root, "imported as a server's Python")
     wanted = [
         {"file": _file(code, each), "function": each.function, "options": dict(each.options), "loose": each.loose}
         for each in calls
