@@ -87,10 +87,11 @@ class Analysis(ReportResult):
         return self.kernels[0]
 
     def _stage(self, name: str) -> str:
-        program = self.programs[0] if self._only and self.programs else None
+        kernel = self._only
+        program = self.programs[0] if self.programs else None
         text = None if program is None else program.loaded.stages.get(name)
         if not isinstance(text, str):
-            raise KprofError(f"there is no {name} of {self._only.name}", hint="It is kept of what is compiled here.")
+            raise KprofError(f"there is no {name} of {kernel.name}", hint="It is kept of what is compiled here.")
         return text
 
     def timeline(self) -> str:
