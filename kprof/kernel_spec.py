@@ -178,6 +178,7 @@ class Kernel:
             ``provider(inputs, shape) -> outputs``, by the names that ``reference`` uses; fewer are fine.
         alternatives: names of other bundled kernels that solve the same problem with the same shape parameters and
             inputs. ``kprof select`` compares those that support a shape.
+        options: compiler options that ``run`` gives the entry; ``None``: those of the configuration.
     """
 
     name: str
@@ -203,6 +204,7 @@ class Kernel:
     shape_config: Callable[[Shape, str], Config] | None = None
     providers: Mapping[str, Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]] = field(default_factory=dict)
     alternatives: Sequence[str] = ()
+    options: Config | None = None
 
     def configure(self, arch: str, overrides: Config | None = None, shape: Shape | None = None) -> dict[str, Any]:
         """Default knobs of an architecture (``gfx942``) and shape, with a user's overrides on top.
@@ -283,7 +285,8 @@ class Kernel:
             has = f"; it has {', '.join(self.parts)}" if self.parts else ""
             raise KprofError(f"{self.name} has no part {name!r}{near(name, self.parts) or has}")
         part = self.parts[name]
-        return replace(self, name=f"{self.name}::{name}", entry=part.entry, launch=part.launch, parts={})
+        full = f"{self.name}::{name}"
+        return replace(self, name=full, entry=part.entry, launch=part.launch, options=part.options, parts={})
 
 
 def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:

@@ -50,12 +50,19 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
 
 def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
     """Return the calls that make several launches, each with the sum of its launches' times."""
-    groups: dict[tuple[str, str, object], list[int]] = {}
+    groups: list[tuple[tuple[str, str, object], list[int]]] = []
+    latest: dict[tuple[str, str, object], list[int]] = {}
     for position, kernel in enumerate(kernels):
-        if kernel.job is not UNSET:
-            groups.setdefault((kernel.job, kernel.arch, kernel.product), []).append(position)
+        if kernel.job is UNSET:
+            continue
+        key = (kernel.job, kernel.arch, kernel.product)
+        # A launch that the call has already belongs to the next call, for example of another case.
+        if key not in latest or kernel.name in {kernels[known].name for known in latest[key]}:
+            latest[key] = []
+            groups.append((key, latest[key]))
+        latest[key].append(position)
     found = []
-    for (name, arch, product), positions in groups.items():
+    for (name, arch, product), positions in groups:
         models = [kernels[position].model for position in positions]
         sums = {
             edge: total([None if model is UNSET else getattr(model, edge) for model in models])

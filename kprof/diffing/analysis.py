@@ -23,6 +23,7 @@ def analysed(target: str, options: "TargetOptions", tell: "Callable[[str], None]
     from kprof.targets.resolver import load
     from kprof.targets.usable_options import usable
     from kprof_analyzers.directories import Directory
+    from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 
     if Path(target).is_dir():
@@ -32,7 +33,7 @@ def analysed(target: str, options: "TargetOptions", tell: "Callable[[str], None]
     kernels: list[KernelReport] = []
     # One by one: what was read before something cannot be counts.
     try:
-        kernels.extend(map(analyze, load(target, options)))
+        kernels.extend(with_time(analyze(kernel), kernel) for kernel in load(target, options))
     except KprofError as error:
         if not kernels:
             raise

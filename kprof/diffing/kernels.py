@@ -11,6 +11,7 @@ from kprof.diffing.loops import compare_loops, compare_widths
 from kprof.diffing.rating import ComparedFigure, rate
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
+from kprof_analyzers.model.certainty import predicted_gain
 
 KEY_METRICS = ("vgpr_spills", "lds_bytes", "waves_per_simd")
 """Needed on both sides before a kernel can be said not to have got worse."""
@@ -164,11 +165,13 @@ def _code(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[
 
 
 def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """Modelled times, where both sides have one. A note: models err by more than most changes."""
-    times = [facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new)]
-    if all(time is not None for time in times):
-        text = "microseconds, modelled"
-        yield from rate(ComparedFigure("model_us", text, times[0], times[1], Severity.NOTE, negligible=0.1), limits)
+    """Predicted times, where both sides have one of the same GPU; a warning where the model can tell them apart."""
+    before, after = (facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new))
+    gain = predicted_gain(after, before, new.arch)
+    severity = Severity.WARNING if gain is not None and gain.told_apart else Severity.NOTE
+    if before is not None and after is not None and old.product == new.product:
+        figure = ComparedFigure("model_us", "microseconds, modelled", before, after, severity, negligible=0.1)
+        yield from rate(figure, limits)
 
 
 def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:

@@ -192,7 +192,9 @@ def launches_of(
     """
     from kprof.kernel_spec import Part
 
-    yield _from_case(kernel.name, Part(kernel.entry, kernel.launch), machine, problem, config, options)
+    yield _from_case(
+        kernel.name, Part(kernel.entry, kernel.launch, options=kernel.options), machine, problem, config, options
+    )
     for name, part in kernel.parts.items():
         full = f"{kernel.name}::{name}"
         if part.when is None or _called(full, "when", part.when, problem, config):
@@ -214,8 +216,9 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -
     from kprof.kernel_spec import Part
 
     problem, configs = _cases(kernel, machine, options)
+    own = Part(kernel.entry, kernel.launch, options=kernel.options)
     for config in configs:
-        yield _from_case(kernel.name, Part(kernel.entry, kernel.launch), machine, problem, config, options)
+        yield _from_case(kernel.name, own, machine, problem, config, options)
 
 
 def _cases(

@@ -1,0 +1,42 @@
+"""The launches of a kernel with parts: the same for what analyses it, what gates it and what tunes it."""
+
+import pytest
+
+from kprof.hardware.machine import load
+from kprof.kernel_spec import Kernel, Launch, Part
+from kprof.targets.jobs import calls_of, plan
+from kprof.targets.library import catalogue
+from kprof.targets.library import load as load_kernel
+from kprof.targets.options import TargetOptions
+
+WITH_PARTS = [one.name for one in catalogue() if one.parts]
+
+
+def test_a_part_alone_has_the_options_that_run_gives_it():
+    """Else the part has one time in its call and another when it is looked at alone."""
+
+    def launch(_shape, _config):
+        return Launch({}, (1,))
+
+    part = Part(object(), launch, options={"num_warps": 1})
+    kernel = Kernel("k", object(), "", launch, {"one": {}}, {"num_warps": 8}, parts={"reduce": part})
+    assert kernel.part("reduce").options == {"num_warps": 1}
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("name", WITH_PARTS)
+def test_every_command_resolves_to_the_same_launches(name):
+    from kprof.tuning.problems import problems
+    from kprof.tuning.subject import KernelSubject
+
+    machine, kernel = load("gfx942"), load_kernel(name, interpret=False)
+    subject = KernelSubject(kernel, machine, None, tuple(problems(kernel, machine.name, [])[:1]))
+    tuned = subject.jobs(subject.problems[0], subject.base(subject.problems[0]))
+    planned = plan(name, [machine], TargetOptions())
+    assert [job.name for job in planned] == [job.name for job in tuned]
+    assert [job.request.to_json() for job in planned] == [job.request.to_json() for job in tuned]
+    assert [job.grid for job in planned] == [job.grid for job in tuned]
+    assert [job.arguments for job in planned] == [job.arguments for job in tuned]
+    alone = [job for part in kernel.parts for job in calls_of(kernel.part(part), machine, TargetOptions())]
+    requests = {job.name: job.request.to_json() for job in planned}
+    assert all(job.request.to_json() == requests[job.name] for job in alone if job.name in requests)
