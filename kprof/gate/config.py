@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -28,10 +28,6 @@ WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "w
 """Metrics that are compared by default; ``time_us`` stands for the best of :data:`COSTS` that is known."""
 
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-
-
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Limits that a compiled kernel has to keep; what is left out is not limited.
 
@@ -46,14 +42,14 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         max_time_us: predicted time of the launch in microseconds.
     """
 
-    max_vgpr_spills: Count | None = None
-    max_sgpr_spills: Count | None = None
-    max_scratch_bytes: Count | None = None
-    max_lds_bytes: Count | None = None
-    max_vgpr_allocated: Count | None = None
-    max_sgpr: Count | None = None
-    min_waves_per_simd: Amount | None = None
-    max_time_us: Amount | None = None
+    max_vgpr_spills: int | None = None
+    max_sgpr_spills: int | None = None
+    max_scratch_bytes: int | None = None
+    max_lds_bytes: int | None = None
+    max_vgpr_allocated: int | None = None
+    max_sgpr: int | None = None
+    min_waves_per_simd: float | None = None
+    max_time_us: float | None = None
 
     def over(self, other: "Budget") -> "Budget":
         """This budget, and the other one's limits where this has none."""
@@ -327,7 +323,8 @@ class _Source:
         budgets = [(("budget",), table.budget), *((("arch_budget", n), b) for n, b in table.arch_budget.items())]
         for keys, budget in budgets:
             for name, value in _limits(budget).items():
-                if problem := _no_limit(value):
+                problem = _no_limit(value) or (f"{value} is no limit; it has to be at least 0" if value < 0 else "")
+                if problem:
                     place = self.place((*at, *keys, name))
                     raise InputError(f"{name}: {problem}", path=str(self.path), place=place)
 

@@ -15,7 +15,7 @@ from kprof.document import KernelReport, Report
 from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.anchors import relocated
 from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
-from kprof.gate.config import Allowance, Config
+from kprof.gate.config import COSTS, Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_budget, refused, worse
 from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
@@ -288,7 +288,8 @@ _COST_WORDS = {
     "time_us": "predicted time compared in {}",
     "cycles_per_element": "cycles per element compared in {}, the launch's sizes are not known",
     "executed_instructions": "executed instructions compared in {}, the launch is not known",
-    "": "no time compared in {}, the baseline has none (kprof check --update-baseline)",
+    "old": "time not compared in {}, the baseline has none (kprof check --update-baseline)",
+    "unknown": "time not compared in {}, none is known",
 }
 
 
@@ -298,7 +299,8 @@ def _costs_compared(subjects: Sequence[CheckSubject], held: Sequence[_Against]) 
     for subject, against in zip(subjects, held, strict=True):
         if isinstance(against.state, BaselineEntry) and subject.problem is None:
             found = compared_cost(subject, against.state)
-            counts["" if found is None else found[0]] += 1
+            known = any(subject.metrics()[metric] for metric in COSTS)
+            counts[found[0] if found is not None else "old" if known else "unknown"] += 1
     for metric, words in _COST_WORDS.items():
         if counts[metric]:
             whole = len(counts) == 1 and counts[metric] == len(subjects)

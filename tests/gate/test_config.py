@@ -193,7 +193,7 @@ def refused(path, read=load):
 def test_what_is_watched_and_where_an_allowance_holds_unless_something_is_said(write):
     """The metrics that cost most; every kernel and architecture."""
     config = load(write('[[kernel]]\ntarget = "a"\n[[allow]]\nwhat = "KP301"\nreason = "r"\nuntil = 2030-01-31\n'))
-    assert config.watch == ["vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd"]
+    assert config.watch == ["vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd", "time_us"]
     (allowance,) = config.allow
     assert (allowance.kernel, allowance.arch, allowance.limit) == ("*", "*", None)
     (kernel,) = config.kernel

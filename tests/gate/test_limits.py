@@ -69,6 +69,11 @@ SAID = {
     "sgpr": "SGPRs",
     "waves_per_simd": "waves per SIMD",
 }
+COSTS_SAID = {
+    "time_us": "µs predicted",
+    "cycles_per_element": "cycles per element predicted",
+    "executed_instructions": "instructions executed by a wavefront",
+}
 
 
 @pytest.mark.parametrize("metric", sorted(SAID))
@@ -80,7 +85,7 @@ def test_every_metric_has_words_and_a_budget(metric):
     (found,) = over_budget(made, budget)
     value, limit = (8, 9) if few else (2, 1)
     assert not list(over_budget(subject(waves=9) if few else subject(**{metric: 1}), budget))
-    assert set(WORDS) == set(SAID)
+    assert {**SAID, **COSTS_SAID} == WORDS
     assert found.message == f"{value} {SAID[metric]}, the budget is {'min' if few else 'max'}_{metric} = {limit}"
 
 

@@ -46,7 +46,10 @@ def test_two_products_of_one_architecture_are_an_error(gate):
     ("text", "words"),
     [
         ('fail_on = "never"', '; findings do not count (fail_on = "never")'),
-        ("watch = ['vgpr_spills', 'lds_bytes']", "; sgpr_spills, scratch_bytes, waves_per_simd not compared (watch)"),
+        (
+            "watch = ['vgpr_spills', 'lds_bytes']",
+            "; sgpr_spills, scratch_bytes, waves_per_simd, time_us not compared (watch)",
+        ),
         ("budget.max_vgpr_allocated = 1\n" + allowance(kernel="compiled*"), "; 2 are worse and allowed"),
         (allowance(kernel="nowhere"), "; 1 allowance is not needed"),
     ],
@@ -89,6 +92,7 @@ def test_an_architecture_that_nobody_named(gate):
         ("budget.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
         ("budget.min_waves_per_simd = -inf", "min_waves_per_simd: -inf is no limit"),
         ("arch_budget.gfx942.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
+        ("budget.max_vgpr_spills = -1", "max_vgpr_spills: -1 is no limit; it has to be at least 0"),
         (allowance() + "limit = nan\n", "nan is no limit"),
         (allowance() + "limit = inf\n", "inf is no limit"),
         (allowance(what="vgpr_spils"), "there is no metric and no rule 'vgpr_spils'; did you mean 'vgpr_spills'"),

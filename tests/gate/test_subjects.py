@@ -196,9 +196,11 @@ def test_what_is_compiled_and_what_is_read_keep_their_order(folder, compiled):
 
 @pytest.mark.parametrize(("jobs", "optional"), [(1, [False]), (2, [True, True])])
 def test_of_several_configurations_each_may_be_passed_over(folder, compiled, jobs, optional):
-    """Not the only one."""
+    """Not the only one; and none of several launches, since a call makes all of them."""
     compiled.jobs = jobs
-    assert [one.optional for one in found(folder, KernelEntry(target="k.py::add"))] == optional
+    entry = KernelEntry(target="k.py::add", all_configs=True)
+    assert [one.optional for one in found(folder, entry)] == optional
+    assert not any(one.optional for one in found(folder, KernelEntry(target="k.py::add")))
 
 
 def test_a_plan_that_fails_is_told_at_its_line(folder, compiled):
@@ -264,7 +266,7 @@ def test_a_compile_that_nobody_answers_is_not_left_out(folder, compiled):
     """What has no answer cannot be determined; it is never ok for want of it."""
     compiled.jobs = 2
     compiled.answers["add1"] = None
-    good, lost = found(folder, KernelEntry(target="k.py::add", cases=["s"]))
+    good, lost = found(folder, KernelEntry(target="k.py::add", cases=["s"], all_configs=True))
     assert (good.problem, good.report.name) == (None, "add0")
     assert (lost.problem, lost.report.name, lost.case) == ("its compile has no answer", "add1", "s")
     assert not lost.refused

@@ -72,7 +72,7 @@ def test_findings_that_do_not_count():
 def test_metrics_that_are_not_compared():
     """In the order of the usual ones; more than those are no loss."""
     assert words(accepted("gfx942"), watch=["scratch_bytes", "lds_bytes"]) == [
-        "vgpr_spills, sgpr_spills, waves_per_simd not compared (watch)"
+        "vgpr_spills, sgpr_spills, waves_per_simd, time_us not compared (watch)"
     ]
     assert words(accepted("gfx942"), watch=[*WATCHED, "sgpr"]) == []
 

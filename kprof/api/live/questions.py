@@ -29,9 +29,11 @@ def _plain(found: "Result") -> dict[str, Any]:
 def analyze(target: str, **options: Any) -> answers.Analyzed:
     """``kprof.analyze``, in short."""
     from kprof.api import analyze as analyze_
+    from kprof.reporters.answer import job_line
 
     found = analyze_.analyze(target, **options)
-    return answers.Analyzed(found.summary, [kernel_answer(one) for one in _plain(found)["kernels"]])
+    jobs = [job_line(job, found.kernels) for job in found.document.jobs]
+    return answers.Analyzed("; ".join([*jobs, found.summary]), [kernel_answer(one) for one in _plain(found)["kernels"]])
 
 
 def report(target: str, **options: Any) -> dict[str, Any]:
