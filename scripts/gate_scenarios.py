@@ -222,7 +222,8 @@ SCENARIOS = (
     bad_setting("budget's table", "[budget]", "[budgets]"),
     bad_setting("kernels' table", "[[kernel]]", "[[kernels]]"),
     bad_setting("arch's name", 'arch = ["gfx942"]', 'archs = ["gfx942"]'),
-    bad_setting("architecture", '"gfx942"]', '"gfx942 "]'),
+    # The space is read as none, so that the regression is seen.
+    Scenario("settings: space after the architecture", NOT_GREEN, both(swap("kprof.toml", '"gfx942"]', '"gfx942 "]'), write("k.py", GAPPED))),
     bad_setting("constexprs' name", "constexprs", "constexpr"),
     bad_setting("baseline's name", "baseline =", "base_line ="),
     bad_setting("budget as text", "max_vgpr_spills = 0", 'max_vgpr_spills = "0"'),
@@ -258,7 +259,7 @@ SCENARIOS = (
     Scenario("slower: by a helper", NOT_GREEN, swap("h.py", "return tl.load(p + o)", "return tl.load(p + o) + tl.load(p + o + 8192) + tl.load(p + o + 16384)"), {**LAUNCHED, "h.py": HELPER, "k.py": SPEC.replace("import os", "import os\nfrom h import ld").replace("tl.load(x_ptr + k + i)", "ld(x_ptr, k + i)")}),
     slower("by a launch more", "PARTS = {}", 'PARTS = {"scale": Part(scale, launch_scale)}'),
     slower("by a smaller grid", "(GRID,))\n\n\ndef launch_scale", "(8,))\n\n\ndef launch_scale", "range(0, n, BLOCK)", "range(0, n * 512, BLOCK)"),
-    slower("by dtype", 'DTYPE, N, GRID = "fp32"', 'DTYPE, N, GRID = "fp64"'),
+    slower("by dtype", 'DTYPE, N, GRID = "fp32"', 'DTYPE, N, GRID = "fp64"', "acc += x", "acc += x.to(tl.float32)"),
     slower("by masks", "k + i)", "k + i, mask=(k + i) % 7 != 0, other=0)", "acc += x", "acc += tl.where(x > 0, tl.exp(tl.sin(x)), tl.log(tl.cos(x)))"),
     Scenario("slower: in a part", NOT_GREEN, swap("k.py", "tl.load(y_ptr + i) * 2", "tl.load(y_ptr + i * 64 % 65536) * 2 + tl.load(y_ptr + i * 128 % 65536)"), ONE_PART),
     Scenario("faster: fewer iterations", GREEN, swap("k.py", "range(0, n, BLOCK)", "range(0, n // 8, BLOCK)"), LAUNCHED),
