@@ -1,5 +1,5 @@
 # Two commands need nothing but Python 3.10 or later:
-#   make demo    what an MI300X does with a flash-attention kernel, no GPU needed
+#   make demo    an attention kernel that spills on an MI300X, why, and what cures it; no GPU needed
 #   make test    the whole test-suite
 # Everything is installed into .venv; delete that folder to start again.
 
@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
 # The newest Triton that has a wheel for the interpreter.
 TRITON ?= "triton==3.9.0; python_version >= '3.11'" "triton==3.8.0; python_version < '3.11'"
 TORCH  ?= torch==2.13.0
-ARGS   ?= flash_attention --arch gfx942
+ARGS   ?= flash_attention --arch gfx942 --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64
 
 .PHONY: demo test test-quick mutants damage fuzz lint format docs site clean
 

@@ -1,4 +1,4 @@
-"""Run every command of the README's table, placeholders filled in, with what ``make demo`` installed.
+"""Run every command of the table in docs/commands.md, placeholders filled in, with what ``make demo`` installed.
 
 None may ask for another package (torch for ``capture``, ``profile`` and ``bench`` apart; ``doctor`` names what is
 missing), end in a traceback, or with a code that its page does not promise. Needs Triton, no GPU and no network
@@ -48,7 +48,7 @@ TRACE = [
 
 def commands() -> Iterator[str]:
     """The commands of the table, as written."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     start = text.index("| you want to know | command |")
     for line in text[start : text.index("\n\n", start)].splitlines()[2:]:
         yield from re.findall(r"`(kprof [^`]*)`", line)
