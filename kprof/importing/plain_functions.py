@@ -17,9 +17,8 @@ from kprof.errors import TargetError
 CONFIG = "CONFIG"
 """The constant that may hold knobs: ``CONFIG = {"BLOCK": 1024, "num_warps": 8}``."""
 
-_BUILTINS = frozenset(
-    {"range", "len", "min", "max", "abs", "int", "float", "bool", "str", "isinstance", "tuple", "sum", "print"}
-)
+# Neither isinstance nor str: a loop's variable is a number in the interpreter and a tensor in the compiler.
+_BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "float", "bool", "tuple", "sum"})
 _OF_TRITON = frozenset({"cdiv", "next_power_of_2", "jit"})
 _SPACES = frozenset({"triton.language", "triton.language.math"})
 _EXTRA = "triton.language.extra"
@@ -194,6 +193,8 @@ class _File:
     def _node(self, node: ast.AST) -> None:
         if type(node) in _FORBIDDEN:
             raise _refused(node, _FORBIDDEN[type(node)])
+        if isinstance(node, ast.Compare) and _compares_identities(node):
+            raise _refused(node, "a comparison of identities")
         if isinstance(node, ast.Attribute):
             self._attribute(node)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -236,6 +237,16 @@ class _File:
         elif name in _of_values() or hasattr(owner, "__members__"):
             return found
         raise _refused(node, words)
+
+
+def _compares_identities(node: ast.Compare) -> bool:
+    """Return whether objects are compared by identity: what an object is differs between interpreter and compiler.
+
+    Whether there is one, as in ``x is None``, does not.
+    """
+    sides = (node.left, *node.comparators)
+    by_identity = any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops)
+    return by_identity and not any(isinstance(side, ast.Constant) and side.value is None for side in sides)
 
 
 def _is_space(name: str) -> bool:

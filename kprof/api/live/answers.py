@@ -201,7 +201,7 @@ class OracleAnswer:
         status: ``ok``: it compiles and is right, or there is nothing to compare it with; ``wrong``: a result is;
             ``failed``: it does not compile, cannot be launched or raises; ``refused``: it is not of the form that
             candidates have; ``limit``: it took more time or memory than it may; ``tampered``: it changed what
-            judges it.
+            judges it; ``implausible``: its code moves fewer bytes or computes less than the case needs.
         compiled: whether it compiles.
         correct: whether each check's result is within the case's tolerance; ``None``: not checked.
         kernel: registers, LDS, wavefronts, findings and the modelled time with its range; ``None`` without a compile.

@@ -7,6 +7,7 @@ and a reference, is trusted.
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from math import inf
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,9 @@ from kprof.kernel_spec import ELEMENT_TYPES, Kernel, resolve_fp8
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kprof.document import KernelReport
     from kprof.kernel_spec import Check
+    from kprof.targets.jobs import TargetJob
 
 FILE = "candidate.py"
 _WATCHED = ("triton", "kprof", "kprof_analyzers", "torch", "numpy", "builtins", "os", "json")
@@ -34,6 +37,7 @@ class TrialCase:
         case: name of one of its shapes, ``None`` for the first.
         any_python: take files with other Python than Triton functions, too.
         seed: of the inputs that results are compared on.
+        own: what the case's own kernel does; ``None`` where it cannot be modelled.
     """
 
     kernel: Kernel
@@ -41,6 +45,7 @@ class TrialCase:
     case: str | None
     any_python: bool
     seed: int
+    own: "Work | None" = None
 
     @property
     def function(self) -> str:
@@ -57,12 +62,158 @@ class TrialCase:
         lacking = [name for name, value in needed.items() if not value]
         return f"{kernel.name} has no {', no '.join(lacking)}" if lacking else None
 
+    def trials(self, knobs: Mapping[str, Any]) -> "list[CheckTrial]":
+        """Return what is run: each check on inputs of its own, the first one again, and with what was compiled.
+
+        Args:
+            knobs: the candidate's own.
+        """
+        from kprof.hardware.machine import load_gpu
+
+        arch = load_gpu(self.arch)[0].name
+        found: list[CheckTrial] = []
+        if not self.kernel.checks:
+            return found
+        for number, (name, check) in enumerate(self.kernel.checks.items()):
+            shape = resolve_fp8(check.shape, arch)
+            config = self.kernel.configure(arch, {**check.config, **knobs}, shape)
+            found.append(CheckTrial(name, shape, config, self.seed + number))
+        first, check = next(iter(self.kernel.checks.items()))
+        again = found[0]
+        found.append(CheckTrial(f"{first}, other values", again.shape, again.config, self.seed + len(found)))
+        if self.kernel.shapes:
+            problem = self.kernel.problem(arch, self.case)
+            compiled = self.kernel.configure(arch, dict(knobs), problem)
+            found.append(
+                CheckTrial(f"{first}, {COMPILED}", again.shape, compiled, self.seed + len(found), is_compiled=True)
+            )
+        return found
+
     def problem(self, check: "Check") -> tuple[str, dict[str, Any]]:
         """The architecture, and a check's shape there."""
         from kprof.hardware.machine import load_gpu
 
         arch = load_gpu(self.arch)[0].name
         return arch, resolve_fp8(check.shape, arch)
+
+
+COMPILED = "as compiled"
+"""How the check is called that runs with the knobs of the compiled case."""
+
+
+@dataclass(frozen=True)
+class CheckTrial:
+    """One run of a check.
+
+    Attributes:
+        name: the check, and what is other about this run.
+        shape: its problem.
+        config: all knobs.
+        seed: of the inputs.
+        is_compiled: the knobs are those of the compiled case: where the case's own kernel is wrong with them on so
+            small a problem, the run says nothing.
+    """
+
+    name: str
+    shape: Mapping[str, Any]
+    config: Mapping[str, Any]
+    seed: int
+    is_compiled: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a compiled launch does, by the model.
+
+    Attributes:
+        time_us: its predicted time.
+        moved: bytes that its lanes load and store, masked ones included.
+        matrix: operations of matrix instructions.
+        operations: all floating-point operations.
+    """
+
+    time_us: float
+    moved: float
+    matrix: float
+    operations: float
+
+
+_LEAST_MOVED, _LEAST_MATRIX, _LEAST_OPERATIONS = 0.9, 0.9, 0.2
+"""Shares of what a case needs below which a candidate cannot have done it. Scalar arithmetic can be saved honestly."""
+
+
+def work_of(report: "KernelReport") -> Work | None:
+    """Return what a launch does, or None where that is not known."""
+    from msgspec import UNSET
+
+    model = report.model
+    if model is UNSET or model.time_us is None or model.roofline is UNSET:
+        return None
+    flops = model.roofline.flops
+    return Work(
+        model.time_us,
+        sum(level.bytes for level in model.roofline.levels if level.name == "l1"),
+        sum(count for kind, count in flops.items() if kind.startswith("matrix")),
+        sum(flops.values()),
+    )
+
+
+def implausible(kernel: Kernel, problem: Mapping[str, Any], own: Work | None, work: Work | None) -> str | None:
+    """Return why a candidate's code cannot have done the case's work, or None if it can.
+
+    Args:
+        kernel: the case's kernel.
+        problem: the case's problem.
+        own: what the case's own kernel does; nothing is said where that is not known.
+        work: what the candidate does.
+    """
+    if own is None:
+        return None
+    if work is None:
+        return "not plausible: how often its loops iterate is not known, while it is for the case's own kernel"
+    # What the case's file says is for the whole call; the kernel itself needs no more than it does now.
+    moved = min(own.moved, _counted(kernel.bytes, problem))
+    operations = min(own.operations, _counted(kernel.flops, problem))
+    for words, done, least in (
+        ("bytes to load and store", work.moved, _LEAST_MOVED * moved),
+        ("operations of matrix instructions", work.matrix, _LEAST_MATRIX * min(own.matrix, operations)),
+        ("floating-point operations", work.operations, _LEAST_OPERATIONS * operations),
+    ):
+        if done < least:
+            return f"not plausible: {work.time_us:,.3g} µs for {done:,.0f} {words}, where the case needs {least:,.0f}"
+    return None
+
+
+def _counted(count: Callable[..., Any] | None, problem: Mapping[str, Any]) -> float:
+    """Return what a case's file says of its work; no limit where it says nothing that can be used."""
+    try:
+        found = None if count is None else count(problem)
+    except Exception:  # noqa: BLE001 - the file's own code may fail in any way, and the kernel's own work is known
+        found = None
+    return found if isinstance(found, int | float) else inf
+
+
+def own_work(asked: TrialCase) -> Work | None:
+    """Return what the case's own kernel does, compiled in this process; None where it cannot be modelled."""
+    from kprof.compiler.worker import log
+
+    return work_of(_compiled(asked, asked.kernel.entry, {}, log)[0])
+
+
+def _compiled(
+    asked: TrialCase, entry: Any, knobs: Mapping[str, Any], log: Callable[[int], str]
+) -> "tuple[KernelReport, Any, TargetJob]":
+    from kprof.compiler.cached_compile import build
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.jobs import jobs_of, loaded
+    from kprof.targets.options import TargetOptions
+    from kprof_analyzers.pipeline import analyze
+
+    machine, product = load_gpu(asked.arch)
+    options = TargetOptions(archs=(asked.arch,), config=knobs, case=asked.case, use_cache=False)
+    (job,) = jobs_of(replace(asked.kernel, entry=entry), machine, options)
+    code = build(job.request, None, lambda _stage: None, log, {})
+    return analyze(replace(loaded(job, code), product=product), model=True), code, job
 
 
 def load_candidate(asked: TrialCase, *, interpret: bool) -> tuple[Any, dict[str, Any]]:
@@ -129,24 +280,16 @@ def compiled(asked: TrialCase, log: Callable[[int], str]) -> dict[str, Any]:
     import msgspec
 
     from kprof.api.live.questions import kernel_answer
-    from kprof.compiler.cached_compile import build
-    from kprof.hardware.machine import load_gpu
-    from kprof.targets.jobs import jobs_of, loaded
-    from kprof.targets.options import TargetOptions
-    from kprof_analyzers.pipeline import analyze
 
     entry, knobs = load_candidate(asked, interpret=False)
-    machine, product = load_gpu(asked.arch)
-    options = TargetOptions(archs=(asked.arch,), config=knobs, case=asked.case, use_cache=False)
-    (job,) = jobs_of(replace(asked.kernel, entry=entry), machine, options)
-    code = build(job.request, None, lambda _stage: None, log, {})
-    report = analyze(replace(loaded(job, code), product=product), model=True)
+    report, code, job = _compiled(asked, entry, knobs, log)
     answer = kernel_answer(msgspec.json.decode(msgspec.json.encode(report)))
     problems = [str(problem) for problem in code.launch_problems]
     parts = [
         f"{name}, which the case launches too, is the case's own and not in the time" for name in asked.kernel.parts
     ]
-    return {"kind": "compiled", "kernel": asdict(answer), "problems": problems, "notes": parts}
+    why = None if problems else implausible(asked.kernel, job.problem, asked.own, work_of(report))
+    return {"kind": "compiled", "kernel": asdict(answer), "problems": problems, "notes": parts, "implausible": why}
 
 
 class _Counted:
@@ -174,28 +317,52 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
     kernel = asked.kernel
     assert kernel.run is not None
     assert kernel.inputs is not None
-    given = {name: kernel.inputs(asked.problem(check)[1], "cpu", asked.seed) for name, check in kernel.checks.items()}
+    # Inputs are made before any line of the candidate runs.
+    drawn = {trial.name: kernel.inputs(trial.shape, "cpu", trial.seed) for trial in asked.trials({})}
     entry, knobs = load_candidate(asked, interpret=True)
     names = kernel.run.__globals__
     if asked.function not in names:
         return {"kind": "unchecked", "why": f"the case's run does not launch {asked.function} by its name"}, {}
     counted = _Counted(entry)
     names[asked.function] = counted
-    listed, blobs = [], {}
-    for name, check in kernel.checks.items():
-        arch, shape = asked.problem(check)
+    poison_new_tensors()
+    listed: list[list[Any]] = []
+    blobs = {}
+    for trial in asked.trials(knobs):
         try:
-            outputs = kernel.run(given[name], shape, kernel.configure(arch, {**check.config, **knobs}, shape))
+            outputs = kernel.run(drawn[trial.name], trial.shape, trial.config)
         except KprofError:
             raise
         except Exception as error:
-            raise TargetError(f"check {name}: {_words(error)}", path=FILE) from error
+            if trial.is_compiled:
+                listed.append([trial.name, "", _words(error), []])
+                continue
+            raise TargetError(f"check {trial.name}: {_words(error)}", path=FILE) from error
         if not counted.launches:
             return {"kind": "unchecked", "why": f"the case's run does not launch {asked.function}"}, {}
         for key, value in outputs.items():
-            blobs[f"{name} {key}"] = value.detach().contiguous().flatten().view(torch.uint8).numpy().tobytes()
-            listed.append([name, key, str(value.dtype).removeprefix("torch."), list(value.shape)])
-    return {"kind": "outputs", "outputs": listed}, blobs
+            blobs[f"{trial.name} {key}"] = value.detach().contiguous().flatten().view(torch.uint8).numpy().tobytes()
+            listed.append([trial.name, key, str(value.dtype).removeprefix("torch."), list(value.shape)])
+    return {"kind": "outputs", "outputs": listed, "knobs": knobs}, blobs
+
+
+def poison_new_tensors() -> None:
+    """Have torch fill what it would leave as it is: memory of an earlier run may hold the right result."""
+    import torch
+
+    def poisoned(make: Any) -> Any:
+        def made(*arguments: Any, **options: Any) -> Any:
+            found = make(*arguments, **options)
+            return found.view(torch.uint8).fill_(_POISON).view(found.dtype) if found.numel() and found.dim() else found
+
+        return made
+
+    for name in ("empty", "empty_like"):
+        setattr(torch, name, poisoned(getattr(torch, name)))
+
+
+_POISON = 0xC7
+"""A byte that makes a large negative number, or no number, of every element type."""
 
 
 def _words(error: BaseException) -> str:
@@ -207,7 +374,9 @@ def _words(error: BaseException) -> str:
     return f"{type(cause).__name__}: {first}" if first else type(cause).__name__
 
 
-def judged(asked: TrialCase, listed: "Sequence[Any]", blobs: Mapping[str, bytes]) -> dict[str, Any]:
+def judged(
+    asked: TrialCase, listed: "Sequence[Any]", blobs: Mapping[str, bytes], knobs: Mapping[str, Any]
+) -> dict[str, Any]:
     """Compare outputs, made by a candidate, with the case's reference; a result a check."""
     import torch
 
@@ -219,21 +388,38 @@ def judged(asked: TrialCase, listed: "Sequence[Any]", blobs: Mapping[str, bytes]
     assert kernel.tolerance is not None
     types = {kind.torch for kind in ELEMENT_TYPES.values()}
     got: dict[str, dict[str, Any]] = {}
+    failed: dict[str, str] = {}
     for check, name, kind, shape in listed:
+        if not name:
+            failed[check] = kind
+            continue
         if kind not in types:
             raise TargetError(f"check {check}: {name} is of the type {kind}")
         data = bytearray(blobs[f"{check} {name}"])
         flat = torch.frombuffer(data, dtype=getattr(torch, kind)) if data else torch.empty(0)
         got.setdefault(check, {})[name] = flat.reshape(shape)
     checks = []
-    for name, check in kernel.checks.items():
-        shape = asked.problem(check)[1]
-        expected = kernel.reference(kernel.inputs(shape, "cpu", asked.seed), shape)
-        outputs = got.get(name, {})
-        if outputs.keys() != expected.keys():
-            checks.append([name, False, f"gives {sorted(outputs)}, the reference {sorted(expected)}"])
+    for trial in asked.trials(knobs):
+        expected = kernel.reference(kernel.inputs(trial.shape, "cpu", trial.seed), trial.shape)
+
+        def wrong(outputs: Any, trial: CheckTrial = trial, expected: Any = expected) -> str:
+            if outputs.keys() != expected.keys():
+                return f"gives {sorted(outputs)}, the reference {sorted(expected)}"
+            errors = compare_all(outputs, expected, kernel.tolerance(trial.shape))  # type: ignore[misc]
+            return "; ".join(describe(error) for error in errors if not is_right(error))
+
+        reason = failed.get(trial.name) or wrong(got.get(trial.name, {}))
+        if reason and trial.is_compiled and not _is_right_itself(kernel, trial, wrong):
             continue
-        errors = compare_all(outputs, expected, kernel.tolerance(shape))
-        wrong = [describe(error) for error in errors if not is_right(error)]
-        checks.append([name, not wrong, "; ".join(wrong)])
+        checks.append([trial.name, not reason, reason])
     return {"kind": "checked", "checks": checks}
+
+
+def _is_right_itself(kernel: Kernel, trial: CheckTrial, wrong: Callable[[Any], str]) -> bool:
+    """Return whether the case's own kernel passes a trial."""
+    assert kernel.run is not None
+    assert kernel.inputs is not None
+    try:
+        return not wrong(kernel.run(kernel.inputs(trial.shape, "cpu", trial.seed), trial.shape, trial.config))
+    except Exception:  # noqa: BLE001 - a problem that is too small for the knobs may fail in any way
+        return False

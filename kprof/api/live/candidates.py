@@ -13,11 +13,12 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from kprof.api.live import candidate
-from kprof.api.live.candidate import TamperedError, TrialCase
+from kprof.api.live.candidate import TamperedError, TrialCase, Work
 from kprof.api.live.worker import frames, send
 from kprof.cache import location
 from kprof.children import end_with_parent, own_streams
@@ -29,6 +30,7 @@ from kprof.importing.plain_functions import FormError
 MOST = 1 << 28
 """Bytes of an answer that is read."""
 _LOG = "printed"
+_OWN_SECONDS = 300.0
 _PATIENCE = 50
 """Hundredths of a second in which a fork that has answered may end by itself."""
 
@@ -54,6 +56,8 @@ def main() -> None:
         return
     send(answers, {"kind": "ready", "not_checked": asked.not_checked})
     keep_shut = (source.fileno(), answers.fileno())
+    if not interpret:
+        asked = replace(asked, own=_own_work(asked, keep_shut))
     for message in messages:
         send(answers, _served(asked, message, keep_shut, interpret=interpret))
 
@@ -94,10 +98,23 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
     return TrialCase(kernel, message["arch"], message["case"], message["any_python"], message["seed"])
 
 
+def _own_work(asked: TrialCase, keep_shut: tuple[int, ...]) -> Work | None:
+    """What the case's own kernel does, found out in a fork: a compile leaves threads and memory behind."""
+
+    def work() -> Answer:
+        found = candidate.own_work(asked)
+        return {"kind": "work", "work": None if found is None else asdict(found)}, {}
+
+    head, _ = _forked(work, _OWN_SECONDS, keep_shut)
+    known = head.get("work") if head.get("kind") == "work" else None
+    return None if known is None else Work(**known)
+
+
 def _served(
     asked: TrialCase, message: Mapping[str, Any], keep_shut: tuple[int, ...], *, interpret: bool
 ) -> dict[str, Any]:
     folder, parent = Path(message["folder"]), os.getpid()
+    asked = replace(asked, seed=message["seed"])
 
     def work() -> Answer:
         _enter(folder, message)
@@ -114,7 +131,7 @@ def _served(
 
     def judge() -> Answer:
         end_with_parent(parent)
-        return candidate.judged(asked, head["outputs"], blobs), {}
+        return candidate.judged(asked, head["outputs"], blobs, head["knobs"]), {}
 
     found, _ = _forked(judge, message["seconds"], keep_shut)
     return found if found.get("kind") == "checked" else {"kind": "tampered", "why": "its outputs cannot be read"}

@@ -1,5 +1,6 @@
 """Judging candidates in processes that this one starts: see :mod:`kprof.api.live.candidates`."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -50,8 +51,9 @@ class Judges:
         Raises:
             KprofError: the case cannot be used, or this system cannot contain candidates.
         """
+        seed = seed_of(self._head["seed"], text)
         with _folder(text) as folder:
-            reply = self._ask("compile", folder)
+            reply = self._ask("compile", folder, seed)
         if reply["kind"] != "compiled":
             return _failed(reply)
         try:
@@ -59,12 +61,14 @@ class Judges:
             problems, reasons = [str(one) for one in reply["problems"]], [str(one) for one in reply["notes"]]
         except (KeyError, TypeError, ValueError):
             return OracleAnswer("tampered", False, None, None, [], ["its compile gives no answer that can be read"])
+        if reply["implausible"]:
+            return OracleAnswer("implausible", True, None, kernel, [], [str(reply["implausible"]), *reasons])
         if problems:
             return OracleAnswer("failed", True, None, kernel, [], [*problems, "not checked: it cannot be launched"])
         if self._not_checked is not None:
             return OracleAnswer("ok", True, None, kernel, [], [*reasons, f"not checked: {self._not_checked}"])
         with _folder(text) as folder:
-            reply = self._ask("interpret", folder)
+            reply = self._ask("interpret", folder, seed)
         if reply["kind"] == "unchecked":
             return OracleAnswer("ok", True, None, kernel, [], [*reasons, f"not checked: {reply['why']}"])
         if reply["kind"] != "checked":
@@ -75,11 +79,11 @@ class Judges:
         wrong = [f"check {one.name}: {one.reason}" for one in checks if not one.correct]
         return OracleAnswer("wrong" if wrong else "ok", True, not wrong, kernel, checks, [*wrong, *reasons])
 
-    def _ask(self, role: str, folder: Path) -> dict[str, Any]:
+    def _ask(self, role: str, folder: Path, seed: int) -> dict[str, Any]:
         process = self._processes.get(role)
         if process is None:
             process = self._processes[role] = self._started(role)
-        reply = _exchange(process, {"folder": str(folder), **self._limits})
+        reply = _exchange(process, {"folder": str(folder), **self._limits, "seed": seed})
         if reply is None:
             self._end(role)
             return {"kind": "lost", "why": "the process that judged it was killed"}
@@ -115,6 +119,12 @@ class Judges:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
+
+
+def seed_of(seed: int, text: str) -> int:
+    """Return the seed of a candidate's inputs: it follows from the candidate's text, which cannot know it then."""
+    digest = hashlib.sha256(f"{seed}\0{text}".encode(errors="surrogatepass")).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def _environment(role: str) -> dict[str, str]:
