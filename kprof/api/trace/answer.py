@@ -11,6 +11,7 @@ from kprof.api.result import Result
 from kprof.errors import InputError
 
 if TYPE_CHECKING:
+    from kprof.inputs.completeness import Repairs
     from kprof.inputs.torch_profiler.issues import TraceIssue
     from kprof_analyzers.profiles.timeline.files import LeftOut
     from kprof_analyzers.profiles.timeline.occupation import DeviceTime
@@ -32,8 +33,31 @@ class TraceAnswer(Result):
 
     @property
     @abstractmethod
+    def contents(self) -> dict[str, Any]:
+        """The answer as a document, without the judgement of the recording."""
+
+    @property
+    @abstractmethod
+    def conclusion(self) -> str:
+        """The answer in one line, as if the recording were complete."""
+
+    @property
+    def incomplete(self) -> str:
+        """What the recording lacks, what is therefore unknown and the cure; "" for a complete recording."""
+        from kprof.inputs.completeness import headline
+
+        return headline(self.issues)
+
+    @property
     def document(self) -> dict[str, Any]:
         """Everything, as the command writes it with ``--json``."""
+        return {**self.contents, "incomplete": self.incomplete}
+
+    @property
+    def summary(self) -> str:
+        """The answer in one line, behind what the recording lacks."""
+        incomplete = self.incomplete
+        return f"{incomplete}. What is recorded: {self.conclusion}" if incomplete else self.conclusion
 
     @property
     @abstractmethod
@@ -58,7 +82,13 @@ class PerTrace(TraceAnswer):
 
 
 def per_file(
-    step: Callable[..., R], paths: Sequence[Path_], *, jobs: int, scheduler: str | None, **options: Any
+    step: Callable[..., R],
+    paths: Sequence[Path_],
+    *,
+    jobs: int,
+    scheduler: str | None,
+    repairs: "Repairs" = (),
+    **options: Any,
 ) -> "tuple[list[R], list[LeftOut]]":
     """A step's result for each file, and the files in folders that could not be read.
 
@@ -67,6 +97,7 @@ def per_file(
         paths: files and folders.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler instead.
+        repairs: what to leave out or cut in each trace; nothing by default.
         options: further arguments of the step.
 
     Raises:
@@ -74,7 +105,7 @@ def per_file(
     """
     from kprof_analyzers.profiles.timeline.files import Failed, LeftOut, each_file, trace_files
 
-    files = trace_files([Path(path) for path in paths])
+    files = trace_files([Path(path) for path in paths], repairs)
     found: list[R] = []
     missed: list[LeftOut] = []
     for file, result in zip(files, each_file(step, files, jobs=jobs, scheduler=scheduler, **options), strict=True):

@@ -9,6 +9,7 @@ from kprof.api.trace.answer import Path_, PerTrace, device_document, per_file, p
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.steps import Shares
 
 
@@ -23,12 +24,12 @@ class TraceBreakdown(PerTrace):
     traces: "Sequence[Shares]"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace breakdown --json`` writes it."""
         return {"schema": "kprof.trace.breakdown/1", "traces": [_document(one) for one in self.traces]}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How busy the GPUs were, and the largest category."""
         from kprof.reporters.trace_breakdown_text import verdict
 
@@ -77,6 +78,7 @@ def trace_breakdown(
     by_name: bool = False,
     jobs: int = 1,
     scheduler: str | None = None,
+    repairs: "Repairs" = (),
 ) -> TraceBreakdown:
     """Where the GPU's time goes: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
 
@@ -86,6 +88,7 @@ def trace_breakdown(
         by_name: by kernels' names only: bounded memory, whatever the size.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
@@ -94,7 +97,7 @@ def trace_breakdown(
     from kprof_analyzers.profiles.timeline.steps import shares_step
 
     options = {"categories": categories, "by_name": by_name}
-    found, left_out = per_file(shares_step, paths, jobs=jobs, scheduler=scheduler, **options)
+    found, left_out = per_file(shares_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, **options)
     return TraceBreakdown(left_out, found)
 
 

@@ -13,6 +13,7 @@ from kprof.errors import InputError, KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.compare import TraceComparison, TraceSide
     from kprof_analyzers.profiles.timeline.operators.predicted import PredictionComparison
     from kprof_analyzers.profiles.timeline.steps import SteppedKernels
@@ -44,7 +45,7 @@ class TraceDiff(PerTrace):
         return 100 * (result.after_ns / result.before_ns - 1) if result.before_ns else None
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace diff --json`` writes it."""
         result = self.comparison
         return {
@@ -62,7 +63,7 @@ class TraceDiff(PerTrace):
         }
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How much kernel time grew, and by which kernel most; of a prediction, how far it is off."""
         from kprof.reporters import trace_prediction_text
         from kprof.reporters.trace_diff_text import verdict
@@ -134,6 +135,7 @@ def trace_diff(
     tree: 'Literal["modules", "operators", "both"] | None' = None,
     jobs: int = 1,
     scheduler: str | None = None,
+    repairs: "Repairs" = (),
 ) -> TraceDiff:
     """What changed between two runs: before and after, or two batch sizes.
 
@@ -147,6 +149,7 @@ def trace_diff(
         tree: also align the trees of modules, of operators, or of both.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a file is missing or cannot be read, or only one side has modules to align.
@@ -155,9 +158,9 @@ def trace_diff(
     from kprof_analyzers.profiles.timeline.compare import compare
     from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
 
+    reading: Any = {"jobs": jobs, "scheduler": scheduler, "repairs": repairs}
     sides = [
-        per_file(stepped_kernels_step, [path], jobs=jobs, scheduler=scheduler, categories=categories, tree=tree)
-        for path in (before, after)
+        per_file(stepped_kernels_step, [path], **reading, categories=categories, tree=tree) for path in (before, after)
     ]
     (old, _), (new, _) = sides
     result = compare(_side(before, old), _side(after, new))
@@ -203,9 +206,12 @@ def _prediction(before: Path_, after: Path_, jobs: int, scheduler: str | None) -
 
 def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
     """One trace, or the traces of a folder taken together."""
+    from kprof.inputs.completeness import KERNEL_TIMES, STEPS, cannot_tell
     from kprof_analyzers.profiles.timeline.compare import TraceSide
 
-    cut = any(issue.kind == "cut-off" for one in found for issue in one.issues)
     # Of several files each must mark its steps.
     steps = sum(one.steps for one in found) if all(one.steps for one in found) else 0
-    return TraceSide(os.fspath(path), [kernel for one in found for kernel in one.kernels], steps, cut)
+    # Only what a step launched counts where steps are marked.
+    needed = STEPS if steps else KERNEL_TIMES
+    incomplete = cannot_tell((issue for one in found for issue in one.issues), (needed,))
+    return TraceSide(os.fspath(path), [kernel for one in found for kernel in one.kernels], steps, incomplete)

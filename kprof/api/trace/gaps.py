@@ -9,6 +9,7 @@ from kprof.api.trace.answer import Path_, PerTrace, all_rows, per_file
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.steps import Idle
 
 
@@ -23,12 +24,12 @@ class TraceGaps(PerTrace):
     traces: "Sequence[Idle]"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace gaps --json`` writes it."""
         return {"schema": "kprof.trace.gaps/1", "traces": self.traces}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How many gaps, and their commonest cause."""
         from kprof.reporters.trace_gaps_text import verdict
 
@@ -53,6 +54,7 @@ def trace_gaps(
     categories: str | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
+    repairs: "Repairs" = (),
 ) -> TraceGaps:
     """The largest gaps between GPU activities, and the stretches where launching cannot keep up.
 
@@ -66,6 +68,7 @@ def trace_gaps(
         categories: a TOML file with rules of your own, read before those that come with kprof.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
@@ -74,5 +77,5 @@ def trace_gaps(
     from kprof_analyzers.profiles.timeline.steps import gaps_step
 
     options = {"categories": categories, "at_least_ns": round(at_least_us * 1000), "limit": all_rows(limit)}
-    found, left_out = per_file(gaps_step, paths, jobs=jobs, scheduler=scheduler, **options)
+    found, left_out = per_file(gaps_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, **options)
     return TraceGaps(left_out, found)

@@ -11,6 +11,7 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof.targets.target import TargetLike
     from kprof.tuning.search_result import Progress
     from kprof_analyzers.profiles.measured.launches import TargetLaunch
@@ -31,13 +32,13 @@ class TraceOps(PerTrace):
     targets: "Sequence[TargetLaunch] | None" = None
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace ops --json`` writes it."""
         found = {} if self.targets is None else {"targets": self.targets}
         return {"schema": "kprof.trace.ops/1", "traces": self.traces, **found}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How much time is lost against the limits, and where most; of targets, what a search would give back."""
         from kprof.reporters.trace_ops_text import verdict
         from kprof.reporters.trace_targets_text import verdict as of_targets
@@ -69,6 +70,7 @@ def trace_ops(
     arch: str | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
+    repairs: "Repairs" = (),
     targets: "TargetLike | Sequence[TargetLike]" = (),
     tune: bool = False,
     config: Values | None = None,
@@ -91,6 +93,7 @@ def trace_ops(
         arch: the product, where the trace does not name its GPU.
         jobs: processes that read, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
         targets: kernels, as for :func:`kprof.analyze`, whose launches get the model's time next to the measured one.
         tune: search their configurations on all cores: what the best one is predicted to give back.
         config: knobs that the targets were launched with, where they are not the kernel's own.
@@ -123,10 +126,12 @@ def trace_ops(
     wanted = TracedTargets(given, options, grid, tune, {"space": space, "budget": budget})
     wanted.check()
     if not given:
-        found, left_out = per_file(steps.operators_step, paths, jobs=jobs, scheduler=scheduler, gpu=arch)
+        found, left_out = per_file(
+            steps.operators_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, gpu=arch
+        )
         return TraceOps(left_out, found)
     step = steps.operators_and_launches_step
-    both, left_out = per_file(step, paths, jobs=jobs, scheduler=scheduler, gpu=arch)
+    both, left_out = per_file(step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, gpu=arch)
     launches = wanted.launches([shapes for _, shapes in both], arch, progress)
     return TraceOps(left_out, [table for table, _ in both], launches)
 

@@ -10,6 +10,7 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof.inputs.torch_profiler.issues import TraceIssue
     from kprof_analyzers.profiles.timeline.critical_path import CriticalPath
 
@@ -30,12 +31,12 @@ class TracePath(TraceAnswer):
         return [issue for path in {one.info.path: one for one in self.paths}.values() for issue in path.issues]
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace path --json`` writes it."""
         return {"schema": "kprof.trace.path/1", "paths": self.paths}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How long the paths are, and what takes most of them."""
         from kprof.reporters.trace_path_text import verdict
 
@@ -58,7 +59,7 @@ class TracePath(TraceAnswer):
         return struct_frame(kinds[table], rows, ("path", "rank"))
 
 
-def trace_path(*paths: Path_, jobs: int = 1, scheduler: str | None = None) -> TracePath:
+def trace_path(*paths: Path_, jobs: int = 1, scheduler: str | None = None, repairs: "Repairs" = ()) -> TracePath:
     """What decides how long a run takes, followed back from the end of the last GPU activity of each rank.
 
     An activity waited for the one before it on its stream, for its launch, or for another stream, whichever was ready
@@ -68,11 +69,12 @@ def trace_path(*paths: Path_, jobs: int = 1, scheduler: str | None = None) -> Tr
         paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
     """
     from kprof_analyzers.profiles.timeline.steps import path_step
 
-    found, left_out = per_file(path_step, paths, jobs=jobs, scheduler=scheduler)
+    found, left_out = per_file(path_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs)
     return TracePath(left_out, [path for one in found for path in one])

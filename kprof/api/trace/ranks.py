@@ -9,8 +9,12 @@ from kprof.api.trace.answer import Path_, TraceAnswer, all_rows, device_document
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof.inputs.torch_profiler.issues import TraceIssue
     from kprof_analyzers.profiles.timeline.ranks import RankPart, RankReport
+
+
+LAST_RANK = "the rank that the others wait for"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,10 +32,15 @@ class TraceRanks(TraceAnswer):
     @property
     def issues(self) -> "list[TraceIssue]":
         """What was met while reading, trace by trace."""
-        return [issue for part in self.parts for issue in part.issues]
+        from kprof.inputs.completeness import missing_ranks
+        from kprof.inputs.torch_profiler.issues import TraceIssue
+
+        found = [issue for part in self.parts for issue in part.issues]
+        missing = missing_ranks(self.report.world_size, {device.rank for device in self.report.devices})
+        return [*found, TraceIssue("missing-ranks", missing, unknown=(LAST_RANK,))] if missing else found
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace ranks --json`` writes it."""
         report = self.report
         return {
@@ -50,7 +59,7 @@ class TraceRanks(TraceAnswer):
         }
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """The skew, and the rank that the others wait for."""
         from kprof.reporters.trace_ranks_text import verdict
 
@@ -75,7 +84,12 @@ class TraceRanks(TraceAnswer):
 
 
 def trace_ranks(
-    *paths: Path_, limit: int = 0, categories: str | None = None, jobs: int = 1, scheduler: str | None = None
+    *paths: Path_,
+    limit: int = 0,
+    categories: str | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    repairs: "Repairs" = (),
 ) -> TraceRanks:
     """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
 
@@ -88,6 +102,7 @@ def trace_ranks(
         categories: a TOML file with rules of your own, read before those that come with kprof.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
@@ -96,5 +111,5 @@ def trace_ranks(
     from kprof_analyzers.profiles.timeline.ranks import compare_ranks
     from kprof_analyzers.profiles.timeline.steps import rank_step
 
-    parts, left_out = per_file(rank_step, paths, jobs=jobs, scheduler=scheduler, categories=categories)
+    parts, left_out = per_file(rank_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, categories=categories)
     return TraceRanks(left_out, compare_ranks(parts, limit=all_rows(limit)), parts)

@@ -9,6 +9,7 @@ from kprof.api.trace.answer import Path_, PerTrace, per_file
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.profiler_steps import StepTable
 
 
@@ -23,12 +24,12 @@ class TraceSteps(PerTrace):
     traces: "Sequence[StepTable]"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace steps --json`` writes it."""
         return {"schema": "kprof.trace.steps/1", "traces": self.traces}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How many steps of each phase, their median, and how many are slow or cut."""
         from kprof.reporters.trace_steps_text import verdict
 
@@ -45,7 +46,7 @@ class TraceSteps(PerTrace):
         return struct_frame(ProfilerStep, rows, ("path",))
 
 
-def trace_steps(*paths: Path_, jobs: int = 1, scheduler: str | None = None) -> TraceSteps:
+def trace_steps(*paths: Path_, jobs: int = 1, scheduler: str | None = None, repairs: "Repairs" = ()) -> TraceSteps:
     """Kernels by the step that launched them.
 
     A step is what torch.profiler's schedule marks (``ProfilerStep#7``) or a batch that vLLM or SGLang marks. It is slow
@@ -55,11 +56,12 @@ def trace_steps(*paths: Path_, jobs: int = 1, scheduler: str | None = None) -> T
         paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
     """
     from kprof_analyzers.profiles.timeline.steps import step_times_step
 
-    found, left_out = per_file(step_times_step, paths, jobs=jobs, scheduler=scheduler)
+    found, left_out = per_file(step_times_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs)
     return TraceSteps(left_out, found)

@@ -12,6 +12,7 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.streaming import FileSummary as Sums
 
 TABLE_FORMATS = ("parquet", "csv", "json")
@@ -32,7 +33,7 @@ class TraceSummary(PerTrace):
     paths: Sequence[Path]
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof ingest trace --json`` writes it."""
         import msgspec
 
@@ -43,7 +44,7 @@ class TraceSummary(PerTrace):
         return {"schema": "kprof.trace.summary/1", "traces": traces, "left_out": [*self.left_out, *others]}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How much was read, and what was lost."""
         from kprof.reporters.trace_summary_text import verdict
 
@@ -142,7 +143,11 @@ class TraceSummary(PerTrace):
 
 
 def trace_summary(
-    *paths: Path_, categories: str | None = None, jobs: int = 1, scheduler: str | None = None
+    *paths: Path_,
+    categories: str | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    repairs: "Repairs" = (),
 ) -> TraceSummary:
     """Read traces of any size in bounded memory, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
 
@@ -151,6 +156,7 @@ def trace_summary(
         categories: a TOML file with rules of your own, read before those that come with kprof.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
@@ -160,7 +166,9 @@ def trace_summary(
     from kprof_analyzers.profiles.timeline.steps import summary_step
 
     given = [Path(path) for path in paths]
-    found, left_out = per_file(summary_step, given, jobs=jobs, scheduler=scheduler, categories=categories)
+    found, left_out = per_file(
+        summary_step, given, jobs=jobs, scheduler=scheduler, repairs=repairs, categories=categories
+    )
     return TraceSummary(left_out, found, other_files(given), given)
 
 

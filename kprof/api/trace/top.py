@@ -10,6 +10,7 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.steps import Kernels
 
 
@@ -24,12 +25,12 @@ class TraceTop(PerTrace):
     traces: "Sequence[Kernels]"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace top --json`` writes it."""
         return {"schema": "kprof.trace.top/1", "traces": self.traces}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How many kernels, and the one that takes most."""
         from kprof.reporters.trace_top_text import verdict
 
@@ -52,7 +53,13 @@ class TraceTop(PerTrace):
         return struct_frame(kinds[table], rows, ("path",))
 
 
-def trace_top(*paths: Path_, categories: str | None = None, jobs: int = 1, scheduler: str | None = None) -> TraceTop:
+def trace_top(
+    *paths: Path_,
+    categories: str | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    repairs: "Repairs" = (),
+) -> TraceTop:
     """Which kernels, and which operators, take the time.
 
     Args:
@@ -60,6 +67,7 @@ def trace_top(*paths: Path_, categories: str | None = None, jobs: int = 1, sched
         categories: a TOML file with rules of your own, read before those that come with kprof.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
@@ -67,5 +75,7 @@ def trace_top(*paths: Path_, categories: str | None = None, jobs: int = 1, sched
     """
     from kprof_analyzers.profiles.timeline.steps import kernels_step
 
-    found, left_out = per_file(kernels_step, paths, jobs=jobs, scheduler=scheduler, categories=categories)
+    found, left_out = per_file(
+        kernels_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, categories=categories
+    )
     return TraceTop(left_out, found)

@@ -9,6 +9,7 @@ from kprof.api.trace.answer import Path_, PerTrace, per_file
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.tree import TimeTree, TreeNode
 
 
@@ -23,12 +24,12 @@ class TraceTree(PerTrace):
     traces: "Sequence[TimeTree]"
 
     @property
-    def document(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Everything, as ``kprof trace tree --json`` writes it."""
         return {"schema": "kprof.trace.tree/1", "traces": self.traces}
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How much time, and down to where most of it goes."""
         from kprof.reporters.trace_tree_text import verdict
 
@@ -55,6 +56,7 @@ def trace_tree(
     each: bool = False,
     jobs: int = 1,
     scheduler: str | None = None,
+    repairs: "Repairs" = (),
 ) -> TraceTree:
     """Where in the model the GPU's time goes.
 
@@ -67,13 +69,14 @@ def trace_tree(
         each: modules of one class apart, not put together.
         jobs: processes, 0 for one a core.
         scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
 
     Raises:
         InputError: a named file is missing or cannot be read, or none in a folder can.
     """
     from kprof_analyzers.profiles.timeline.steps import tree_step
 
-    found, left_out = per_file(tree_step, paths, jobs=jobs, scheduler=scheduler, by=by, each=each)
+    found, left_out = per_file(tree_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, by=by, each=each)
     return TraceTree(left_out, found)
 
 

@@ -6,7 +6,13 @@ import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import CategoriesOption, PathsArgument, SchedulerOption, answer
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    PathsArgument,
+    SchedulerOption,
+    answer,
+    repair_options,
+)
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -14,6 +20,7 @@ HELP = "PyTorch profiler traces and Proton profiles: summary, tables, other view
 
 
 @format_options("trace")
+@repair_options
 def command(
     paths: PathsArgument,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Write tables here.", metavar="DIR")] = None,
@@ -28,6 +35,7 @@ def command(
     categories: CategoriesOption = None,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -42,7 +50,7 @@ def command(
     from kprof.reporters.trace_summary_text import lines
 
     check_format(form)
-    found = trace_summary(*paths, categories=categories, jobs=jobs, scheduler=scheduler)
+    found = trace_summary(*paths, categories=categories, jobs=jobs, scheduler=scheduler, repairs=repairs)
     if output is not None:
         for said in found.write_tables(output, file_format=form, stacks=stacks, jobs=jobs, scheduler=scheduler):
             log(said)

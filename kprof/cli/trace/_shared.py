@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._option_groups import option, option_group
 from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log
 
@@ -15,6 +16,32 @@ if TYPE_CHECKING:
     from kprof.reporters.outputs import Outputs
 
 _SHOWN = 4
+
+repair_options = option_group(
+    "repairs",
+    [
+        option(
+            "exclude_warm_up",
+            Annotated[
+                bool,
+                typer.Option(
+                    "--exclude-warm-up",
+                    help="Leave out what was launched before the recording began; it counts otherwise.",
+                ),
+            ],
+            False,
+        ),
+        option(
+            "cap_durations",
+            Annotated[
+                bool, typer.Option("--cap-durations", help="Cut impossible durations at their stream's next start.")
+            ],
+            False,
+        ),
+    ],
+    lambda given: tuple(name.replace("_", "-") for name, value in given.items() if value),
+)
+"""Give a command the options that repair a recording."""
 
 
 class Levels(str, Enum):

@@ -6,7 +6,14 @@ import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import CategoriesOption, PathsArgument, PictureOption, SchedulerOption, answer
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    PathsArgument,
+    PictureOption,
+    SchedulerOption,
+    answer,
+    repair_options,
+)
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -14,6 +21,7 @@ HELP = "GPU time by category; busy, idle and exposed communication."
 
 
 @format_options("trace")
+@repair_options
 def command(
     paths: PathsArgument,
     categories: CategoriesOption = None,
@@ -25,6 +33,7 @@ def command(
     timeline: Annotated[bool, typer.Option("--timeline", help="The picture is utilisation over time.")] = False,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -37,7 +46,9 @@ def command(
     from kprof.api.trace.breakdown import trace_breakdown
     from kprof.reporters.trace_breakdown_text import lines
 
-    found = trace_breakdown(*paths, categories=categories, by_name=by_name, jobs=jobs, scheduler=scheduler)
+    found = trace_breakdown(
+        *paths, categories=categories, by_name=by_name, jobs=jobs, scheduler=scheduler, repairs=repairs
+    )
     several = len(found.traces) > 1
     if picture is not None:
         found.draw(picture, bars=bars, timeline=timeline)

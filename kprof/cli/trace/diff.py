@@ -7,7 +7,15 @@ import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import CategoriesOption, Levels, LimitOption, PictureOption, SchedulerOption, answer
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    Levels,
+    LimitOption,
+    PictureOption,
+    SchedulerOption,
+    answer,
+    repair_options,
+)
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -15,6 +23,7 @@ HELP = "Two traces compared, kernel by kernel; or a measured one with a predicte
 
 
 @format_options("trace")
+@repair_options
 def command(
     before: Annotated[Path, typer.Argument(help="The trace to compare with.")],
     after: Annotated[Path, typer.Argument(help="The trace in question.")],
@@ -29,6 +38,7 @@ def command(
     picture: PictureOption = None,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -47,7 +57,13 @@ def command(
     from kprof.reporters.trace_diff_text import lines
 
     found = trace_diff(
-        before, after, categories=categories, tree=None if tree is None else tree.value, jobs=jobs, scheduler=scheduler
+        before,
+        after,
+        categories=categories,
+        tree=None if tree is None else tree.value,
+        jobs=jobs,
+        scheduler=scheduler,
+        repairs=repairs,
     )
     if picture is not None:
         found.draw(picture)

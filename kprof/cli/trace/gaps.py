@@ -6,13 +6,21 @@ import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import CategoriesOption, LimitOption, PathsArgument, SchedulerOption, answer
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    LimitOption,
+    PathsArgument,
+    SchedulerOption,
+    answer,
+    repair_options,
+)
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Idle stretches of the GPU, their cause, and what the CPU did."
 
 
 @format_options("trace")
+@repair_options
 def command(
     paths: PathsArgument,
     at_least: Annotated[float, typer.Option("--at-least", help="Leave out gaps shorter than this, in us.", min=0)] = 0,
@@ -20,6 +28,7 @@ def command(
     categories: CategoriesOption = None,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -33,6 +42,14 @@ def command(
     from kprof.api.trace.gaps import trace_gaps
     from kprof.reporters.trace_gaps_text import lines
 
-    found = trace_gaps(*paths, at_least_us=at_least, limit=limit, categories=categories, jobs=jobs, scheduler=scheduler)
+    found = trace_gaps(
+        *paths,
+        at_least_us=at_least,
+        limit=limit,
+        categories=categories,
+        jobs=jobs,
+        scheduler=scheduler,
+        repairs=repairs,
+    )
     several = len(found.traces) > 1
     answer(found, lambda: [row for one in found.traces for row in lines(one, several=several)], outputs, quiet=quiet)

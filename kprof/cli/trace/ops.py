@@ -11,7 +11,13 @@ from kprof.cli._compile_options import NO_OPTIONS, compile_options
 from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import LimitOption, PathsArgument, SchedulerOption, answer
+from kprof.cli.trace._shared import (
+    LimitOption,
+    PathsArgument,
+    SchedulerOption,
+    answer,
+    repair_options,
+)
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Operators by shape: TFLOP/s, TB/s, and the time lost against the GPU's limits."
@@ -20,6 +26,7 @@ _OTHERS = ("arch", "all_configs", "env", "passes", "grid", "counters", "trace", 
 
 
 @format_options("trace")
+@repair_options
 @compile_options(without=_OTHERS)
 def command(
     paths: PathsArgument,
@@ -55,6 +62,7 @@ def command(
     limit: LimitOption = 20,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -86,6 +94,7 @@ def command(
             arch=arch,
             jobs=jobs,
             scheduler=scheduler,
+            repairs=repairs,
             targets=target,
             tune=tune,
             grid=grid,

@@ -2,18 +2,26 @@
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import LimitOption, PathsArgument, SchedulerOption, answer
+from kprof.cli.trace._shared import (
+    LimitOption,
+    PathsArgument,
+    SchedulerOption,
+    answer,
+    repair_options,
+)
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Steps: kernels and time of each, prefill and decode apart, the slow ones."
 
 
 @format_options("trace")
+@repair_options
 def command(
     paths: PathsArgument,
     limit: LimitOption = 20,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -27,7 +35,7 @@ def command(
     from kprof.api.trace.steps import trace_steps
     from kprof.reporters.trace_steps_text import lines
 
-    found = trace_steps(*paths, jobs=jobs, scheduler=scheduler)
+    found = trace_steps(*paths, jobs=jobs, scheduler=scheduler, repairs=repairs)
     several = len(found.traces) > 1
     answer(
         found, lambda: [row for one in found.traces for row in lines(one, limit, several=several)], outputs, quiet=quiet

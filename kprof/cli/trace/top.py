@@ -6,13 +6,21 @@ import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import CategoriesOption, LimitOption, PathsArgument, SchedulerOption, answer
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    LimitOption,
+    PathsArgument,
+    SchedulerOption,
+    answer,
+    repair_options,
+)
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Kernels and operators by GPU time."
 
 
 @format_options("trace")
+@repair_options
 def command(
     paths: PathsArgument,
     operators: Annotated[bool, typer.Option("--operators", help="CPU operators by the GPU time they launch.")] = False,
@@ -21,6 +29,7 @@ def command(
     categories: CategoriesOption = None,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -31,7 +40,7 @@ def command(
     from kprof.api.trace.top import trace_top
     from kprof.reporters.trace_top_text import Rows, lines
 
-    found = trace_top(*paths, categories=categories, jobs=jobs, scheduler=scheduler)
+    found = trace_top(*paths, categories=categories, jobs=jobs, scheduler=scheduler, repairs=repairs)
     rows: Rows = "operators" if operators else "triton" if triton else "kernels"
     several = len(found.traces) > 1
     answer(

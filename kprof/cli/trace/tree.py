@@ -6,13 +6,14 @@ import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
-from kprof.cli.trace._shared import Levels, PathsArgument, SchedulerOption, answer
+from kprof.cli.trace._shared import Levels, PathsArgument, SchedulerOption, answer, repair_options
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "GPU time as a tree of nn.Modules and operators."
 
 
 @format_options("trace")
+@repair_options
 def command(
     paths: PathsArgument,
     by: Annotated[Levels, typer.Option("--by", help="What the tree is made of.")] = Levels.modules,
@@ -23,6 +24,7 @@ def command(
     ] = 1.0,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
+    repairs: tuple[str, ...] = (),
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
@@ -37,7 +39,7 @@ def command(
     from kprof.api.trace.tree import trace_tree
     from kprof.reporters.trace_tree_text import lines
 
-    found = trace_tree(*paths, by=by.value, each=each, jobs=jobs, scheduler=scheduler)
+    found = trace_tree(*paths, by=by.value, each=each, jobs=jobs, scheduler=scheduler, repairs=repairs)
     several = len(found.traces) > 1
     answer(
         found,

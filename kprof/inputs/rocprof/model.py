@@ -182,6 +182,8 @@ class ProfileIssue:
         record: 1-based number of the data record (the header is not counted), when there is one.
         count: how many records it concerns.
         excerpt: the beginning of the offending text.
+        unknown: numbers that cannot be known because of it.
+        cure: what makes them known.
     """
 
     kind: str
@@ -191,6 +193,8 @@ class ProfileIssue:
     record: int | None = None
     count: int = 1
     excerpt: str | None = None
+    unknown: tuple[str, ...] = ()
+    cure: str = ""
 
 
 Columns = dict[str, Any]

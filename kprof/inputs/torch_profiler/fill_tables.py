@@ -37,7 +37,7 @@ def add_gpu(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
         kind=[event.kind for event in events],
         device=_first_known(of.integers("device"), of.event["pid"]),
         stream=_first_known(of.integers("stream"), of.event["tid"]),
-        correlation=of.integers("correlation"),
+        correlation=of.correlations(),
         external_id=of.external_ids(),
         workgroup_size=of.sizes("block"),
         grid_as_written=of.sizes("grid"),
@@ -70,7 +70,7 @@ def add_launches(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
         len(events),
         **of.common(),
         thread=integers(of.event["tid"]),
-        correlation=of.integers("correlation"),
+        correlation=of.correlations(),
         external_id=of.external_ids(),
         grid=of.sizes("grid"),
         block=of.sizes("block"),
@@ -153,6 +153,11 @@ class _Fields:
         """Values as text."""
         values = self.arguments[field]
         return None if _empty(values) else values if set(map(type, values)) <= _TEXT else list(map(text, values))
+
+    def correlations(self) -> Integers:
+        """Zero stands for "none"."""
+        ids = self.integers("correlation")
+        return ids if ids is None or 0 not in ids else [number or None for number in ids]
 
     def external_ids(self) -> Integers:
         """Zero is what 2021's traces write for "none"."""

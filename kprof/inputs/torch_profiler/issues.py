@@ -13,6 +13,8 @@ class TraceIssue(msgspec.Struct, frozen=True):
         place: where it was met first: ``byte 4096`` of the uncompressed text, or an event's name.
         count: how many times.
         lost: events that are therefore missing from every table and sum.
+        unknown: numbers that cannot be known because of it, such as ``busy``.
+        cure: the setting, version or option that makes them known.
     """
 
     kind: str
@@ -21,6 +23,8 @@ class TraceIssue(msgspec.Struct, frozen=True):
     place: str | None = None
     count: int = 1
     lost: int = 0
+    unknown: tuple[str, ...] = ()
+    cure: str = ""
 
     def __str__(self) -> str:
         """``path, byte 12: message (3 times)``."""
@@ -36,20 +40,38 @@ class IssueLog:
         self._path = path
         self._by_kind: dict[str, TraceIssue] = {}
 
-    def add(self, kind: str, message: str, *, place: str | None = None, count: int = 1, lost: int = 0) -> None:
+    def add(
+        self,
+        kind: str,
+        message: str,
+        *,
+        place: str | None = None,
+        count: int = 1,
+        lost: int = 0,
+        unknown: tuple[str, ...] = (),
+        cure: str = "",
+    ) -> None:
         """Note trouble; the first message and place of a kind are kept, the rest is counted."""
         if count <= 0:
             return
         seen = self._by_kind.get(kind)
         if seen is None:
-            self._by_kind[kind] = TraceIssue(kind, message, self._path, place, count, lost)
+            self._by_kind[kind] = TraceIssue(kind, message, self._path, place, count, lost, unknown, cure)
         else:
             self._by_kind[kind] = msgspec.structs.replace(seen, count=seen.count + count, lost=seen.lost + lost)
 
     def extend(self, issues: "tuple[TraceIssue, ...]") -> None:
         """Take over issues that another log has collected for the same file."""
         for issue in issues:
-            self.add(issue.kind, issue.message, place=issue.place, count=issue.count, lost=issue.lost)
+            self.add(
+                issue.kind,
+                issue.message,
+                place=issue.place,
+                count=issue.count,
+                lost=issue.lost,
+                unknown=issue.unknown,
+                cure=issue.cure,
+            )
 
     def all(self) -> tuple[TraceIssue, ...]:
         """In the order in which the kinds were first met."""

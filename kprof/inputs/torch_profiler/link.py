@@ -58,28 +58,21 @@ def link(trace: LinkedTrace, log: IssueLog) -> None:
     if link_columns.is_worth_it(trace):
         link_columns.nest(trace)
         _forward(trace)
-        (repeated, number), unlaunched = link_columns.link_activities(trace)
+        repeated, number = link_columns.link_activities(trace)
     else:
         _nest(trace)
         _forward(trace)
-        (repeated, number), unlaunched = _link_activities(trace)
+        repeated, number = _link_activities(trace)
     log.add(
         "duplicate-correlation",
         "a correlation id stands on several API calls; the last call before the kernel's start was taken",
         place=f"correlation {number}",
         count=repeated,
     )
-    if unlaunched and len(trace.launches):
-        log.add(
-            "no-launch",
-            f"{unlaunched:,} of {len(trace.activities):,} GPU activities have no launch in the trace: "
-            "it began while work was in flight",
-            count=1,
-        )
 
 
-def _link_activities(trace: LinkedTrace) -> tuple[tuple[int, int], int]:
-    """Launches and operators of activities; repeated correlation ids with the first, and activities without launch."""
+def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
+    """Fill in launches and operators of activities; return the number of repeated correlation ids and the first."""
     launches, operators, activities = trace.launches, trace.operators, trace.activities
     starts = launches.numbers("start_ns").data
     by_correlation = _Lookup(launches, "correlation", sorted(range(len(launches)), key=starts.__getitem__))
@@ -97,12 +90,10 @@ def _link_activities(trace: LinkedTrace) -> tuple[tuple[int, int], int]:
         activities.numbers("start_ns").data,
         strict=True,
     )
-    unlaunched = 0
     for index, (rank, correlation, external, start) in enumerate(rows):
         launch = operator = -1
         if correlation != NOTHING:
             launch = _last_before(by_correlation.rows(rank, correlation), starts, start)
-            unlaunched += launch < 0
         if launch >= 0:
             counts[launch] += 1
             operator = of_launch[launch]
@@ -110,7 +101,7 @@ def _link_activities(trace: LinkedTrace) -> tuple[tuple[int, int], int]:
         if operator < 0 and external != NOTHING:
             operator = next(iter(by_external.rows(rank, external)), -1)
         launch_column[index], operator_column[index] = launch, operator
-    return by_correlation.repeated(), unlaunched
+    return by_correlation.repeated()
 
 
 def _last_before(rows: "array[int]", starts: "array[int]", moment: int) -> int:

@@ -132,8 +132,8 @@ class Rows:
         return len(again), int(again[0]) if len(again) else 0
 
 
-def link_activities(trace: LinkedTrace) -> tuple[tuple[int, int], int]:
-    """Launches and operators of activities; repeated correlation ids with the first, and activities without launch."""
+def link_activities(trace: LinkedTrace) -> tuple[int, int]:
+    """Fill in launches and operators of activities; return the number of repeated correlation ids and the first."""
     import numpy as np
 
     launches, activities = trace.launches, trace.activities
@@ -163,7 +163,7 @@ def link_activities(trace: LinkedTrace) -> tuple[tuple[int, int], int]:
     words, names = launches.words("name").words, codes(launches.words("name").data)
     graph = np.array([text is not None and "GraphLaunch" in text for text in words], dtype=bool)
     codes(flags.data)[known] = np.where(graph[names[launch[known]]], in_graph, plain)
-    return by_correlation.repeated(), int(((correlations != NOTHING) & ~known).sum())
+    return by_correlation.repeated()
 
 
 def _by_external_id(trace: LinkedTrace, operator: "Numbers", externals: "Numbers") -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from kprof.errors import InputError
+from kprof.inputs.completeness import judge
 from kprof.inputs.garbage_collection import paused
 from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.fill_tables import (
@@ -226,7 +227,7 @@ class _Loading:
         drop_implausible(trace, self._log)
         link(trace, self._log)
         settle_grids(trace, self._log)
-        note_oddities(trace, self._log)
+        judge(trace, self._log, overlapping=note_oddities(trace, self._log))
         ranks = trace.activities.numbers("rank").distinct() | trace.operators.numbers("rank").distinct()
         trace.info.ranks = sorted(ranks) or [rank or 0]
         trace.info.events = reader.events_read
@@ -261,7 +262,7 @@ def _activity(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tup
         device if device is not None else integer(event.pid),
         stream if stream is not None else integer(event.tid),
         *times,
-        correlation=integer(args.correlation),
+        correlation=integer(args.correlation) or None,
         external_id=_external_id(args),
         workgroup_size=size_from(args.block),
         grid_as_written=size_from(args.grid),
@@ -282,7 +283,7 @@ def _launch(event: FullEvent, args: FullArgs, rank: int, times: tuple[int, int])
         rank,
         integer(event.tid),
         *times,
-        integer(args.correlation),
+        integer(args.correlation) or None,
         _external_id(args),
         grid=size_from(args.grid),
         block=size_from(args.block),

@@ -60,7 +60,7 @@ _MOST_RANKS = 1 << 31
 
 # A merged trace sets the processes of rank r off by r times this.
 RANK_OFFSET = 100_000_000
-_RANK_IN_NAME = re.compile(r"(?:rank|worker|gpu|device)[-_.]?([0-9]{1,9})", re.IGNORECASE)
+_RANK_IN_NAME = re.compile(r"(?:rank|worker|gpu|device|(?<![a-z])tp)[-_.]?([0-9]{1,9})", re.IGNORECASE)
 _STREAM_NUMBER = re.compile(r"(?<!\d)(\d{1,18})\s*$")
 
 

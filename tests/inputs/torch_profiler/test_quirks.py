@@ -102,7 +102,7 @@ def test_quirk_25_kernels_without_launch_overlaps_and_disorder(tmp_path, kineto)
     trace = load(builder.write(tmp_path / "t.json"))
 
     assert {a.name: a.launch >= 0 for a in trace.activities} == {"late": True, "early": False, "over": False}
-    assert {"no-launch", "overlap-in-stream"} <= kinds(trace)
+    assert {"warm-up", "overlap-in-stream"} <= kinds(trace)
 
 
 def test_quirk_26_traces_of_2021(tmp_path, kineto):

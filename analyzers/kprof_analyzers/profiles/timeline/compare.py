@@ -47,12 +47,12 @@ class TraceComparison(msgspec.Struct, frozen=True):
 
 
 class TraceSide(msgspec.Struct, frozen=True):
-    """One of the traces that are compared: its kernels, its steps, and whether a part of it is missing."""
+    """One of the traces that are compared: its kernels, its steps, and why its recording is incomplete."""
 
     name: str
     kernels: list[KernelTime]
     steps: int = 0
-    cut_off: bool = False
+    incomplete: str = ""
 
 
 def compare(before: TraceSide, after: TraceSide) -> TraceComparison:
@@ -98,8 +98,10 @@ def _of_a_step(kernel: KernelTime, steps: int) -> _OfAStep:
 
 def _why_not(before: TraceSide, after: TraceSide) -> str:
     for side in (before, after):
-        if side.cut_off:
-            return f"{side.name} is cut off"
+        if side.incomplete:
+            return f"{side.name}: {side.incomplete}"
+        if not side.kernels:
+            return f"{side.name} has no kernels"
     if bool(before.steps) != bool(after.steps):
         with_steps, without = (before, after) if before.steps else (after, before)
         return f"{with_steps.name} has {with_steps.steps} steps and {without.name} marks none"

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from kprof.errors import InputError, KprofError
+from kprof.inputs.completeness import Repairs, repaired
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
@@ -21,11 +22,15 @@ Kind = Literal["kineto", "proton", "tables"]
 
 
 class TraceFile(msgspec.Struct, frozen=True):
-    """A file, or a directory of tables, and what it is; ``found`` when it came from a folder, not by name."""
+    """A file, or a directory of tables, and what it is; ``found`` when it came from a folder, not by name.
+
+    ``repairs`` are done once it is read.
+    """
 
     path: str
     kind: Kind
     found: bool = False
+    repairs: Repairs = ()
 
 
 class LeftOut(msgspec.Struct, frozen=True):
@@ -42,7 +47,7 @@ class Failed(msgspec.Struct, frozen=True):
     message: str
 
 
-def trace_files(paths: Sequence[Path]) -> list[TraceFile]:
+def trace_files(paths: Sequence[Path], repairs: Repairs = ()) -> list[TraceFile]:
     """Files as given, folders searched for traces.
 
     Raises:
@@ -64,7 +69,7 @@ def trace_files(paths: Sequence[Path]) -> list[TraceFile]:
             result.update({f.path: f for f in inside})
         else:
             result[str(path)] = TraceFile(str(path), "proton" if is_proton(path) else "kineto")
-    return list(result.values())
+    return [msgspec.structs.replace(file, repairs=repairs) for file in result.values()]
 
 
 def other_files(paths: Sequence[Path]) -> list[str]:
@@ -106,8 +111,8 @@ def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, r
     if file.kind == "proton":
         raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
     if file.kind == "tables":
-        return read_tables(Path(file.path))
-    return load(file.path, stacks=stacks, details=details, rank=rank)
+        return repaired(read_tables(Path(file.path)), file.repairs)
+    return repaired(load(file.path, stacks=stacks, details=details, rank=rank), file.repairs)
 
 
 class FileStep(msgspec.Struct, frozen=True):

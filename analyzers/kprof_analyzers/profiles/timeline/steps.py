@@ -86,14 +86,14 @@ class WrittenTables(msgspec.Struct, frozen=True):
 def summary_step(file: TraceFile, categories: str | None = None) -> FileSummary:
     """Sums in bounded memory. Proton profiles and directories of tables are summed from their rows."""
     rules = load_categories(categories)
-    if file.kind == "kineto":
+    if file.kind == "kineto" and not file.repairs:
         return summarise(file.path, rules)
     found = kernels_step(file, categories)
     rows = [NameTime(k.name, k.category, k.count, k.total_ns, k.min_ns, k.max_ns) for k in found.kernels]
     totals: Counter[str] = Counter()
     for row in rows:
         totals[row.category] += row.total_ns
-    devices = shares_step(file, categories).breakdown.devices if file.kind == "tables" else []
+    devices = shares_step(file, categories).breakdown.devices if file.kind != "proton" else []
     return FileSummary(found.info, rows, [], [], [], devices, dict(totals.most_common()), found.issues)
 
 
@@ -157,7 +157,7 @@ def stepped_kernels_step(file: TraceFile, categories: str | None = None, tree: B
 def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool = False, bins: int = 120) -> Shares:
     """Categories and devices; ``by_name`` streams in bounded memory and does without ancestry and utilisation."""
     rules = load_categories(categories)
-    if file.kind == "proton" or (by_name and file.kind == "kineto"):
+    if file.kind == "proton" or (by_name and file.kind == "kineto" and not file.repairs):
         return _shares_by_name(summary_step(file, categories))
     trace = open_trace(file, details=False)
     occupied = occupations(trace, rules)

@@ -8,6 +8,7 @@ from typing import cast
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs.completeness import judge_sums
 from kprof.inputs.torch_profiler.events import Loose, SlimEvent
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import TraceInfo, info_from
@@ -244,14 +245,20 @@ class _Summing:
             log.all(),
         )
 
+    def _judge(self, epoch: Epoch) -> None:
+        """Whether launches have their kernels, as far as sums tell."""
+        kernels = sum(numbers[0] for numbers in epoch.kernels.by_name.values())
+        calls = {name: numbers[0] for name, numbers in self._names["launch"].by_name.items()}
+        judge_sums(kernels, calls, self._log, other_activities=bool(epoch.transfers.by_name))
+
     def _note_oddities(self, info: TraceInfo, epoch: Epoch) -> None:
         if self.reader.events_read == 0:
             self.reader.refuse_other_lists()
             self._log.add("no-events", "the trace holds no events")
         elif not self._profiled:
             raise InputError("the list holds no profiler events", path=str(self.reader.path))
-        elif not any(epoch.devices):
-            self._log.add("no-gpu", "the trace holds no GPU activity")
+        if self.reader.events_read:
+            self._judge(epoch)
         if epoch.zero:
             self._log.add(
                 "zero-duration",

@@ -1,0 +1,468 @@
+"""One judgement of every recording of a timeline or of counters: is it complete, and what is unknown if it is not.
+
+Readers call :func:`judge`, :func:`judge_sums` or :func:`zero_counters` once a file is read. Each fault becomes an issue
+that names the ``unknown`` numbers and the ``cure``. :func:`headline` and :func:`cannot_tell` turn issues into verdicts.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Protocol
+
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.inputs.torch_profiler.issues import IssueLog
+    from kprof.inputs.torch_profiler.model import LinkedTrace
+
+KERNEL_TIMES, BUSY, STEPS, OPERATORS, GAPS = "kernel times", "busy", "steps", "operators", "gaps"
+EVERYTHING = (KERNEL_TIMES, BUSY, STEPS, OPERATORS, GAPS)
+TOLERATED = 0.01
+"""Share of launches, activities or GPU time that may be at fault before numbers count as unknown.
+
+Traces that are intact by hand lose up to 0.5 % of their launches where the recording ends.
+"""
+OVERLONG = 20
+"""A duration of this many medians of its kernel that overlaps later activities of its stream cannot be right."""
+_ENOUGH_OF_A_KIND = 4
+_CUT = frozenset({"cut-off", "gzip-bomb", "no-events"})
+_WARM_UP = "warm-up"
+_WORST = 3
+_GRAPH_CURE = (
+    "record with ROCm 7.2.2 or later (also the libraries that PyTorch's wheel brings) "
+    "or without graphs (vLLM --enforce-eager, SGLang --disable-cuda-graph)"
+)
+
+
+class Doubt(Protocol):
+    """What an issue of any reader has."""
+
+    @property
+    def kind(self) -> str:
+        """Stable identifier."""
+
+    @property
+    def message(self) -> str:
+        """One sentence."""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Numbers that cannot be known because of it."""
+
+    @property
+    def cure(self) -> str:
+        """What to do so that they are, or nothing."""
+
+
+Repairs = tuple[str, ...]
+"""Names of :data:`REPAIRS`."""
+
+
+def unknown_of(issue: Doubt) -> tuple[str, ...]:
+    """Return the numbers that an issue makes unknown: everything where events are lost."""
+    lost = getattr(issue, "lost", 0) or issue.kind in _CUT
+    return EVERYTHING if lost else issue.unknown
+
+
+def headline(issues: Iterable[Doubt]) -> str:
+    """Return what is incomplete, what is therefore unknown and the cure, or "" for a complete recording.
+
+    >>> headline([])
+    ''
+    """
+    faults = {issue.message: issue for issue in issues if unknown_of(issue)}
+    if not faults:
+        return ""
+    unknown = list(dict.fromkeys(name for issue in faults.values() for name in unknown_of(issue)))
+    cures = list(dict.fromkeys(issue.cure for issue in faults.values() if issue.cure))
+    messages = [_told(issue) for issue in faults.values()]
+    more = f"; {len(messages) - _WORST} more" if len(messages) > _WORST else ""
+    listed = unknown[0] if len(unknown) == 1 else f"{', '.join(unknown[:-1])} and {unknown[-1]}"
+    verb = "is" if unknown == [BUSY] else "are"
+    cure = f". Cure: {'; '.join(cures)}" if cures else ""
+    return f"incomplete: {'; '.join(messages[:_WORST])}{more}; {listed} {verb} unknown{cure}"
+
+
+def _told(issue: Doubt) -> str:
+    lost = getattr(issue, "lost", 0)
+    return f"{issue.message} ({lost:,} event{'s' if lost > 1 else ''} lost)" if lost else issue.message
+
+
+def cannot_tell(issues: Iterable[Doubt], needed: Sequence[str] = EVERYTHING) -> str:
+    """Return why the ``needed`` numbers are unknown, or "" where the recording tells them."""
+    return "; ".join(dict.fromkeys(_told(issue) for issue in issues if set(unknown_of(issue)) & set(needed)))
+
+
+def is_kernel_launch(name: str) -> bool:
+    """Whether an API call launches one kernel.
+
+    >>> is_kernel_launch("hipExtModuleLaunchKernel"), is_kernel_launch("hipGraphLaunch")
+    (True, False)
+    """
+    return "LaunchKernel" in name or "LaunchCooperativeKernel" in name
+
+
+def is_graph_launch(name: str) -> bool:
+    """Whether an API call replays a graph."""
+    return "GraphLaunch" in name
+
+
+def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int) -> None:
+    """Add an issue for each way in which a linked timeline is incomplete.
+
+    Args:
+        trace: the tables, linked.
+        log: issues of the file.
+        overlapping: number of activities that overlap another one of their stream.
+    """
+    if not len(trace.activities):
+        if len(trace.launches) or len(trace.operators):
+            _no_activity(len(trace.launches), log)
+        return
+    _unrecorded(trace, log)
+    _unlaunched(trace, log)
+    _unlinked(trace, log)
+    if overlapping:
+        _overlaps(trace, log, overlapping)
+    _clocks(trace, log)
+
+
+def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, other_activities: bool) -> None:
+    """Judge a trace of which only sums are known: fewer kernels than launches and replays.
+
+    Args:
+        kernels: kernels recorded.
+        launches: number of calls by name of the API call.
+        log: issues of the file.
+        other_activities: whether copies or memsets are recorded.
+    """
+    if not kernels and not other_activities:
+        _no_activity(sum(launches.values()), log)
+        return
+    if any("StreamBeginCapture" in name for name in launches):
+        # Captured launches run no kernel, and sums do not tell which were captured.
+        return
+    single = sum(count for name, count in launches.items() if is_kernel_launch(name))
+    replays = sum(count for name, count in launches.items() if is_graph_launch(name))
+    missing = single - kernels
+    if replays and kernels - single < replays:
+        _missing_replays(replays - max(kernels - single, 0), replays, log)
+    elif missing > TOLERATED * single:
+        _missing_kernels(missing, single, log)
+
+
+def _no_activity(launches: int, log: "IssueLog") -> None:
+    calls = f" beside {launches:,} API call{'s' if launches > 1 else ''}" if launches else ""
+    log.add(
+        "no-gpu",
+        f"no GPU activity is recorded{calls}",
+        unknown=EVERYTHING,
+        cure="profile with ProfilerActivity.CUDA, which stands for ROCm, too",
+    )
+
+
+def _unrecorded(trace: "LinkedTrace", log: "IssueLog") -> None:
+    """Launches without kernels: of graphs and of single kernels, those of captured graphs left out."""
+    launches = trace.launches
+    names = launches.words("name")
+    kinds = [0 if text is None else 1 if is_graph_launch(text) else 2 if is_kernel_launch(text) else 0
+             for text in names.words]  # fmt: skip
+    if not any(kinds):
+        return
+    counts, total, without = launches.numbers("activities").data, [0, 0, 0], [0, 0, 0]
+    correlations = launches.numbers("correlation")
+    captured = _captures(trace)
+    starts = launches.numbers("start_ns").data
+    for row, code in enumerate(names.data):
+        kind = kinds[code]
+        if kind:
+            total[kind] += 1
+            if not counts[row] and correlations[row] is not None and not (captured and captured(starts[row])):
+                without[kind] += 1
+    if without[1]:
+        _missing_replays(without[1], total[1], log)
+    # A kernel without an id may be that of any launch.
+    missing = without[2] - _kernels_without_id(trace) if without[2] else 0
+    if missing > 0:
+        _missing_kernels(missing, total[2], log)
+
+
+def _kernels_without_id(trace: "LinkedTrace") -> int:
+    ids, kinds = trace.activities.numbers("correlation"), trace.activities.words("kind")
+    return sum(ids[row] is None and kinds[row] == "kernel" for row in range(len(trace.activities)))
+
+
+def _missing_replays(count: int, total: int, log: "IssueLog") -> None:
+    which = f"{count:,}" if count == total else f"{count:,} of {total:,}"
+    noun, verb = ("replay", "has") if total == 1 else ("replays", "have" if count != 1 else "has")
+    log.add(
+        "graph-without-kernels",
+        f"{which} graph {noun} {verb} no kernels recorded",
+        unknown=EVERYTHING if count > TOLERATED * total else (),
+        cure=_GRAPH_CURE,
+    )
+
+
+def _missing_kernels(count: int, total: int, log: "IssueLog") -> None:
+    grave = count > TOLERATED * total
+    log.add(
+        "launch-without-kernel",
+        f"{count:,} of {total:,} kernel launches ({count / total:.1%}) have no kernel recorded",
+        unknown=EVERYTHING if grave else (),
+        cure="synchronize the GPU before the profiler stops" if grave else "",
+    )
+
+
+def _captures(trace: "LinkedTrace") -> "Callable[[int], bool] | None":
+    """Return whether a moment is within the capture of a graph, where launches are recorded and do not run."""
+    names = trace.launches.words("name")
+    marks = {
+        code: 1 if "StreamBeginCapture" in text else -1
+        for code, text in enumerate(names.words)
+        if text is not None and ("StreamBeginCapture" in text or "StreamEndCapture" in text)
+    }
+    if not marks:
+        return None
+    starts = trace.launches.numbers("start_ns").data
+    edges = sorted((starts[row], marks[code]) for row, code in enumerate(names.data) if code in marks)
+    moments, depth, depths = [moment for moment, _ in edges], 0, [0]
+    for _, change in edges:
+        depth = max(0, depth + change)
+        depths.append(depth)
+    return lambda moment: depths[bisect_left(moments, moment)] > 0
+
+
+def warm_up_rows(trace: "LinkedTrace") -> "array[int]":
+    """Return the rows of activities that were launched before the recording began.
+
+    They carry an id whose launch is not in the trace, and begin before the first activity of their rank that has one.
+    """
+    first = _first_launched(trace)
+    return array("q", (row for row, rank, start in _without_launch(trace) if start < first.get(rank, start)))
+
+
+def _without_launch(trace: "LinkedTrace") -> "list[tuple[int, int, int]]":
+    """Row, rank and start of activities whose id belongs to no launch of the trace."""
+    if not len(trace.launches):
+        return []
+    table = trace.activities
+    rows = [row for row, launch in enumerate(table.numbers("launch").data) if launch < 0]
+    ids, ranks, starts = table.numbers("correlation"), table.numbers("rank").data, table.numbers("start_ns").data
+    return [(row, ranks[row], starts[row]) for row in rows if ids[row] is not None]
+
+
+def _first_launched(trace: "LinkedTrace") -> dict[int, int]:
+    table, first = trace.activities, dict[int, int]()
+    columns = (table.numbers(field).data for field in ("launch", "rank", "start_ns"))
+    for launch, rank, start in zip(*columns, strict=True):
+        if launch >= 0 and start < first.get(rank, start + 1):
+            first[rank] = start
+    return first
+
+
+def _unlaunched(trace: "LinkedTrace", log: "IssueLog") -> None:
+    unlaunched = _without_launch(trace)
+    if not unlaunched:
+        return
+    durations = trace.activities.numbers("duration_ns").data
+    total = sum(durations) or 1
+    early = set(warm_up_rows(trace))
+    for kind, rows in (
+        (_WARM_UP, [row for row, _, _ in unlaunched if row in early]),
+        ("no-launch", [row for row, _, _ in unlaunched if row not in early]),
+    ):
+        spent = sum(durations[row] for row in rows)
+        if not rows:
+            continue
+        much = f"{len(rows):,} of {len(durations):,} GPU activities, {spent / 1e6:,.3f} ms ({spent / total:.1%})"
+        grave = spent > TOLERATED * total
+        if kind == _WARM_UP:
+            words = f"{much}, have no launch in the trace: they were launched before the recording began"
+            cure = "--exclude-warm-up leaves them out; recorded with a warm-up step and a synchronization, none leak"
+            log.add(kind, words, unknown=(KERNEL_TIMES, BUSY) if grave else (), cure=cure if grave else "")
+        else:
+            words = f"{much}, have no launch in the trace, although it had begun"
+            log.add(kind, words, unknown=(OPERATORS, STEPS) if grave else ())
+
+
+def exclude_warm_up(trace: "LinkedTrace") -> "LinkedTrace":
+    """Return the trace without the activities that were launched before the recording began."""
+    import msgspec
+
+    excluded = set(warm_up_rows(trace))
+    if not excluded:
+        return trace
+    trace.activities.keep(array("q", (row for row in range(len(trace.activities)) if row not in excluded)))
+    words = f"{len(excluded):,} GPU activities that were launched before the recording began are left out"
+    issues = tuple(
+        msgspec.structs.replace(issue, message=words, unknown=(), cure="") if issue.kind == _WARM_UP else issue
+        for issue in trace.issues
+    )
+    return msgspec.structs.replace(trace, issues=issues)
+
+
+def _unlinked(trace: "LinkedTrace", log: "IssueLog") -> None:
+    """Kernels without an id beside launches: nothing joins them to operators and steps."""
+    if not len(trace.launches):
+        return
+    table = trace.activities
+    ids, kinds = table.numbers("correlation"), table.words("kind")
+    operators, durations = table.numbers("operator").data, table.numbers("duration_ns").data
+    if not len(trace.operators):
+        return
+    rows = [row for row, operator in enumerate(operators)
+            if operator < 0 and ids[row] is None and kinds[row] == "kernel"]  # fmt: skip
+    spent, total = sum(durations[row] for row in rows), sum(durations) or 1
+    if spent > TOLERATED * total:
+        log.add(
+            "no-correlation",
+            f"{len(rows):,} kernels, {spent / total:.1%} of GPU time, carry no correlation id",
+            unknown=(OPERATORS, STEPS),
+        )
+
+
+def _streams(trace: "LinkedTrace") -> "list[list[int]]":
+    """Rows of each stream in the order of their starts."""
+    table = trace.activities
+    streams: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)
+    for row, key in enumerate(zip(*(table.numbers(n).data for n in ("rank", "device", "stream")), strict=True)):
+        streams[key].append(row)
+    starts = table.numbers("start_ns").data
+    return [sorted(rows, key=starts.__getitem__) for rows in streams.values()]
+
+
+def capped_durations(trace: "LinkedTrace") -> dict[int, int]:
+    """Return row to duration for activities of impossible length, cut at the next start on their stream."""
+    table = trace.activities
+    starts, durations, names = table.numbers("start_ns").data, table.numbers("duration_ns").data, table.words("name")
+    suspects: dict[int, int] = {}
+    for rows in _streams(trace):
+        following = None
+        for at in range(len(rows) - 1, -1, -1):
+            row = rows[at]
+            if at + 1 < len(rows) and starts[rows[at + 1]] > starts[row]:
+                following = starts[rows[at + 1]]
+            if following is not None and starts[row] + durations[row] > following:
+                suspects[row] = following - starts[row]
+    if not suspects:
+        return {}
+    wanted = {names.data[row] for row in suspects}
+    of_kind: defaultdict[int, list[int]] = defaultdict(list)
+    for code, duration in zip(names.data, durations, strict=True):
+        if code in wanted:
+            of_kind[code].append(duration)
+    usual = {code: median(found) for code, found in of_kind.items() if len(found) >= _ENOUGH_OF_A_KIND}
+    return {
+        row: cut
+        for row, cut in suspects.items()
+        if durations[row] > OVERLONG * max(usual.get(names.data[row], durations[row]), cut)
+    }
+
+
+def cap_durations(trace: "LinkedTrace") -> "LinkedTrace":
+    """Return the trace with impossible durations cut at the next start on their stream."""
+    import msgspec
+
+    durations = trace.activities.numbers("duration_ns").data
+    for row, cut in capped_durations(trace).items():
+        durations[row] = cut
+    issues = tuple(
+        msgspec.structs.replace(issue, message=f"capped: {issue.message}", unknown=(), cure="")
+        if issue.kind == "overlong"
+        else issue
+        for issue in trace.issues
+    )
+    return msgspec.structs.replace(trace, issues=issues)
+
+
+def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
+    """Overlaps on one stream in ms, and durations far outside their kind's, as written and repaired."""
+    table = trace.activities
+    starts, durations, names = table.numbers("start_ns").data, table.numbers("duration_ns").data, table.words("name")
+    overlap = 0
+    for rows in _streams(trace):
+        latest = None
+        for row in rows:
+            end = starts[row] + durations[row]
+            if latest is not None:
+                overlap += max(0, min(end, latest) - starts[row])
+            latest = end if latest is None else max(latest, end)
+    total = sum(durations) or 1
+    log.add(
+        "overlap-in-stream",
+        f"{overlapping:,} GPU activities overlap another one of the same stream, by {overlap / 1e6:,.3f} ms "
+        f"({overlap / total:.1%} of GPU time)",
+    )
+    capped = capped_durations(trace)
+    if not capped:
+        return
+    name = str(names[max(capped, key=durations.__getitem__)])
+    longest, cut = (
+        max(durations[row] for row in capped),
+        total - sum(durations[row] - capped[row] for row in capped),
+    )
+    log.add(
+        "overlong",
+        f"{len(capped):,} of {len(durations):,} GPU activities last up to {longest / 1e6:,.1f} ms, "
+        f"over {OVERLONG} times their kernel's median, and overlap the next ones of their stream ({name[:60]}): "
+        f"GPU time is {total / 1e6:,.3f} ms as written and {cut / 1e6:,.3f} ms with each cut at the next start",
+        unknown=(KERNEL_TIMES, BUSY, STEPS, GAPS),
+        cure="--cap-durations cuts them at the next start on their stream",
+    )
+
+
+def _clocks(trace: "LinkedTrace", log: "IssueLog") -> None:
+    """Activities that begin before their launch does: the two clocks disagree."""
+    launches = trace.launches.numbers("start_ns").data
+    columns = (trace.activities.numbers(field).data for field in ("launch", "start_ns"))
+    linked = early = worst = 0
+    for launch, start in zip(*columns, strict=True):
+        if launch >= 0:
+            linked += 1
+            if start < launches[launch]:
+                early += 1
+                worst = max(worst, launches[launch] - start)
+    if early > TOLERATED * linked:
+        log.add(
+            "clocks-disagree",
+            f"{early:,} of {linked:,} GPU activities begin up to {worst / 1e6:,.3f} ms before their launch: "
+            "the clocks of CPU and GPU disagree",
+            unknown=(GAPS,),
+        )
+
+
+def missing_ranks(world_size: int | None, ranks: Iterable[int]) -> str:
+    """Return which ranks of a job were not recorded, or "" if none is missing.
+
+    >>> missing_ranks(4, [0, 2])
+    'ranks 1, 3 of 4 are missing'
+    """
+    lacking = sorted(set(range(world_size or 0)) - set(ranks))
+    if not lacking:
+        return ""
+    shown = ", ".join(map(str, lacking[:8])) + (" and more" if len(lacking) > 8 else "")
+    return (
+        f"rank{'s' if len(lacking) > 1 else ''} {shown} of {world_size} {'are' if len(lacking) > 1 else 'is'} missing"
+    )
+
+
+REPAIRS: dict[str, Callable[["LinkedTrace"], "LinkedTrace"]] = {
+    "cap-durations": cap_durations,
+    "exclude-warm-up": exclude_warm_up,
+}
+
+
+def repaired(trace: "LinkedTrace", repairs: Repairs) -> "LinkedTrace":
+    """Return the trace with the named repairs done.
+
+    Raises:
+        KprofError: a repair is not known.
+    """
+    for name in repairs:
+        if name not in REPAIRS:
+            raise KprofError(f"unknown repair {name!r}", hint=f"known are {', '.join(REPAIRS)}")
+    for name in (name for name in REPAIRS if name in repairs):
+        trace = REPAIRS[name](trace)
+    return trace
