@@ -1,7 +1,8 @@
 """One judgement of every recording of a timeline or of counters: is it complete, and what is unknown if it is not.
 
-Readers call :func:`judge`, :func:`judge_sums` or :func:`zero_counters` once a file is read. Each fault becomes an issue
-that names the ``unknown`` numbers and the ``cure``. :func:`headline` and :func:`cannot_tell` turn issues into verdicts.
+Readers of timelines call :func:`judge` or :func:`judge_sums` once a file is read; :data:`NONZERO_COUNTERS` judges
+counters. Each fault becomes an issue that names the ``unknown`` numbers and the ``cure``. :func:`headline` and
+:func:`cannot_tell` turn issues into verdicts.
 """
 
 from array import array
@@ -33,6 +34,15 @@ _WORST = 3
 _GRAPH_CURE = (
     "record with ROCm 7.2.2 or later (also the libraries that PyTorch's wheel brings) "
     "or without graphs (vLLM --enforce-eager, SGLang --disable-cuda-graph)"
+)
+
+
+NONZERO_COUNTERS = frozenset({"GRBM_COUNT", "GRBM_GUI_ACTIVE", "SQ_WAVES", "SQ_WAVE_CYCLES", "SQ_BUSY_CYCLES"})
+"""Counters that every kernel that runs counts up."""
+NEVER_ZERO = "reads 0 in every dispatch, which no kernel can: it was not counted"
+ZERO_CURE = (
+    "on RDNA 4 set the performance level to profile_standard while counters are read "
+    "(echo profile_standard | sudo tee /sys/class/drm/card*/device/power_dpm_force_performance_level)"
 )
 
 

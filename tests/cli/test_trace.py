@@ -270,8 +270,25 @@ def test_diff_refuses_to_judge_a_trace_that_is_cut_off(trace, tmp_path):
     cut.write_bytes(trace.read_bytes()[:-900])
     done = kprof("trace", "diff", cut, trace, "--fail-over", 10, code=2)
     assert "cannot tell whether it is slower" in done.stderr
-    assert "is cut off" in done.stdout.splitlines()[-1]
+    assert "incomplete: the file ends" in done.stdout.splitlines()[-1]
     kprof("trace", "diff", cut, trace)
+
+
+def test_the_gate_does_not_pass_without_the_kernels_of_a_graph(trace, tmp_path):
+    """A replay whose kernels were not recorded is no speed-up; a trace without kernels is none either."""
+    replay = {"ph": "X", "pid": 1, "tid": 1, "cat": "cuda_runtime", "name": "hipGraphLaunch", "ts": 900, "dur": 5}
+    document = json.loads(trace.read_text())
+    document["traceEvents"].append({**replay, "args": {"correlation": 987654}})
+    faster = tmp_path / "graph.json"
+    faster.write_text(json.dumps(document))
+    done = kprof("trace", "diff", trace, faster, "--fail-over", 3, code=2)
+    assert "1 graph replay has no kernels recorded" in done.stderr
+    shown = kprof("trace", "breakdown", faster)
+    assert shown.stdout.splitlines()[-1].startswith("incomplete: 1 graph replay has no kernels recorded; kernel times")
+    assert json.loads(kprof("trace", "breakdown", faster, "--json", "-").stdout)["incomplete"].startswith("incomplete")
+    document["traceEvents"] = [event for event in document["traceEvents"] if event.get("cat") != "kernel"]
+    faster.write_text(json.dumps(document))
+    kprof("trace", "diff", faster, trace, "--fail-over", 3, code=2)
 
 
 def test_steps_of_a_trace(tmp_path):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kprof.inputs.completeness import NEVER_ZERO, NONZERO_COUNTERS, ZERO_CURE
 from kprof.inputs.rocprof.frames import length
 from kprof.inputs.rocprof.model import Columns, FileTables, ProfileIssue
 
@@ -49,6 +50,7 @@ def check(part: FileTables) -> None:
         _repeated(counters, part)
     _over_hundred(counters, part)
     _unsupported(counters, part)
+    _never_zero(counters, part)
 
 
 def _repeated(counters: Columns, part: FileTables) -> None:
@@ -118,6 +120,36 @@ def _unsupported(counters: Columns, part: FileTables) -> None:
                           count=len(busy))  # fmt: skip
 
 
+def _never_zero(counters: Columns, part: FileTables) -> None:
+    import numpy as np
+
+    words, codes = list(map(str, counters["counter"].categories)), np.asarray(counters["counter"].codes)
+    value, dispatch = np.asarray(counters["value"]), np.asarray(counters["dispatch"])
+    for name, rows in _always_zero(words, codes, value):
+        part.issues.append(
+            ProfileIssue(
+                "zero-counter",
+                "warning",
+                f"{name} {NEVER_ZERO}",
+                part.source.path,
+                count=len(np.unique(dispatch[rows])),
+                unknown=(name,),
+                cure=ZERO_CURE,
+            )
+        )
+
+
+def _always_zero(words: list[str], codes: Any, value: Any) -> Iterator[tuple[str, Any]]:
+    """Counters that no kernel leaves at 0 and that are 0 in every dispatch, and their rows."""
+    import numpy as np
+
+    for place, word in enumerate(words):
+        if word in NONZERO_COUNTERS:
+            rows = np.flatnonzero(codes == place)
+            if len(rows) and not value[rows].any():
+                yield word, rows
+
+
 def _empty(words: list[str], codes: Any, value: Any, dispatch: Any) -> Iterator[tuple[str, str, Any]]:
     """Counters that read 0, one that they contain or imply and that does not, and the dispatches in which it is so."""
     import numpy as np
@@ -149,6 +181,8 @@ def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
     value, dispatch = np.asarray(counters["value"]), np.asarray(counters["dispatch"])
     for whole, fraction, busy in _empty(words, codes, value, dispatch):
         yield whole, f"{whole} reads 0 although {fraction} does not: 0 is not a measurement", busy
+    for name, rows in _always_zero(words, codes, value):
+        yield name, f"{name} {NEVER_ZERO}: {ZERO_CURE}", np.unique(dispatch[rows])
     for name, rows in _above(words, codes, value):
         yield name, f"{name} is a percentage and reads {value[rows].max():.4g}", np.unique(dispatch[rows])
 

@@ -1,7 +1,8 @@
-"""Triton Proton's ``.hatchet`` profiles: a tree of scopes with kernels as leaves, in JSON."""
+"""Triton Proton's profiles: trees of scopes with kernels as leaves, in JSON or MessagePack, and Chrome traces."""
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,13 @@ from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 _LARGEST = 1 << 63
 _TIME = "time (ns)"
 _CYCLES = "cycles"
+# MessagePack's marks of an array and of a map in front of the first key.
+_PACKED_TREE = re.compile(
+    rb"(?:[\x90-\x9f]|\xdc..|\xdd.{4})(?:[\x80-\x8f]|\xde..)(?:\xa8children|\xa5frame)", re.DOTALL
+)
+# Between the documents of two streams in one Chrome trace.
+_NEXT_STREAM = re.compile(rb'(?P<empty>\[)?\s*\]\s*\}\s*\{[^\[\]{}]{0,100}"traceEvents"\s*:\s*\[\s*(?P<last>(?=\]))?')
+_LONGEST_SEAM = 256
 
 
 class ProtonRow(msgspec.Struct, frozen=True):
@@ -51,11 +59,31 @@ def is_proton(path: Path) -> bool:
     """Whether the file begins as a hatchet tree does."""
     start = head_of(path, 1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
     # Keys are written sorted: "children" comes first, whatever the depth.
-    return re.match(rb'\[\s*\{\s*"(?:children|frame)"', start) is not None
+    return re.match(rb'\[\s*\{\s*"(?:children|frame)"', start) is not None or _PACKED_TREE.match(start) is not None
+
+
+def one_document(source: Iterator[bytes]) -> Iterator[bytes]:
+    """Join the documents of Proton's Chrome trace, one a stream, to one; pass other files on as they are."""
+    first = next(source, b"")
+    if b'"call_stack":["ROOT"' not in first[:4096].replace(b" ", b""):
+        yield first
+        yield from source
+        return
+    held = first
+    for block in source:
+        joined = _NEXT_STREAM.sub(_seam, held)
+        yield joined[:-_LONGEST_SEAM]
+        held = joined[-_LONGEST_SEAM:] + block
+    yield _NEXT_STREAM.sub(_seam, held)
+
+
+def _seam(match: "re.Match[bytes]") -> bytes:
+    begins = match["empty"] or b""
+    return begins if begins or match["last"] is not None else b","
 
 
 def load_proton(path: Path | str) -> ProtonProfile:
-    """Read a hatchet profile.
+    """Read a hatchet profile, as JSON or MessagePack.
 
     Raises:
         KprofError: unreadable, cut off, larger than 1 GiB, or not a hatchet tree.
@@ -63,7 +91,12 @@ def load_proton(path: Path | str) -> ProtonProfile:
     path = Path(path)
     data = boundary.read_bytes(path)
     try:
-        tree = json.loads(data.decode(errors="replace"), strict=False)
+        if _PACKED_TREE.match(data[:16]):
+            tree = msgspec.msgpack.decode(data)
+        else:
+            tree = json.loads(data.decode(errors="replace"), strict=False)
+    except msgspec.DecodeError as error:
+        raise InputError(f"not sound MessagePack: {error}", path=str(path)) from error
     except json.JSONDecodeError as error:
         raise InputError(f"not sound JSON: {error.msg}", path=str(path), place=f"line {error.lineno}") from error
     except (ValueError, RecursionError) as error:

@@ -13,6 +13,7 @@ from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
 from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
 from kprof.inputs.torch_profiler.pairing import Pairing
+from kprof.inputs.torch_profiler.proton import one_document
 from kprof.inputs.torch_profiler.repair import Repair
 from kprof.inputs.torch_profiler.scan import EVENT_START, last_boundary
 from kprof.inputs.torch_profiler.summary_events import SummaryEvent, summary_decoder
@@ -89,7 +90,7 @@ class TraceReader(Generic[E]):
         pairing.finish()
 
     def _as_written(self) -> Iterator[list[E] | list[Any]]:
-        source = self._counted(blocks(self.path, self.log, self._block))
+        source = self._counted(one_document(blocks(self.path, self.log, self._block)))
         carry = self._header(source)
         self._refuse_rocprof(carry)
         offset = self.bytes_read - len(carry)

@@ -80,3 +80,43 @@ def test_the_published_profile(samples):
     expected = sum(walk(n) for n in json.loads(path.read_text()) if "frame" in n)
     assert sum(r.time_ns or 0 for r in profile.rows) == expected
     assert len(profile.rows) == 18
+
+
+def stream(number, name, duration, count):
+    """One line of a Chrome trace as Proton writes it: the kernels of one stream."""
+    events = [{"args": {"call_stack": ["ROOT", "layer", name]}, "cat": "kernel", "dur": duration, "name": name,
+               "ph": "X", "tid": number, "ts": 1000.0 * i} for i in range(count)]  # fmt: skip
+    return json.dumps({"displayTimeUnit": "us", "traceEvents": events}, separators=(",", ":")) + "\n"
+
+
+@pytest.mark.parametrize("block", [1 << 18, 700])
+def test_every_stream_of_a_chrome_trace_is_read(tmp_path, block):
+    """Each stream is a document of its own on its own line; some have no kernel."""
+    from kprof.inputs.torch_profiler.events import FullEvent
+    from kprof.inputs.torch_profiler.reader import TraceReader
+
+    path = tmp_path / "p.chrome_trace"
+    path.write_text(stream(0, "gemm", 80.0, 20) + stream(1, "none", 1.0, 0) + stream(2, "softmax", 300.0, 5))
+    reader = TraceReader(path, FullEvent, block)
+    events = [event for batch in reader.events() for event in batch]
+    assert [(event.name, event.tid) for event in events] == [("gemm", 0)] * 20 + [("softmax", 2)] * 5
+    assert sum(event.dur for event in events) == 3100.0
+    assert reader.issues == ()
+
+
+def test_a_packed_tree_is_the_tree(tmp_path):
+    """Proton writes the same nodes as MessagePack."""
+    import msgspec
+
+    tree = [{"children": [{"children": [], "frame": {"name": "gemm", "type": "function"},
+                           "metrics": {"count": 10, "time (ns)": 800000, "device_id": "0", "device_type": "HIP"}}],
+             "frame": {"name": "ROOT", "type": "function"}, "metrics": {"count": 0, "time (ns)": 0}},
+            {"HIP": {"0": {"arch": "gfx942"}}}]  # fmt: skip
+    path = tmp_path / "p.hatchet_msgpack"
+    path.write_bytes(msgspec.msgpack.encode(tree))
+    assert is_proton(path)
+    profile = load_proton(path)
+    assert [(row.name, row.time_ns, row.count) for row in profile.rows] == [("gemm", 800000, 10)]
+    path.write_bytes(msgspec.msgpack.encode(tree)[:-9])
+    with pytest.raises(KprofError, match="not sound MessagePack"):
+        load_proton(path)

@@ -198,6 +198,8 @@ def test_the_rank_of_a_file():
     assert rank_of_file({"distributedInfo": {"rank": 6}}, "rank_1.json") == 6
     assert rank_of_file({}, "profile_trace_rank_3.json.gz") == 3
     assert rank_of_file({}, "worker12_step_4.json") == 12
+    assert rank_of_file({}, "1782763266.42-TP-1.trace.json.gz") == 1
+    assert rank_of_file({}, "http-2.json") is None
     assert rank_of_file({}, "trace.json") is None
     assert rank_of_process(3194582) is None
     assert rank_of_process(303194585) == 3

@@ -17,7 +17,7 @@ from kprof.output import progress
 from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
 R = TypeVar("R")
-_ENDINGS = (".json", ".json.gz", ".hatchet", ".trace", ".trace.gz")
+_ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz")
 Kind = Literal["kineto", "proton", "tables"]
 
 

@@ -34,8 +34,27 @@ def _select(connection: sqlite3.Connection, run: Run, table: str, wanted: tuple[
     if table not in run:
         return []
     present = _columns(connection, run[table])
-    fields = ", ".join(f'"{name}"' if name in present else "NULL" for name in wanted)
+    fields = ", ".join(_field(run, present, name) for name in wanted)
     return connection.execute(f'SELECT {fields} FROM "{run[table]}"').fetchall()  # noqa: S608 - checked names
+
+
+def _field(run: Run, present: set[str], name: str) -> str:
+    """SQL of a column; schema 4 keeps times in a table of their own and refers to their rows."""
+    if name in present:
+        return f'"{name}"'
+    if f"{name}_id" in present and name in {"start", "end"} and "rocpd_timestamp" in run:
+        return f'(SELECT value FROM "{run["rocpd_timestamp"]}" AS t WHERE t.id = "{name}_id")'  # noqa: S608 - checked names
+    return "NULL"
+
+
+def timed_dispatches(connection: sqlite3.Connection, run: Run) -> str:
+    """SQL of a table of dispatches with their agents, kernels, starts and ends, in every schema."""
+    table = run["rocpd_kernel_dispatch"]
+    present = _columns(connection, table)
+    fields = ", ".join(
+        f'{_field(run, present, name)} AS "{name}"' for name in ("agent_id", "kernel_id", "start", "end")
+    )
+    return f'(SELECT {fields} FROM "{table}")'  # noqa: S608 - checked names
 
 
 def schema_version(connection: sqlite3.Connection, runs: list[Run]) -> str | None:
@@ -111,7 +130,7 @@ def everything(connection: sqlite3.Connection, runs: list[Run], part: FileTables
     offset = 0
     for run in runs:
         own, events = _dispatches(connection, run, part)
-        counters = _counters(connection, run, own, events, offset)
+        counters = _counters(connection, run, own, (events, offset), part)
         calls = _regions(connection, run, part)
         copies, memory = _copies(connection, run, part), _allocations(connection, run, part)
         offset += len(own["dispatch_id"])
@@ -165,10 +184,23 @@ def _dispatches(connection: sqlite3.Connection, run: Run, part: FileTables) -> t
     return dispatches(arrays, part), events
 
 
-def _counters(connection: sqlite3.Connection, run: Run, own: Columns, events: dict[Any, int], offset: int) -> Columns:
+def _counted_values(connection: sqlite3.Connection, run: Run, part: FileTables) -> list[tuple[Any, ...]]:
+    """Event, counter and value of each row that belongs to a dispatch as a whole, not to a moment in it."""
+    rows = _select(connection, run, "rocpd_pmc_event", ("event_id", "pmc_id", "value", "sample_id"))
+    sampled = sum(sample is not None for *_, sample in rows)
+    if sampled:
+        part.complain("streamed-samples", "note", f"{sampled:,} samples of streaming counters are left out: they are "
+                      "values over time, not parts of a dispatch's counters", count=sampled)  # fmt: skip
+    return [row[:3] for row in rows if row[3] is None]
+
+
+def _counters(
+    connection: sqlite3.Connection, run: Run, own: Columns, located: tuple[dict[Any, int], int], part: FileTables
+) -> Columns:
     import numpy as np
 
-    rows = _select(connection, run, "rocpd_pmc_event", ("event_id", "pmc_id", "value"))
+    events, offset = located
+    rows = _counted_values(connection, run, part)
     if not rows:
         return {}
     names = dict(_select(connection, run, "rocpd_info_pmc", ("id", "name")))

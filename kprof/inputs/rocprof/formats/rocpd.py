@@ -1,4 +1,4 @@
-"""rocpd databases of rocprofv3, schema 3 and its predecessors.
+"""rocpd databases of rocprofv3, schemas 3 and 4 and their predecessors.
 
 Only the ``rocpd_...`` tables are read: the views of the same names are the file's own code. A file that joins
 several runs has a set of tables for each, distinguished by the guid that ends their names.
@@ -21,7 +21,7 @@ from kprof.inputs.rocprof.opening import Opened
 
 _NAME = re.compile(r"^(rocpd_[a-z_]+?)(_[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12})?$")
 _NEEDED = {
-    "rocpd_kernel_dispatch": {"id", "agent_id", "kernel_id", "start", "end"},
+    "rocpd_kernel_dispatch": {"id", "agent_id", "kernel_id"},
     "rocpd_info_kernel_symbol": {"id", "display_name"},
 }
 
@@ -89,7 +89,11 @@ def runs_in(connection: sqlite3.Connection, path: Path) -> list[dict[str, str]]:
         )
     for run in runs:
         for table, columns in _NEEDED.items():
-            missing = columns - set(tables.get(run.get(table, ""), []))
+            present = set(tables.get(run.get(table, ""), []))
+            missing = columns - present
+            if table == "rocpd_kernel_dispatch":
+                referred = present if "rocpd_timestamp" in run else set()
+                missing |= {time for time in ("start", "end") if not {time, f"{time}_id"} & (present | referred)}
             if missing:
                 raise InputError(
                     f"a rocpd database of an unknown schema: {table} has no {', '.join(sorted(missing))}",
@@ -114,9 +118,10 @@ def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]]) -> Colum
             "typeof(start) = 'integer' AND typeof(\"end\") = 'integer' AND start > 0 "
             f'AND "end" - start BETWEEN 0 AND {reader.ABSURD_NS}'
         )
+        dispatches = reader.timed_dispatches(connection, run)
         query = (
             f'SELECT agent_id, kernel_id, count(*), sum({good}), sum(CASE WHEN {good} THEN "end" - start END), '  # noqa: S608 - a checked name
-            f'min("end" - start), max("end" - start) FROM "{run["rocpd_kernel_dispatch"]}" GROUP BY agent_id, kernel_id'
+            f'min("end" - start), max("end" - start) FROM {dispatches} GROUP BY agent_id, kernel_id'
         )
         for agent, kernel, calls, timed, total, least, most in connection.execute(query):
             if timed < calls:
