@@ -156,6 +156,7 @@ def run_report(
 
 
 def _of_traces(given: Sequence[str], arch: str | None, jobs: int, scheduler: str | None) -> RunReport:
+    from kprof.inputs.completeness import headline
     from kprof.reporters.html.run import TRACES
     from kprof_analyzers.profiles.timeline.files import trace_files
     from kprof_analyzers.profiles.timeline.ranks import compare_ranks
@@ -165,7 +166,10 @@ def _of_traces(given: Sequence[str], arch: str | None, jobs: int, scheduler: str
     many = len(trace_files([Path(path) for path in given]))
     spans = SPANS // min(many, TRACES)
     found, left_out = per_file(whole_run_step, given, jobs=jobs, scheduler=scheduler, gpu=arch, spans=spans)
-    notes = [f"only the first {TRACES} of {many:,} traces have a timeline"] if many > TRACES else []
+    incomplete = headline(issue for one in found for issue in one.ranks.issues)
+    notes = [incomplete] if incomplete else []
+    if many > TRACES:
+        notes.append(f"only the first {TRACES} of {many:,} traces have a timeline")
     return RunReport(found, compare_ranks([one.ranks for one in found], limit=20), left_out=left_out, notes=notes)
 
 

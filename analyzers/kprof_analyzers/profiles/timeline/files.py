@@ -9,6 +9,7 @@ import msgspec
 
 from kprof.errors import InputError, KprofError
 from kprof.inputs.completeness import Repairs, repaired
+from kprof.inputs.rocprof.timeline import is_timeline
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
@@ -18,7 +19,7 @@ from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
 R = TypeVar("R")
 _ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz")
-Kind = Literal["kineto", "proton", "tables"]
+Kind = Literal["kineto", "proton", "tables", "rocprof"]
 
 
 class TraceFile(msgspec.Struct, frozen=True):
@@ -59,6 +60,8 @@ def trace_files(paths: Sequence[Path], repairs: Repairs = ()) -> list[TraceFile]
             raise InputError("no such file or directory", path=str(path))
         if path.is_dir():
             inside = list(_inside(path))
+            if not inside and _has_timeline(path):
+                inside = [TraceFile(str(path), "rocprof", found=True)]
             if not inside:
                 raise InputError(
                     "no traces in this directory",
@@ -68,8 +71,18 @@ def trace_files(paths: Sequence[Path], repairs: Repairs = ()) -> list[TraceFile]
                 )
             result.update({f.path: f for f in inside})
         else:
-            result[str(path)] = TraceFile(str(path), "proton" if is_proton(path) else "kineto")
+            result[str(path)] = TraceFile(str(path), _kind_of(path))
     return [msgspec.structs.replace(file, repairs=repairs) for file in result.values()]
+
+
+def _kind_of(path: Path) -> Kind:
+    return "proton" if is_proton(path) else "rocprof" if is_timeline(path) else "kineto"
+
+
+def _has_timeline(folder: Path) -> bool:
+    """Whether a folder holds CSV traces or a database of rocprofv3: files of one run."""
+    found = (Path(where) / name for where, _, names in os.walk(folder) for name in names)
+    return any(is_timeline(path) for path in found if path.suffix in {".csv", ".db"})
 
 
 def other_files(paths: Sequence[Path]) -> list[str]:
@@ -99,7 +112,7 @@ def _inside(folder: Path) -> Iterator[TraceFile]:
         for name in sorted(files):
             if name.endswith(_ENDINGS):
                 path = here / name
-                yield TraceFile(str(path), "proton" if is_proton(path) else "kineto", found=True)
+                yield TraceFile(str(path), _kind_of(path), found=True)
 
 
 def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, rank: int | None = None) -> LinkedTrace:
@@ -110,6 +123,10 @@ def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, r
     """
     if file.kind == "proton":
         raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
+    if file.kind == "rocprof":
+        from kprof.inputs.rocprof.timeline import load_timeline
+
+        return repaired(load_timeline(Path(file.path)), file.repairs)
     if file.kind == "tables":
         return repaired(read_tables(Path(file.path)), file.repairs)
     return repaired(load(file.path, stacks=stacks, details=details, rank=rank), file.repairs)
