@@ -58,6 +58,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "profile": ("--", sys.executable, "program.py"),
     "select": ("softmax", "--arch", "gfx942", "--no-predict"),
     "trace breakdown": ("trace.json",),
+    "trace report": ("trace.json", "-o", "page.html"),
     "trace diff": ("trace.json", "trace.json"),
     "trace gaps": ("trace.json",),
     "trace ops": ("trace.json",),

@@ -310,3 +310,18 @@ def test_tree_of_modules(trace):
     assert "SelfAttention (2 of them)" in done.stdout
     root = json.loads(kprof("trace", "tree", trace, "--by", "both", "--json", "-").stdout)["traces"][0]["root"]
     assert root["children"][0]["children"][0]["name"].startswith("aten::")
+
+
+def test_one_page_about_a_trace(trace, tmp_path):
+    """Its incompleteness is on it; nothing but the page is written."""
+    page = tmp_path / "page.html"
+    done = kprof("trace", "report", trace, "-o", page)
+    assert "1 trace" in done.stdout.splitlines()[-1]
+    assert page.read_text().startswith("<!")
+    document = json.loads(trace.read_text())
+    replay = {"ph": "X", "pid": 1, "tid": 1, "cat": "cuda_runtime", "name": "hipGraphLaunch", "ts": 900, "dur": 5}
+    document["traceEvents"].append({**replay, "args": {"correlation": 987654}})
+    graph = tmp_path / "graph.json"
+    graph.write_text(json.dumps(document))
+    kprof("trace", "report", graph, "-o", page)
+    assert "1 graph replay has no kernels recorded" in page.read_text()

@@ -56,7 +56,7 @@ PathsArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="PATH",
-        help="Traces (.json, .json.gz, .hatchet), folders of them, or what kprof ingest trace wrote.",
+        help="Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.",
     ),
 ]
 CategoriesOption = Annotated[

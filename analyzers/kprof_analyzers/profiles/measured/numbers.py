@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.document import KernelReport, Occupancy
 from kprof.errors import KprofError
+from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 from kprof_analyzers.profiles.counters.kernels import KernelCounters, kernels
 from kprof_analyzers.profiles.counters.machine import MeasuredGpu
 from kprof_analyzers.profiles.counters.metrics import Metric, metrics
@@ -131,6 +132,9 @@ def add_traces(numbers: MeasuredNumbers, traces: "Collection[LinkedTrace]", rows
         numbers.values.setdefault("workgroups", float(max(grids)))
     numbers.values.setdefault("dispatches", float(len(mine)))
     numbers.values["trace_mean_ns"] = fmean(activity.duration_ns for activity in mine)
-    if whole:
+    incomplete = cannot_tell((issue for trace in traces for issue in trace.issues), (KERNEL_TIMES,))
+    if incomplete:
+        numbers.doubts |= dict.fromkeys(("time_share", "rank_in_trace"), f"the trace is incomplete: {incomplete}")
+    elif whole:
         numbers.values["time_share"] = 100 * spent / whole
         numbers.values["rank_in_trace"] = 1.0 + sum(total > totals[mine[0].name] for total in totals.values())
