@@ -169,6 +169,7 @@ WITHOUT_ROW = {
     "kprof.inputs.llvm_ir": _READER,
     "kprof.inputs.mangled": "what it cannot read stays as it was; what it writes is compared with c++filt",
     "kprof.inputs.model_config": _READER,
+    "kprof.inputs.perfetto": _READER,
     "kprof.inputs.tunableop": _READER,
     "kprof.inputs.weight_format": _READER,
     **{

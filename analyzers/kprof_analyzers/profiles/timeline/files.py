@@ -9,6 +9,7 @@ import msgspec
 
 from kprof.errors import InputError, KprofError
 from kprof.inputs.completeness import Repairs, repaired
+from kprof.inputs.perfetto import ENDINGS, is_perfetto, load_perfetto
 from kprof.inputs.rocprof.timeline import is_timeline
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import LinkedTrace
@@ -18,8 +19,8 @@ from kprof.output import progress
 from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
 R = TypeVar("R")
-_ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz")
-Kind = Literal["kineto", "proton", "tables", "rocprof"]
+_ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz", *ENDINGS)
+Kind = Literal["kineto", "proton", "tables", "rocprof", "perfetto"]
 
 
 class TraceFile(msgspec.Struct, frozen=True):
@@ -76,6 +77,8 @@ def trace_files(paths: Sequence[Path], repairs: Repairs = ()) -> list[TraceFile]
 
 
 def _kind_of(path: Path) -> Kind:
+    if is_perfetto(path):
+        return "perfetto"
     return "proton" if is_proton(path) else "rocprof" if is_timeline(path) else "kineto"
 
 
@@ -123,6 +126,8 @@ def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, r
     """
     if file.kind == "proton":
         raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
+    if file.kind == "perfetto":
+        return repaired(load_perfetto(Path(file.path)), file.repairs)
     if file.kind == "rocprof":
         from kprof.inputs.rocprof.timeline import load_timeline
 
