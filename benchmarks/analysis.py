@@ -31,10 +31,10 @@ def main() -> None:
     from kprof.compiler.compile import compile_kernel
     from kprof.compiler.request import CompileRequest
     from kprof.hardware.machine import load as load_architecture
+    from kprof.options.groups import CompileOptions
     from kprof.reporters.json_document import encoded
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
-    from kprof.targets.options import TargetOptions
     from kprof_analyzers.pipeline import analyze
     from kprof_analyzers.verdict import report
 
@@ -51,7 +51,7 @@ def main() -> None:
     arch = parser.parse_args().arch
     machine = load_architecture(arch)
     for name, config in KERNELS.items():
-        (job,) = jobs_of(load(name), machine, TargetOptions(config=config))
+        (job,) = jobs_of(load(name), machine, CompileOptions(config=config))
         compiled = compile_kernel(job.request, cache=False)
         encoded(report([analyze(loaded(job, compiled))]))
         rounds = []

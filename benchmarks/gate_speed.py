@@ -49,15 +49,15 @@ def bare(chosen: list[tuple[str, Config]], jobs: int) -> float:
     """Compile everything in workers; the sum of the seconds that the compiler took."""
     from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load as load_architecture
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load
-    from kprof.targets.options import TargetOptions
 
     requests = [
         job.request
         for arch in ARCHS
         for kernel, config in chosen
-        for job in jobs_of(load(kernel), load_architecture(arch), TargetOptions(config=config))
+        for job in jobs_of(load(kernel), load_architecture(arch), CompileOptions(config=config))
     ]
     return sum(outcome.result().seconds for outcome in compile_many(requests, jobs, cache=False))
 

@@ -63,12 +63,12 @@ def configs(count: int) -> list[dict[str, int]]:
 
 def requests(chosen: list[dict[str, int]]) -> list[Any]:
     """What the compiler is asked for each."""
-    from kprof.api.options import target_options
     from kprof.hardware.machine import load
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import plan
 
     machines = [load(ARCH)]
-    return [plan(TARGET, machines, target_options(arch=ARCH, config=config))[0].request for config in chosen]
+    return [plan(TARGET, machines, CompileOptions(arch=ARCH, config=config))[0].request for config in chosen]
 
 
 def spent(root: int) -> float:

@@ -36,11 +36,11 @@ def kernel(arch: str) -> Any:
     from kprof.compiler.compile import compile_kernel
     from kprof.hardware.machine import load as load_architecture
     from kprof.inputs import amdgcn
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
-    from kprof.targets.options import TargetOptions
 
-    (job,) = jobs_of(load("gemm"), load_architecture(arch), TargetOptions())
+    (job,) = jobs_of(load("gemm"), load_architecture(arch), CompileOptions())
     compiled = compile_kernel(job.request)
     return replace(loaded(job, compiled), program=amdgcn.parse(lengthen(compiled.amdgcn)).kernels[0])
 

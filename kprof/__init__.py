@@ -1,12 +1,10 @@
 """kprof: what an AMD GPU will do with a kernel, why, and which knob to turn.
 
-The public names are loaded on first use, so that ``import kprof`` costs nothing. ``docs/api.md`` describes them.
+The public names are loaded on first use, so that ``import kprof`` costs nothing. ``docs/api.md`` describes them;
+``__init__.pyi`` tells type checkers and editors.
 """
 
 from kprof.version import __version__ as __version__
-
-# A type checker takes this name for typing.TYPE_CHECKING; importing that module would take longer than all the rest.
-TYPE_CHECKING = False
 
 __all__ = [
     "CompileError",
@@ -115,67 +113,15 @@ _PUBLIC = {
     "validate": "kprof.api.validate",
 }
 
-if TYPE_CHECKING:
-    from kprof.api.advise import advise as advise
-    from kprof.api.analyze import analyze as analyze
-    from kprof.api.budget import budget as budget
-    from kprof.api.check import check as check
-    from kprof.api.counters.diff import counter_diff as counter_diff
-    from kprof.api.counters.metrics import counter_metrics as counter_metrics
-    from kprof.api.counters.roofline import counter_roofline as counter_roofline
-    from kprof.api.diagnose import diagnose as diagnose
-    from kprof.api.diff import diff as diff
-    from kprof.api.draw_control_flow import draw_control_flow as draw_control_flow
-    from kprof.api.draw_layout import draw_layout as draw_layout
-    from kprof.api.lint_configs import lint_configs as lint_configs
-    from kprof.api.live.session import Session as Session
-    from kprof.api.measure import measure as measure
-    from kprof.api.occupancy import occupancy as occupancy
-    from kprof.api.oracle import oracle as oracle
-    from kprof.api.profile import profile as profile
-    from kprof.api.read_counters import read_counters as read_counters
-    from kprof.api.read_mlir import read_mlir as read_mlir
-    from kprof.api.read_results import read_results as read_results
-    from kprof.api.read_thread_trace import read_thread_trace as read_thread_trace
-    from kprof.api.read_trace import read_trace as read_trace
-    from kprof.api.read_tunableop import read_tunableop as read_tunableop
-    from kprof.api.report import report as report
-    from kprof.api.run_report import run_report as run_report
-    from kprof.api.server_configs import server_configs as server_configs
-    from kprof.api.trace.breakdown import trace_breakdown as trace_breakdown
-    from kprof.api.trace.diff import trace_diff as trace_diff
-    from kprof.api.trace.gaps import trace_gaps as trace_gaps
-    from kprof.api.trace.ops import trace_ops as trace_ops
-    from kprof.api.trace.path import trace_path as trace_path
-    from kprof.api.trace.ranks import trace_ranks as trace_ranks
-    from kprof.api.trace.steps import trace_steps as trace_steps
-    from kprof.api.trace.summary import trace_summary as trace_summary
-    from kprof.api.trace.top import trace_top as trace_top
-    from kprof.api.trace.tree import trace_tree as trace_tree
-    from kprof.api.tune import tune as tune
-    from kprof.api.validate import validate as validate
-    from kprof.errors import CompileError as CompileError
-    from kprof.errors import HardwareError as HardwareError
-    from kprof.errors import InputError as InputError
-    from kprof.errors import KprofError as KprofError
-    from kprof.errors import TargetError as TargetError
-    from kprof.kernel_spec import Kernel as Kernel
-    from kprof.kernel_spec import Launch as Launch
-    from kprof.kernel_spec import Tensor as Tensor
-    from kprof.recording.scope import capture as capture
-    from kprof.tuning.autotune import perf_model as perf_model
-    from kprof.tuning.autotune import prune_configs as prune_configs
-    from kprof.tuning.choice import select as select
-else:
 
-    def __getattr__(name: str) -> object:
-        """Load a public name on first use."""
-        if name in _PUBLIC:
-            from importlib import import_module
+def __getattr__(name: str) -> object:
+    """Load a public name on first use."""
+    if name in _PUBLIC:
+        from importlib import import_module
 
-            value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
-            return value
-        raise AttributeError(f"module 'kprof' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
+        return value
+    raise AttributeError(f"module 'kprof' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

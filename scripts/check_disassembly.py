@@ -26,9 +26,9 @@ from kprof.errors import KprofError  # noqa: E402
 from kprof.hardware import machine  # noqa: E402
 from kprof.inputs import amdgcn, code_object  # noqa: E402
 from kprof.inputs.code_object import llvm_library  # noqa: E402
+from kprof.options.groups import CompileOptions  # noqa: E402
 from kprof.targets import library  # noqa: E402
 from kprof.targets.jobs import jobs_of  # noqa: E402
-from kprof.targets.options import TargetOptions  # noqa: E402
 
 ARCHITECTURES = "gfx90a,gfx942,gfx950,gfx1100,gfx1201,gfx1250"
 _WORDS = re.compile(r"[\s,]+")
@@ -109,7 +109,7 @@ def requests(arch: str) -> list[CompileRequest]:
     found = []
     for name in library.bundled():
         try:
-            found += [job.request for job in jobs_of(library.load(name), machine.load(arch), TargetOptions())]
+            found += [job.request for job in jobs_of(library.load(name), machine.load(arch), CompileOptions())]
         except KprofError as error:
             print(f"left out: {name} on {arch}: {error.message[:100]}", file=sys.stderr)
     return found

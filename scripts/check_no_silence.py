@@ -29,12 +29,12 @@ def reports(gpus: list[str], names: list[str], workers: int) -> Iterator[tuple[s
     from kprof.compiler.compile import compile_many
     from kprof.errors import KprofError
     from kprof.hardware.machine import find_product
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import loaded
-    from kprof.targets.options import TargetOptions
     from kprof_analyzers.pipeline import analyze
 
     for gpu in gpus:
-        wanted = list(jobs([gpu], names, TargetOptions(), all_cases=True))
+        wanted = list(jobs([gpu], names, CompileOptions(), all_cases=True))
         for outcome in compile_many([job.request for job in wanted], workers):
             job = wanted[outcome.index]
             where = f"{job.name} {gpu} {dict(job.problem)}"

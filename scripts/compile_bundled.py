@@ -18,9 +18,9 @@ from kprof.compiler.compile import compile_many  # noqa: E402
 from kprof.compiler.request import CompileRequest  # noqa: E402
 from kprof.errors import KprofError  # noqa: E402
 from kprof.hardware import machine  # noqa: E402
+from kprof.options.groups import CompileOptions  # noqa: E402
 from kprof.targets import library as kernel_library  # noqa: E402
 from kprof.targets.jobs import jobs_of  # noqa: E402
-from kprof.targets.options import TargetOptions  # noqa: E402
 
 
 def jobs(architectures: list[str], *, all_configs: bool) -> Iterator[tuple[str, CompileRequest]]:
@@ -29,7 +29,7 @@ def jobs(architectures: list[str], *, all_configs: bool) -> Iterator[tuple[str, 
         for arch in architectures:
             try:
                 kernel = kernel_library.load(name)
-                found = list(jobs_of(kernel, machine.load(arch), TargetOptions(all_configs=all_configs)))
+                found = list(jobs_of(kernel, machine.load(arch), CompileOptions(all_configs=all_configs)))
             except (KprofError, KeyError) as error:
                 print(f"not compiled: {name} {arch}: {error}", file=sys.stderr)
                 continue

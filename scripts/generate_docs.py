@@ -5,15 +5,16 @@ Run ``make docs`` after a change; a test fails when the files are stale.
 
 import argparse
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
 
 _FORMATS = """\
 A command prints text for people and writes any of these besides; `-` as a path is standard output, in place of the
-text, and so is `--output-format FORMAT`. A format is one file in `kprof/reporters/`: its options, `--help` and this
+text, and so is `--format FORMAT`. A format is one file in `kprof/reporters/`: its options, `--help` and this
 page follow from it. A format that a command cannot write is an error, exit code 2."""
 
 
@@ -34,8 +35,22 @@ def generated() -> dict[Path, str]:
         files[ROOT / "docs/rules" / page] = f"# {rule.id} {rule.name}\n\n{rule.help}\n"
     files[ROOT / "docs/rules/README.md"] = "\n".join(index) + "\n"
     files[ROOT / "docs/formats.md"] = _formats()
+    files[ROOT / "kprof/__init__.pyi"] = _stub()
     files[ROOT / "docs/doctor.md"] = _doctor((ROOT / "docs/doctor.md").read_text())
     return files
+
+
+def _stub() -> str:
+    """The public functions with their options, formatted as ruff has it."""
+    from public_stub import stub
+
+    import kprof
+
+    text = stub(kprof._PUBLIC)  # noqa: SLF001 - where each name is
+    for arguments in (("check", "--fix", "--quiet", "--select", "I"), ("format", "--quiet")):
+        command = [sys.executable, "-m", "ruff", *arguments, "--stdin-filename", "kprof/__init__.pyi", "-"]
+        text = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    return text
 
 
 def _formats() -> str:
@@ -47,7 +62,7 @@ def _formats() -> str:
     lines.append("|---|---|---|---|---|")
     for each in formats():
         option = {"path": f"`--{each.name} PATH`", "flag": f"`--{each.name}`"}.get(each.option, "")
-        option = " ".join([option or f"`--output-format {each.name}`", *(f"`--{each.name}-{f}`" for f in each.flags)])
+        option = " ".join([option or f"`--format {each.name}`", *(f"`--{each.name}-{f}`" for f in each.flags)])
         commands = ", ".join(f"`{DOCUMENTS[kind]}`" for kind in each.documents)
         lines.append(f"| {each.name} | `{each.extension}` | {option} | {each.help} | {commands} |")
     return "\n".join(lines) + "\n"

@@ -91,7 +91,7 @@ def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -
 def main() -> int:
     """Print the survey."""
     from kprof.inputs.assignments import assignments
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=",".join(PRODUCTS))
@@ -108,7 +108,7 @@ def main() -> int:
     crashed: list[str] = []
     severities: Counter[str] = Counter()
     environment = {name: str(value) for name, value in assignments([arguments.env], "--env").items()}
-    options = TargetOptions(config=assignments([arguments.config], "--config"), environment=environment)
+    options = CompileOptions(config=assignments([arguments.config], "--config"), env=environment)
     names = [name for name in arguments.kernels.split(",") if name]
     wanted = list(jobs(architectures, names, options, all_cases=arguments.all_cases))
     for name, arch, findings, crashes in survey(wanted, arguments.jobs):

@@ -99,16 +99,16 @@ def advised(start: Start, compiles: int, jobs: int) -> dict[str, Any]:
 
     from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load_gpu
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load
-    from kprof.targets.options import TargetOptions
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.request import judge
     from kprof.tuning.trials.analysed import analysed
     from kprof.tuning.trials.climb import climb
 
     case, shape = (start.shape, {}) if isinstance(start.shape, str) else (None, dict(start.shape))
-    options = TargetOptions(config=dict(start.config), case=case, shape=shape, jobs=jobs)
+    options = CompileOptions(config=dict(start.config), case=case, shape=shape, jobs=jobs)
     kernel, (machine, product) = load(start.kernel), load_gpu(GPU)
     (job,) = jobs_of(kernel, machine, options)
     config = kernel.configure(machine.name, options.config, job.problem)

@@ -32,7 +32,7 @@ def test_a_file_that_is_cut_off_is_about_input(tmp_path: Path) -> None:
 
 @pytest.mark.triton
 def test_a_kernel_that_is_refused_is_about_compiling(tmp_path: Path) -> None:
-    from kprof.targets.resolver import TargetOptions, load
+    from kprof.targets.resolver import CompileOptions, load
 
     path = tmp_path / "wrong.py"
     path.write_text(
@@ -40,7 +40,7 @@ def test_a_kernel_that_is_refused_is_about_compiling(tmp_path: Path) -> None:
         "@triton.jit\ndef wrong(x_ptr):\n    tl.store(x_ptr, not_there)\n"
     )
     with pytest.raises(CompileError, match="not_there"):
-        list(load(f"{path}::wrong", TargetOptions(signature="*fp32", use_cache=False)))
+        list(load(f"{path}::wrong", CompileOptions(signature="*fp32", use_cache=False)))
 
 
 def test_no_release_of_triton_is_about_compiling() -> None:

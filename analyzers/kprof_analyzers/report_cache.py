@@ -22,8 +22,8 @@ from kprof.document import KernelReport
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load_gpu
 from kprof.inputs.garbage_collection import paused
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import TargetJob, compile_jobs, loaded, plan
-from kprof.targets.options import TargetOptions
 
 if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel
@@ -75,13 +75,13 @@ def judged(
     yield from ready
 
 
-def explained(target: "TargetLike", options: TargetOptions) -> Iterator[tuple[TargetJob, KernelReport]]:
+def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[TargetJob, KernelReport]]:
     """Yield each launch of a source target with its report and predicted time, one for each GPU.
 
     Raises:
         KprofError: as :func:`kprof.targets.resolver.load`.
     """
-    gpus = [load_gpu(name) for name in options.archs or (DEFAULT_GPU,)]
+    gpus = [load_gpu(name) for name in options.arch or (DEFAULT_GPU,)]
     jobs = plan(target, list({machine.name: machine for machine, _ in gpus}.values()), options)
     root = directory() if options.use_cache else None
     wanted = [

@@ -1,14 +1,14 @@
 """``kprof.advise``: other knobs, tried out by recompiling, and findings compared with measurements."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from kprof.api.measurements import Paths, paths
-from kprof.api.options import Values, names, target_options
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Finding
+from kprof.options.keywords import keywords
+from kprof.options.searches import AdviseOptions
 from kprof.targets.target import TargetKind, TargetLike, resolve
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from kprof.document import KernelReport
     from kprof.measured import Measured
-    from kprof.targets.options import TargetOptions
     from kprof.tuning.recorded import AdvisedKernel
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
     from kprof.tuning.trials import Trial, Trials
@@ -126,25 +125,12 @@ class Advised(Result):
         return advice(self.summary, self.trials, self.measured)
 
 
+@keywords
 def advise(
     target: TargetLike | None = None,
     *,
-    arch: str = "",
-    config: Values | None = None,
-    shape: Values | None = None,
-    case: str | None = None,
-    env: Mapping[str, Any] | None = None,
-    values: Mapping[str, int | Sequence[int]] | None = None,
-    signature: str | None = None,
-    constexprs: Values | None = None,
-    grid: str = "",
-    budget: float = 45.0,
-    counters: Paths = (),
-    trace: Paths = (),
-    search: bool = True,
-    jobs: int = 0,
+    options: AdviseOptions,
     program: Sequence[str] | None = None,
-    run: bool = True,
     progress: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Advised:
@@ -159,23 +145,8 @@ def advise(
     Args:
         target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture, with ``::NAME`` one
             kernel of it. With ``program`` a Python file to run, or ``None``.
-        arch: one architecture or product; what was measured, or MI300X, when empty.
-        config: the knobs to start from.
-        shape: problem parameters on top of the chosen case's.
-        case: one of the kernel's named shapes.
-        env: Triton's environment switches to start from.
-        values: numbers that the launch does not tell, as for :func:`kprof.analyze`.
-        signature: argument types of ``"file.py::function"``: ``*fp16,*fp16,i32``; its sizes are in ``shape``, its tiles
-            in ``config``.
-        constexprs: its compile-time arguments that stay as they are.
-        grid: its workgroups: ``cdiv(M,BLOCK_M)*cdiv(N,BLOCK_N)``, more axes after a ``;``.
-        budget: seconds after which no compile is begun.
-        counters: files or folders of a ROCm profiler with this kernel.
-        trace: PyTorch traces, or folders of them, with this kernel.
-        search: try other knobs; without it the findings are only compared with the measurements.
-        jobs: worker processes, 0 for one a core.
+        options: the knobs to start from, and how others are searched.
         program: a program to record and to advise on: its command, or with a file as the target its arguments.
-        run: of a capture, run its program again.
         progress: called with the number of finished compiles and a few words.
         tell: called with what is run.
 
@@ -188,13 +159,10 @@ def advise(
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.tuning.known_advice import remember
 
-    asked = names(arch)
-    if len(asked) > 1:
-        raise KprofError("kprof advise takes one architecture at a time")
-    measurement = _measurement(paths(counters), paths(trace), asked[0] if asked else None, search=search)
-    gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_GPU)
-    options = target_options(config=config, shape=shape, case=case, env=env, values=values, jobs=jobs)
-    searching = _Search(options, budget, run, progress, tell)
+    asked = options.one_gpu("kprof advise")
+    measurement = _measurement(options, asked)
+    gpu = (measurement.name if measurement is not None else None) or asked or DEFAULT_GPU
+    searching = _Search(options, progress, tell)
     if program is not None:
         kernels = searching.of_program(target, program, gpu)
         return Advised(kernels=kernels, trials=_only(kernels))
@@ -205,13 +173,12 @@ def advise(
         notes = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
         report, measured = _judged(target, gpu, options, measurement)
         found = Advised(None, measured, report, notes)
-    if not search:
+    if not options.search:
         return found
     if resolve(target).kind is TargetKind.CAPTURE:
         kernels = searching.of_capture(str(target), gpu if asked or measurement is not None else "")
         return replace(found, kernels=kernels, trials=_only(kernels))
-    launched = (signature, grid, constexprs) if signature is not None or constexprs or grid else None
-    trials = searching.of_kernel(target, gpu, launched)
+    trials = searching.of_kernel(target, gpu)
     remember(trials)
     return replace(found, trials=trials)
 
@@ -220,9 +187,7 @@ def advise(
 class _Search:
     """How other knobs are searched; the fields are those of :func:`advise`."""
 
-    options: "TargetOptions"
-    budget: float
-    run: bool
+    options: AdviseOptions
     progress: Callable[[int, str], None] | None
     tell: Callable[[str], None] | None
 
@@ -247,55 +212,47 @@ class _Search:
             capture,
             product=product,
             arch="" if machine is None else machine.name,
-            budget=self.budget,
+            budget=self.options.seconds,
             jobs=self.options.jobs,
-            run=self.run,
+            run=self.options.run,
             program=again,
-            values=self.options.values,
+            values=self.options.value,
             progress=self.progress,
             tell=self.tell or (lambda _text: None),
         )
         return list(found)
 
-    def of_kernel(
-        self, target: TargetLike, gpu: str, launched: tuple[str | None, str, Values | None] | None
-    ) -> "Trials":
+    def of_kernel(self, target: TargetLike, gpu: str) -> "Trials":
         """Trials of a kernel with cases, or of a function with the signature, grid and constexprs of its launch."""
         from kprof.hardware.machine import load_gpu
         from kprof.targets.target import kernel_of
         from kprof.tuning.trials import advise as tried
-        from kprof.tuning.trials.function import LaunchedFunction, advise_function
+        from kprof.tuning.trials.function import advise_function
 
         machine, product = load_gpu(gpu)
-        kernel = kernel_of(target, machine.name)
-        if launched is None:
-            return tried(kernel, machine, self.options, product=product, budget=self.budget, progress=self.progress)
-        signature, grid, constexprs = launched
-        function = LaunchedFunction(signature or "", grid, dict(constexprs or {}))
-        return advise_function(
-            kernel, machine, self.options, function, product=product, budget=self.budget, progress=self.progress
-        )
+        kernel, options = kernel_of(target, machine.name), self.options
+        launched = options.signature is not None or options.constexpr or options.grid
+        search = advise_function if launched else tried
+        return search(kernel, machine, options, product=product, budget=options.seconds, progress=self.progress)
 
 
 def _only(kernels: "Sequence[AdvisedKernel]") -> "Trials | None":
     return kernels[0].trials if len(kernels) == 1 else None
 
 
-def _measurement(
-    counters: list[str], traces: list[str], asked: str | None, *, search: bool
-) -> "GpuMeasurements | None":
+def _measurement(options: AdviseOptions, asked: str) -> "GpuMeasurements | None":
     """The measurement, ``None`` when no file was given."""
-    if not counters and not traces:
-        if not search:
+    if not options.counters and not options.trace:
+        if not options.search:
             raise KprofError("--no-search leaves nothing to do", hint="Give measurements: --counters, --trace or both.")
         return None
     from kprof_analyzers.profiles.measured import reading
 
-    return reading.read(counters, traces, asked)
+    return reading.read(list(options.counters), list(options.trace), asked or None)
 
 
 def _judged(
-    target: TargetLike, arch: str, options: "TargetOptions", measurement: "GpuMeasurements"
+    target: TargetLike, arch: str, options: AdviseOptions, measurement: "GpuMeasurements"
 ) -> "tuple[KernelReport, Measured]":
     """Compile (or read) the kernel, and compare its findings with the measurement."""
     from kprof.targets.resolver import load
@@ -303,7 +260,7 @@ def _judged(
     from kprof_analyzers.profiles.measured.join import subject_of
     from kprof_analyzers.profiles.measured.judge import judge
 
-    kernels = list(load(target, replace(options, archs=[arch])))
+    kernels = list(load(target, replace(options, arch=[arch])))
     if len(kernels) != 1:
         listed = ", ".join(kernel.name for kernel in kernels)
         raise TargetError(f"this is {len(kernels)} kernels: {listed}", hint="Measurements are joined to one at a time.")

@@ -3,25 +3,25 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kprof.api.measurements import joining
-from kprof.api.options import Names, Values, names, target_options
 from kprof.api.programs import launches_of
 from kprof.api.result import ReportResult
 from kprof.document import KernelReport
 from kprof.errors import KprofError, TargetError, near_hint
 from kprof.findings import Severity
+from kprof.options.kernels import AnalyzeOptions, KernelOptions
+from kprof.options.keywords import keywords
 from kprof.targets.target import TargetKind, TargetLike, is_report, resolve
 
 if TYPE_CHECKING:
-    from kprof.api.measurements import Joining, Paths
+    from kprof.api.measurements import Joining
     from kprof.details import Details
     from kprof.targets.jobs import TargetJob
     from kprof.targets.loaded import LoadedKernel
-    from kprof.targets.options import TargetOptions
 
 
 _SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION})
@@ -133,66 +133,28 @@ class Analysis(ReportResult):
         return found
 
 
+@keywords
 def analyze(
     *targets: TargetLike,
-    arch: Names = (),
-    config: Values | None = None,
-    shape: Values | None = None,
-    case: str | None = None,
-    all_configs: bool = False,
-    signature: str | None = None,
-    constexprs: Values | None = None,
-    grid: Sequence[int] | None = None,
-    env: Mapping[str, Any] | None = None,
-    values: Mapping[str, int | Sequence[int]] | None = None,
-    passes: bool = False,
-    kernel: str | None = None,
-    sources: "Sequence[str | os.PathLike[str]]" = (),
-    dump: "str | os.PathLike[str] | None" = None,
-    fail_on: str | None = None,
-    try_cures: bool = True,
-    jobs: int = 0,
+    options: AnalyzeOptions,
     keep_going: bool = False,
     keep_programs: bool = True,
     program: Sequence[str] | None = None,
-    time_limit: float | None = None,
-    counters: "Paths" = (),
-    trace: "Paths" = (),
-    thread_trace: "str | os.PathLike[str] | None" = None,
 ) -> Analysis:
     """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
+
+    Sources are compiled for the GPU that was measured where ``arch`` is empty; ``kernels[0].measured`` says what
+    ``counters``, ``trace`` and ``thread_trace`` tell beside what is modelled.
 
     Args:
         targets: a bundled kernel's name, ``"file.py::function"``, a ``@triton.jit`` function, a :class:`kprof.Kernel`,
             an assembly file, a code object, HIP source, a Triton cache directory, a capture, or a report that
             ``--json`` wrote. Only Python files are run, as ``import`` runs them.
-        arch: architectures or products; MI300X for sources when empty.
-        config: knobs: constexprs and backend options (``{"BLOCK_M": 128, "num_warps": 8}``).
-        shape: problem parameters on top of the chosen case's; values of a function's arguments.
-        case: one of the kernel's named shapes.
-        all_configs: each configuration that the kernel lists; of a capture, also what was not launched.
-        signature: argument types of a kernel without cases: ``*fp16:16,*fp16,i32``.
-        constexprs: its compile-time arguments.
-        grid: workgroups of its launch, in up to three axes.
-        env: Triton's environment switches for this compile.
-        values: what the launch does not tell: an argument's value, or its tensor's: one number, or all in memory order.
-        passes: also show what each compiler pass changed.
-        kernel: only the kernel of this name, of targets with several.
-        sources: folders with the sources of what is compiled already; the current one always counts.
-        dump: a folder that gets each stage of the compiler.
-        fail_on: a finding this bad makes the verdict ``regression``: ``note``, ``warning`` or ``error``.
-        try_cures: compile the cheap cures of findings that cost more than 5 % of the time: compiler options, at most a
-            dozen, none started after two seconds. ``KPROF_TRY=0`` turns them off everywhere.
-        jobs: worker processes, 0 for one a core.
+        options: how sources are compiled, and what else is asked.
         keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
         keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
         program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in a process of its own
             on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
-        time_limit: seconds that the program may run, by default 600.
-        counters: files or folders of a ROCm profiler with these kernels: ``kernels[0].measured`` says what they tell,
-            beside what is modelled. They are compiled for the GPU that was measured where ``arch`` is empty.
-        trace: PyTorch traces, or folders of them, as ``counters``.
-        thread_trace: a decoded thread trace of the kernel: a folder ``ui_output_agent_*_dispatch_*`` or its listing.
 
     Raises:
         TargetError: a target does not exist, lacks something, or cannot use one of the options.
@@ -200,29 +162,46 @@ def analyze(
         InputError: a file cannot be read.
         HardwareError: an architecture is not known.
     """
+    worst = Severity(options.fail_on) if options.fail_on not in {None, "never"} else None
+    return analyzed(
+        targets, options, dump=options.dump, worst=worst, keep_going=keep_going, keep=keep_programs, program=program
+    )
+
+
+def analyzed(
+    targets: Sequence[TargetLike],
+    options: KernelOptions,
+    *,
+    dump: str | None = None,
+    worst: Severity | None = None,
+    keep_going: bool = False,
+    keep: bool = True,
+    program: Sequence[str] | None = None,
+) -> Analysis:
+    """As :func:`analyze`, with the options of whatever shows the analysis.
+
+    Args:
+        targets: what to analyse.
+        options: how sources are compiled, and what was measured of them.
+        dump: a folder that gets each stage of the compiler.
+        worst: a finding this bad makes the verdict ``regression``.
+        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
+        keep: keep the instructions.
+        program: arguments of the one Python file in ``targets``, which is run; ``None``: nothing is run.
+
+    Raises:
+        KprofError: as :func:`analyze`.
+    """
     from kprof.tuning.tries_switch import cures_allowed
     from kprof_analyzers.verdict import report
 
-    measured = joining(counters, trace, thread_trace, names(arch))
-    options = target_options(
-        arch=arch or _measured_gpu(measured, targets),
-        config=config,
-        shape=shape,
-        case=case,
-        all_configs=all_configs,
-        signature=signature,
-        constexprs=constexprs,
-        grid=grid,
-        env=env,
-        values=values,
-        passes=passes,
-        jobs=jobs,
-    )
-    worst = _severity(fail_on)
-    folders = (Path.cwd(), *map(_folder, sources))
-    wanted = _Wanted(options, kernel, folders, dump, keep_programs, {}, measured, try_cures and cures_allowed())
+    measured = joining(options, options.arch)
+    gpu = "" if options.arch else _measured_gpu(measured, targets)
+    options = replace(options, arch=[gpu]) if gpu else options
+    folders = (Path.cwd(), *map(_folder, options.source))
+    wanted = _Wanted(options, folders, dump, keep, {}, measured, options.try_cures and cures_allowed())
     run: AbstractContextManager[tuple[Sequence[TargetLike], Sequence[KprofError]]]
-    run = nullcontext((targets, ())) if program is None else launches_of(targets, program, options, time_limit)
+    run = nullcontext((targets, ())) if program is None else launches_of(targets, program, options, options.time_limit)
     with run as (chosen, problems):
         found, failures = wanted.of_all(chosen, keep_going=keep_going)
     failures[:0] = problems
@@ -239,7 +218,6 @@ class _Wanted:
 
     Attributes:
         options: how sources are compiled.
-        kernel: the only kernel that is wanted; ``None`` for all.
         folders: where sources of compiled targets are looked for.
         dump: gets each stage of the compiler.
         keep: keep the instructions of what was analysed.
@@ -248,10 +226,9 @@ class _Wanted:
         try_cures: compile the cheap cures of costly findings.
     """
 
-    options: "TargetOptions"
-    kernel: str | None
+    options: KernelOptions
     folders: Sequence[Path]
-    dump: "str | os.PathLike[str] | None"
+    dump: str | None
     keep: bool
     names: dict[str, None]
     measured: "Joining | None" = None
@@ -279,10 +256,11 @@ class _Wanted:
         Raises:
             TargetError: no kernel has the name, or, unless ``keep_going``, no target has kernels.
         """
-        if not found and self.names and self.kernel is not None:
-            hint = near_hint(self.kernel, self.names, "there are")
+        wanted = self.options.kernel
+        if not found and self.names and wanted is not None:
+            hint = near_hint(wanted, self.names, "there are")
             path = ", ".join(resolve(target).text for target in targets)
-            raise TargetError(f"no kernel {self.kernel!r}", path=path, hint=hint)
+            raise TargetError(f"no kernel {wanted!r}", path=path, hint=hint)
         if not (found or keep_going):
             raise TargetError("there is nothing to analyse", hint="Name a target: a kernel, a file or a folder.")
 
@@ -332,7 +310,7 @@ class _Wanted:
 
     def _takes(self, name: str) -> bool:
         self.names[name] = None
-        return self.kernel in {None, name}
+        return self.options.kernel in {None, name}
 
     def _saved(self, path: Path) -> Iterator[KernelReport]:
         from kprof.diffing.reading import read_report
@@ -361,14 +339,6 @@ def _measured_gpu(measured: "Joining | None", targets: Sequence[TargetLike]) -> 
     if measured is None or not all(resolve(target).kind in _SOURCES for target in targets):
         return ""
     return measured.measurement.name or ""
-
-
-def _severity(name: str | None) -> Severity | None:
-    if name is None:
-        return None
-    if name not in {severity.value for severity in Severity}:
-        raise KprofError(f"--fail-on takes note, warning or error, got {name!r}")
-    return Severity(name)
 
 
 def _folder(given: "str | os.PathLike[str]") -> Path:

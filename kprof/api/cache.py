@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
 
@@ -31,6 +31,15 @@ class Cached:
         from kprof.cache import location
 
         return location.trouble(self.root) if self.root.exists() else None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof cache info --json`` writes it."""
+        parts = [
+            {"name": part.name, "files": part.files, "bytes": part.size, "limit_bytes": self.limits.get(part.name)}
+            for part in self.parts
+        ]
+        return {"schema": "kprof.cache/1", "root": str(self.root), "parts": parts, "trouble": self.trouble}
 
 
 def cached() -> Cached:

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from kprof.api.options import Names, names
+from kprof.api.options import Path_
 from kprof.api.result import ReportResult
 from kprof.document import Report, Verdict
 from kprof.errors import KprofError, near
+from kprof.options.keywords import keywords
+from kprof.options.searches import CheckOptions
 from kprof.version import __version__
 
 if TYPE_CHECKING:
     from kprof.gate.baseline import Baseline
     from kprof.gate.config import Config
     from kprof.gate.subject import CheckSubject
-
-    Path_ = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,24 +37,13 @@ class CheckResult(ReportResult):
         return self.document.notes
 
 
-def check(
-    config_file: "Path_ | None" = None,
-    *,
-    arch: Names = (),
-    baseline: "Path_ | None" = None,
-    update_baseline: bool = False,
-    advise: float = 0.0,
-    jobs: int = 0,
-) -> CheckResult:
+@keywords
+def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> CheckResult:
     """Compile the kernels that ``[tool.kprof]`` names and compare them with budgets and a baseline. No GPU is used.
 
     Args:
         config_file: ``kprof.toml`` or ``pyproject.toml``; looked for in this folder and above when ``None``.
-        arch: only these architectures; all that the configuration names when empty.
-        baseline: the baseline file instead of the configuration's.
-        update_baseline: write the present state to the baseline file, and judge nothing.
-        advise: seconds to look, by recompiling, for knobs that cure a regression.
-        jobs: worker processes, 0 for one a core.
+        options: what is checked of it, and against what.
 
     Returns:
         The verdict. A kernel that cannot be compiled raises nothing: it makes the verdict ``cannot_tell``.
@@ -70,11 +59,17 @@ def check(
     settings = load(chosen)
     rules = _rules(settings, chosen)
     folder = chosen.parent
-    named = Path(baseline) if baseline is not None else folder / settings.baseline if settings.baseline else None
-    if update_baseline and named is None:
+    named = (
+        Path(options.baseline)
+        if options.baseline is not None
+        else folder / settings.baseline
+        if settings.baseline
+        else None
+    )
+    if options.update_baseline and named is None:
         raise KprofError("no baseline file is named", hint='Set baseline = "kprof-baseline.json", or give --baseline.')
-    subjects = gather(settings, folder, jobs, names(arch))
-    if update_baseline and named is not None:
+    subjects = gather(settings, folder, options.jobs, tuple(options.arch))
+    if options.update_baseline and named is not None:
         return CheckResult(_updated(named, subjects, settings), named)
     known, notes = _accepted(named)
     if known is not None:
@@ -82,10 +77,10 @@ def check(
     # In a repository of several, a configuration that was taken away must not make another's verdict this one's.
     above = os.path.relpath(chosen) if config_file is None and folder != Path.cwd() else ""
     document = _judged(settings, subjects, known, folder, rules, notes, above)
-    if advise:
+    if options.advise:
         from kprof.gate.cures import with_cures
 
-        document = with_cures(document, subjects, chosen, advise, jobs)
+        document = with_cures(document, subjects, chosen, options.advise, options.jobs)
     return CheckResult(document, named)
 
 

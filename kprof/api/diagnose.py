@@ -1,6 +1,5 @@
 """``kprof.diagnose``: is this machine set up to compile, run and time kernels."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -8,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from kprof.api.result import Result
 from kprof.doctor import WORKLOADS, Diagnosis, Host, Workload, examine
 from kprof.errors import KprofError, near_hint
+from kprof.options.keywords import keywords
+from kprof.options.tools import DoctorOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,22 +49,21 @@ class Diagnosed(Result):
         return struct_frame(CheckOutcome, [({}, one) for one in self.document.checks])
 
 
-def diagnose(*, root: "str | os.PathLike[str]" = "/", workload: str | None = None) -> Diagnosed:
+@keywords
+def diagnose(*, options: DoctorOptions) -> Diagnosed:
     """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
 
     Args:
-        root: where its ``/proc``, ``/sys``, ``/dev`` and ``/opt`` are: ``/host`` in a container.
-        workload: what the settings are for: ``inference``, ``training``, ``tuning``, ``multi-gpu``, ``vllm`` or
-            ``sglang``.
+        options: which machine, and what for.
 
     Raises:
         KprofError: there is no such folder or workload.
     """
-    folder = Path(root)
+    folder = Path(options.root)
     if not folder.is_dir():
         hint = "--root takes the folder that holds proc, sys and dev."
         raise KprofError("no such folder", path=str(folder), hint=hint)
-    return Diagnosed(examine(Host(root=folder), _workload(workload)))
+    return Diagnosed(examine(Host(root=folder), _workload(options.workload)))
 
 
 def _workload(name: str | None) -> Workload | None:

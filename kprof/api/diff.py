@@ -1,23 +1,23 @@
 """``kprof.diff``: two compiles, or one kernel under several Tritons."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from kprof.api.options import Names, Values, names, target_options
 from kprof.api.programs import program_command
 from kprof.api.result import ReportResult, Result
 from kprof.diffing.document import Diff, KernelDiff
-from kprof.errors import CompileError, KprofError, TargetError
+from kprof.errors import CompileError, TargetError
+from kprof.options.keywords import keywords
+from kprof.options.searches import DiffOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.diffing.comparing import Input
     from kprof.diffing.limits import DiffLimits
-    from kprof.targets.options import TargetOptions
 
 Tell = Callable[[str], None]
 Side = str | os.PathLike[str] | ReportResult
@@ -68,26 +68,13 @@ class Comparison(Result):
         return comparison(self.document)
 
 
+@keywords
 def diff(
     old: Side | None = None,
     new: Side | None = None,
     *,
-    triton: Names = (),
-    arch: Names = (),
-    config: Values | None = None,
-    shape: Values | None = None,
-    case: str | None = None,
-    all_configs: bool = False,
-    signature: str | None = None,
-    constexprs: Values | None = None,
-    env: Mapping[str, Any] | None = None,
-    explain: bool | None = None,
-    budget: float = 60.0,
-    fail_on: str = "warning",
-    tolerance: Mapping[str, float | str] | None = None,
+    options: DiffOptions,
     program: Sequence[str] | None = None,
-    packages: Sequence[str] = (),
-    jobs: int = 0,
     progress: Tell | None = None,
     waiting: Tell | None = None,
 ) -> Comparison:
@@ -97,23 +84,9 @@ def diff(
         old: a result of :func:`kprof.analyze`, or a target: a ``--json`` report, a capture or Triton cache directory,
             an ``.amdgcn``, ``.hsaco`` or ``.co`` file, a kernel.
         new: the same, to be compared with it; left out with ``triton``, where ``old`` is a kernel or a capture.
-        triton: releases to compile ``old`` with, old to new; ``installed`` is the running one.
-        arch: architectures or products.
-        config: knobs of a kernel: constexprs and backend options.
-        shape: problem parameters on top of the chosen case's.
-        case: one of the kernel's named shapes.
-        all_configs: each configuration that the kernel lists.
-        signature: argument types of a kernel without cases: ``*fp16:16,*fp16,i32``.
-        constexprs: its compile-time arguments.
-        env: Triton's environment switches.
-        explain: find cause and cures by recompiling; done with ``triton``, and on demand with two captures.
-        budget: seconds for explanations; no compile is begun afterwards.
-        fail_on: a change for the worse of this severity is a regression: ``note``, ``warning`` or ``error``.
-        tolerance: metric to what may get worse: ``{"vgpr_spills": 4, "loop_instructions": "20%"}``.
+        options: how kernels are compiled, what is explained and what may get worse.
         program: a command to record under each of ``triton``; there ``triton`` may also name interpreters and
             ``.whl`` files. With ``old`` the arguments of that Python file, ``FILE.py`` or ``FILE.py::FUNCTION``.
-        packages: requirements that the program gets under each of them.
-        jobs: worker processes, 0 for one a core.
         progress: called with each step, in words.
         waiting: called with what is downloaded or waited for, in words.
 
@@ -122,19 +95,8 @@ def diff(
         InputError: a file cannot be read.
         CompileError: a kernel does not compile, or a release of Triton cannot be had.
     """
-    options = target_options(
-        arch=arch,
-        config=config,
-        shape=shape,
-        case=case,
-        all_configs=all_configs,
-        signature=signature,
-        constexprs=constexprs,
-        env=env,
-        jobs=jobs,
-    )
-    limits = _limits(fail_on, tolerance or {})
-    versions = _versions(names(triton), program)
+    limits = _limits(options)
+    versions = _versions(options.triton, program)
     tell, wait = progress or _silent, waiting or _silent
     if program is not None:
         if new is not None or isinstance(old, ReportResult):
@@ -142,43 +104,41 @@ def diff(
         function = ""
         if old is not None:
             program, function = program_command(old, program)
-        found = _programs(program, versions, packages, options, limits, function=function, tell=tell, wait=wait)
-        return Comparison(found)
-    if packages:
-        raise TargetError("--with is for a program after --")
+        return Comparison(_programs(program, versions, options, limits, function=function, tell=tell, wait=wait))
+    if options.package:
+        raise TargetError("--package is for a program after --")
     if old is None:
         raise TargetError("two things are compared, got 0", hint="kprof diff OLD NEW")
     if versions:
         if new is not None or isinstance(old, ReportResult):
             raise TargetError("with several Tritons one kernel is compared with itself: name one target")
-        seconds = 0.0 if explain is False else budget
+        seconds = 0.0 if options.explain is False else options.seconds
         return Comparison(_tritons(os.fspath(old), versions, options, limits, budget=seconds, tell=tell, wait=wait))
     if new is None:
         raise TargetError(
             "two things are compared, got 1",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
-    return Comparison(_two((old, new), options, limits, budget=budget if explain else 0.0, tell=tell, wait=wait))
+    seconds = options.seconds if options.explain else 0.0
+    return Comparison(_two((old, new), options, limits, budget=seconds, tell=tell, wait=wait))
 
 
 def _silent(_text: str) -> None:
     """Says nothing."""
 
 
-def _limits(fail_on: str, tolerance: Mapping[str, float | str]) -> "DiffLimits":
+def _limits(options: DiffOptions) -> "DiffLimits":
     from kprof.diffing.limits import DiffLimits, tolerances
     from kprof.findings import Severity
 
-    if fail_on not in {severity.value for severity in Severity}:
-        raise KprofError(f"--fail-on takes note, warning or error, got {fail_on!r}")
-    return DiffLimits(Severity(fail_on), tolerances(f"{metric}={value}" for metric, value in tolerance.items()))
+    worst = None if options.fail_on == "never" else Severity(options.fail_on or "warning")
+    return DiffLimits(worst, tolerances(f"{metric}={value}" for metric, value in options.tolerance.items()))
 
 
 def _programs(
     program: Sequence[str],
     versions: Sequence[str],
-    packages: Sequence[str],
-    options: "TargetOptions",
+    options: DiffOptions,
     limits: "DiffLimits",
     *,
     function: str,
@@ -197,10 +157,12 @@ def _programs(
             "a program is recorded under each of several Tritons",
             hint="kprof diff --triton 3.6.0 --triton 3.9.0 -- python program.py, or ... program.py::fn -- ARGS",
         )
-    check(TargetKind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "values"])
+    check(TargetKind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "value"])
     with tempfile.TemporaryDirectory(prefix="kprof-diff-") as folder:
         place = Path(folder)
-        sides = recorded_sides(program, versions, packages, options, place, function=function, tell=tell, wait=wait)
+        sides = recorded_sides(
+            program, versions, list(options.package), options, place, function=function, tell=tell, wait=wait
+        )
     return compared(sides, limits, notes=[f"{' '.join(program)} was recorded under each"])
 
 
@@ -224,7 +186,7 @@ def _versions(named: Sequence[str], program: Sequence[str] | None) -> list[str]:
 def _tritons(
     target: str,
     versions: list[str],
-    options: "TargetOptions",
+    options: DiffOptions,
     limits: "DiffLimits",
     *,
     budget: float,
@@ -255,7 +217,7 @@ def _tritons(
 
 
 def _two(
-    given: tuple[Side, Side], options: "TargetOptions", limits: "DiffLimits", *, budget: float, tell: Tell, wait: Tell
+    given: tuple[Side, Side], options: DiffOptions, limits: "DiffLimits", *, budget: float, tell: Tell, wait: Tell
 ) -> Diff:
     from kprof.diffing.comparing import diff as compared
     from kprof.targets.recompile import is_recorded
@@ -279,7 +241,7 @@ def _two(
     return compared(sides, limits, explained, notes)
 
 
-def _sides(given: tuple[Side, Side], options: "TargetOptions", tell: Tell) -> "list[Input]":
+def _sides(given: tuple[Side, Side], options: DiffOptions, tell: Tell) -> "list[Input]":
     """Both sides; those that are results already are called old and new."""
     from kprof.diffing.sides import labels, of_report, side
 

@@ -1,12 +1,13 @@
 """``kprof.draw_control_flow``: the control flow of a kernel as a picture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kprof.api.drawing import Drawing
-from kprof.api.options import Names, Values, target_options
 from kprof.errors import TargetError
+from kprof.options.kernels import ControlFlowOptions
+from kprof.options.keywords import keywords
 from kprof.targets.target import TargetLike, resolve
 
 if TYPE_CHECKING:
@@ -31,32 +32,13 @@ class ControlFlow(Drawing):
         return to_dot(self.program)
 
 
-def draw_control_flow(
-    target: TargetLike,
-    *,
-    kernel: str | None = None,
-    arch: Names = (),
-    config: Values | None = None,
-    shape: Values | None = None,
-    case: str | None = None,
-    signature: str | None = None,
-    constexprs: Values | None = None,
-    grid: Sequence[int] | None = None,
-    env: Mapping[str, Any] | None = None,
-) -> ControlFlow:
+@keywords
+def draw_control_flow(target: TargetLike, *, options: ControlFlowOptions) -> ControlFlow:
     """Draw the control flow of a kernel: blocks, loops, hot spots. No GPU is used.
 
     Args:
         target: as for :func:`kprof.analyze`.
-        kernel: which kernel, of a target with several.
-        arch: one architecture or product; MI300X for sources when empty.
-        config: knobs.
-        shape: problem parameters on top of the chosen case's.
-        case: one of the kernel's named shapes.
-        signature: argument types of a kernel without cases.
-        constexprs: its compile-time arguments.
-        grid: workgroups of its launch.
-        env: Triton's environment switches for this compile.
+        options: how it is compiled.
 
     Raises:
         TargetError: there is no such target or kernel, or it is several.
@@ -66,10 +48,7 @@ def draw_control_flow(
     from kprof.targets.resolver import load
     from kprof_analyzers.pictures.control_flow import to_svg
 
-    options = target_options(
-        arch=arch, config=config, shape=shape, case=case, signature=signature, constexprs=constexprs, grid=grid, env=env
-    )
-    program = _chosen(list(load(target, options)), kernel, resolve(target).text).program
+    program = _chosen(list(load(target, options)), options.kernel, resolve(target).text).program
     return ControlFlow(to_svg(program), program)
 
 

@@ -1,15 +1,15 @@
 """``kprof.draw_layout``: a layout as a picture."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kprof.api.drawing import Drawing
-from kprof.api.options import Names, names
 from kprof.errors import KprofError, near
-from kprof.hardware.default import DEFAULT_ARCH
+from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.keywords import keywords
+from kprof.options.tools import LayoutOptions
 
 if TYPE_CHECKING:
     from kprof.inputs.mlir.layouts import Layout
@@ -24,7 +24,7 @@ _KINDS = {
     "padded": "ttg.padded_shared",
 }
 
-# Fields that --set leaves out. A shared layout without swizzling, a product of one tile a wavefront and instruction.
+# Fields that are left out. A shared layout without swizzling, a product of one tile a wavefront and instruction.
 _FIELDS = {
     "blocked": {"sizePerThread": "1x1", "threadsPerWarp": "8x8", "warpsPerCTA": "4x1", "order": "1x0"},
     "mfma": {"version": "3", "warpsPerCTA": "2x2", "instrShape": "16x16x16", "isTransposed": "true"},
@@ -48,29 +48,14 @@ class LayoutDrawing(Drawing):
     layout: "Layout"
 
 
-def draw_layout(
-    layout: str,
-    *,
-    shape: Sequence[int] = (64, 64),
-    settings: Mapping[str, str] | None = None,
-    operand: int | None = None,
-    k_width: int = 4,
-    bits: int = 16,
-    module: "str | os.PathLike[str] | None" = None,
-    arch: Names = (),
-) -> LayoutDrawing:
+@keywords
+def draw_layout(layout: str, *, options: LayoutOptions) -> LayoutDrawing:
     """Draw a layout: which lane holds which element, or LDS and its banks.
 
     Args:
-        layout: an attribute (``#ttg.blocked<{...}>``), an alias of ``module`` (``#mma``), or a kind that ``settings``
-            describe: ``blocked``, ``mfma``, ``wmma``, ``linear``, ``swizzled``, ``rotating``, ``padded``.
-        shape: elements along each axis.
-        settings: fields of the kind, as text: ``{"sizePerThread": "1x8", "version": "3"}``; others keep defaults.
-        operand: draw operand 0 or 1 of the product with this result.
-        k_width: neighbours along K in a lane, of an operand.
-        bits: size of an element, 4 to 64, for the banks of LDS.
-        module: a TTGIR file whose aliases may be used.
-        arch: the GPU, whose LDS is drawn; MI300X's when empty.
+        layout: an attribute (``#ttg.blocked<{...}>``), an alias of ``module`` (``#mma``), or a kind that ``setting``
+            describes: ``blocked``, ``mfma``, ``wmma``, ``linear``, ``swizzled``, ``rotating``, ``padded``.
+        options: its size and fields, and the GPU whose LDS is drawn.
 
     Raises:
         InputError: the module cannot be read.
@@ -80,20 +65,21 @@ def draw_layout(
     from kprof.hardware.machine import load
     from kprof_analyzers.pictures.layouts import draw
 
-    if bits not in {4, 8, 16, 32, 64}:
-        raise KprofError(f"--bits takes 4, 8, 16, 32 or 64, not {bits}")
-    text = _text(layout, settings or {})
-    if operand is not None:
-        text = f"#ttg.dot_op<{{opIdx = {operand}, parent = {text}, kWidth = {k_width}}}>"
-    found = _read(text, None if module is None else Path(module))
-    return LayoutDrawing(draw(found, tuple(shape), load((names(arch) or (DEFAULT_ARCH,))[0]), bits), found)
+    if options.bits not in {4, 8, 16, 32, 64}:
+        raise KprofError(f"--bits takes 4, 8, 16, 32 or 64, not {options.bits}")
+    text = _text(layout, options.setting)
+    if options.operand is not None:
+        text = f"#ttg.dot_op<{{opIdx = {options.operand}, parent = {text}, kWidth = {options.k_width}}}>"
+    found = _read(text, None if options.module is None else Path(options.module))
+    machine = load(options.one_gpu("a picture") or DEFAULT_GPU)
+    return LayoutDrawing(draw(found, tuple(options.size), machine, options.bits), found)
 
 
 def _text(layout: str, settings: Mapping[str, str]) -> str:
     """The attribute that a kind and its fields stand for; an attribute itself is left as it is."""
     if layout.startswith("#"):
         if settings:
-            raise KprofError("--set goes with a kind of layout, not with an attribute")
+            raise KprofError("--setting goes with a kind of layout, not with an attribute")
         return layout
     if layout not in _KINDS:
         raise KprofError(f"no kind of layout {layout!r}{near(layout, list(_KINDS))}", hint=f"{', '.join(_KINDS)}")
@@ -103,7 +89,7 @@ def _text(layout: str, settings: Mapping[str, str]) -> str:
         if fields and name not in fields:
             raise KprofError(f"a {layout} layout has no field {name!r}{near(name, fields)}", hint=", ".join(fields))
         if name != "order" and "0" in value.split("x"):
-            raise KprofError(f"--set {name}={value}: {name} cannot be 0")
+            raise KprofError(f"--setting {name}={value}: {name} cannot be 0")
         known[name] = value
     written = (f"{n} = [{v.replace('x', ', ')}]" if "x" in v else f"{n} = {v}" for n, v in known.items())
     return f"#{_KINDS[layout]}<{{{', '.join(written)}}}>"

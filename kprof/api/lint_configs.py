@@ -1,17 +1,13 @@
 """Tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from kprof.api.options import Names, Values, names
+from kprof.api.options import Names, Path_, Values, names
 from kprof.api.result import ReportResult
 from kprof.errors import KprofError, near
-
-if TYPE_CHECKING:
-    Path_ = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

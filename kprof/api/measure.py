@@ -1,17 +1,20 @@
 """``kprof.measure``: a kernel on the GPU of this machine."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from kprof.api.options import Names, Values, names
+from kprof.api.options import Path_
 from kprof.api.result import Result
 from kprof.bench import plan as bench
 from kprof.bench.document import BenchReport, Measurement
 from kprof.bench.values import VALUES
 from kprof.errors import HardwareError, KprofError, near
+from kprof.inputs.assignments import listed
+from kprof.options.keywords import keywords
+from kprof.options.programs import MeasureOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
     from kprof.tuning.dispatch_table import Table
 
-    Path_ = str | os.PathLike[str]
 
 __all__ = ["Measurement", "Measurements", "measure"]
 
@@ -72,27 +74,9 @@ class Measurements(Result):
         write_output(os.fspath(path), as_svg(self.document))
 
 
+@keywords
 def measure(
-    kernel: "Path_",
-    *,
-    case: Names = (),
-    shape: Values | None = None,
-    provider: Names = (),
-    config: Values | None = None,
-    limits: Mapping[str, Any] | None = None,
-    measure_limits: bool = True,
-    check_only: bool = False,
-    graph: bool | None = None,
-    warmup_ms: float = 25.0,
-    rep_ms: float = 100.0,
-    seed: int = 0,
-    values: str = "own",
-    timeout: float = 600.0,
-    profile: "Path_ | None" = None,
-    table: "Path_ | None" = None,
-    write_table: "Path_ | None" = None,
-    gpus: int = 1,
-    progress: Callable[[Measurement], None] | None = None,
+    kernel: "Path_", *, options: MeasureOptions, progress: Callable[[Measurement], None] | None = None
 ) -> Measurements:
     """Check and time a kernel on a real GPU, ROCm or CUDA.
 
@@ -100,26 +84,7 @@ def measure(
 
     Args:
         kernel: a bundled kernel, or a file with a ``KERNEL``.
-        case: named shapes: a case, the first part of several (``llama405b``), or ``all``.
-        shape: problem parameters on top of each case's.
-        provider: who computes it: ``triton``, ``tuned``, ``torch``, ``sdpa``, ``aiter``, ``ck``, ``alternatives``; by
-            default Triton, and torch where it can.
-        config: knobs for Triton.
-        limits: the machine's limits, where known better: ``{"gbs": 4800, "fp16": 990}``.
-        measure_limits: measure limits that are not known with a copy and a matrix product.
-        check_only: compare with the reference, do not time.
-        graph: always or never launch through a device graph; ``None``: for short kernels.
-        warmup_ms: milliseconds to run before measuring.
-        rep_ms: milliseconds to measure.
-        seed: of the inputs.
-        values: numbers in the inputs' floating-point tensors: ``own`` (as the kernel's file draws them), ``zeros``,
-            ``same``, ``integers`` or ``normal``. They change clocks, not results: zeros can be a fifth faster.
-        timeout: seconds that one measurement may take.
-        profile: a folder that gets PyTorch profiler traces.
-        table: the dispatch table with the configurations of the provider ``tuned``.
-        write_table: a dispatch table that gets the fastest, for :func:`kprof.select`.
-        gpus: how many GPUs run each measurement at the same time, the first ones that torch sees. Both GCDs of an
-            MI250X are GPUs.
+        options: what is run, against what, and for how long.
         progress: called with each measurement.
 
     Raises:
@@ -129,42 +94,40 @@ def measure(
     """
     from kprof.targets import library
 
-    _check_gpus(gpus, names(provider), write_table)
+    _check_gpus(options)
     target = os.fspath(kernel)
     loaded = library.load(target)
     plan = bench.Plan(
         target=_absolute(target),
-        cases=names(case),
-        shape=dict(shape or {}),
-        providers=names(provider),
-        config=dict(config or {}),
-        seed=seed,
-        values=_known_values(values),
-        warmup_ms=warmup_ms,
-        rep_ms=rep_ms,
-        use_graph=graph,
-        check_only=check_only,
-        profile=None if profile is None else os.fspath(profile),
-        tuned=_tuned(loaded, table),
-        timeout=timeout,
-        given_limits=dict(limits or {}),
-        measure_limits=measure_limits,
-        gpus=gpus,
+        cases=tuple(listed(options.case or "")),
+        shape=dict(options.sizes),
+        providers=tuple(options.provider),
+        config=dict(options.config),
+        seed=options.seed,
+        values=_known_values(options.inputs),
+        warmup_ms=options.warmup_ms,
+        rep_ms=options.rep_ms,
+        use_graph=options.graph,
+        check_only=options.check_only,
+        profile=options.profile,
+        tuned=_tuned(loaded, options.table),
+        timeout=options.timeout,
+        given_limits=dict(options.limit),
+        measure_limits=options.measure_limits,
+        gpus=options.gpus,
     )
-    before = _table_before(write_table)
+    before = _table_before(options.write_table)
     report = _run(loaded, plan, progress)
-    if write_table is not None:
-        _add_to_table(write_table, before, report)
+    if options.write_table is not None:
+        _add_to_table(options.write_table, before, report)
     return Measurements(report, loaded.name)
 
 
-def _check_gpus(gpus: int, providers: tuple[str, ...], write_table: "Path_ | None") -> None:
+def _check_gpus(options: MeasureOptions) -> None:
     """What several GPUs at once cannot do, said before a kernel is read or a GPU looked for."""
-    if gpus < 1:
-        raise KprofError(f"cannot measure on {gpus} GPUs")
-    if gpus > 1 and write_table is not None:
+    if options.gpus > 1 and options.write_table is not None:
         raise KprofError("a dispatch table is for one GPU: it cannot be written from times of several at once")
-    if gpus > 1 and "tuned" in providers:
+    if options.gpus > 1 and "tuned" in options.provider:
         raise KprofError("the provider tuned times one configuration after the other, which cannot be in step on GPUs",
                          hint="find the configuration on one GPU and give it with --config")  # fmt: skip
 

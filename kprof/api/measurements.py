@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kprof.errors import InputError, KprofError
+from kprof.options.groups import ThreadTraceOptions
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport
@@ -67,27 +68,22 @@ class Joining:
             raise self.problems[0]
 
 
-def joining(
-    counters: Paths, traces: Paths, thread_trace: str | os.PathLike[str] | None, archs: Sequence[str]
-) -> Joining | None:
+def joining(options: ThreadTraceOptions, archs: Sequence[str]) -> Joining | None:
     """Read measurements; ``None`` when no file is named.
 
     Args:
-        counters: files and folders of a ROCm profiler.
-        traces: PyTorch traces, or folders of them.
-        thread_trace: a decoded thread trace.
+        options: what was measured.
         archs: the architectures that are asked for.
 
     Raises:
         InputError: a file cannot be read, or is of another GPU than asked for.
         KprofError: several architectures are asked for.
     """
-    counted, traced = paths(counters), paths(traces)
-    if not counted and not traced and thread_trace is None:
+    if not options.counters and not options.trace and options.thread_trace is None:
         return None
     if len(archs) > 1:
         raise KprofError("a measurement is of one GPU: name one with --arch, or none")
     from kprof_analyzers.profiles.measured import reading
 
-    thread = None if thread_trace is None else os.fspath(thread_trace)
-    return Joining(reading.read(counted, traced, archs[0] if archs else None, thread))
+    named = (list(options.counters), list(options.trace))
+    return Joining(reading.read(*named, archs[0] if archs else None, options.thread_trace))

@@ -5,24 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from kprof.api.options import Names, Values, names, target_options
 from kprof.api.result import Result
 from kprof.document import Occupancy
-from kprof.errors import HardwareError, KprofError, TargetError
+from kprof.errors import KprofError, TargetError
+from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.kernels import OccupancyOptions
+from kprof.options.keywords import keywords
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.reporters.occupancy import Entry
     from kprof.targets.loaded import LoadedKernel
-    from kprof.targets.options import TargetOptions
     from kprof_analyzers.occupancy import OccupancyInput
     from kprof_analyzers.occupancy.curve import Plateau
 
 CURVES = {"vgpr": "VGPRs", "lds": "bytes of LDS", "num-warps": "waves per workgroup"}
 """Resources that a curve can run over, and what they are counted in."""
-
-_UNITS = {"": 1, "B": 1, "K": 1024, "KB": 1024, "KIB": 1024, "M": 1024**2, "MB": 1024**2, "MIB": 1024**2}
 
 
 @dataclass(frozen=True)
@@ -149,81 +148,41 @@ class Occupancies(Result):
         ]
 
 
-def occupancy(
-    target: "str | os.PathLike[str] | None" = None,
-    *,
-    arch: Names = (),
-    vgpr: int | None = None,
-    agpr: int | None = None,
-    sgpr: int | None = None,
-    lds: int | str | None = None,
-    num_warps: int | None = None,
-    wavefront_size: int | None = None,
-    mode: str | None = None,
-    method: str = "hardware",
-    llvm: int | None = None,
-    curve: str | None = None,
-    config: Values | None = None,
-    shape: Values | None = None,
-    case: str | None = None,
-    signature: str | None = None,
-    constexprs: Values | None = None,
-) -> Occupancies:
-    """Wavefronts per SIMD from numbers or for a kernel, what limits them, and what to give up for more.
+@keywords
+def occupancy(target: "str | os.PathLike[str] | None" = None, *, options: OccupancyOptions) -> Occupancies:
+    """How many wavefronts a SIMD holds, from numbers or for a kernel, and what limits them. No GPU is used.
 
     Args:
-        target: a kernel, as for :func:`kprof.analyze`; numbers that are given take the place of its own. Without one,
-            ``arch`` and ``vgpr`` are needed.
-        arch: architectures or products.
-        vgpr: VGPRs of a wavefront, per lane.
-        agpr: AGPRs of a wavefront, per lane.
-        sgpr: SGPRs of a wavefront, as in ``.sgpr_count``.
-        lds: LDS of a workgroup: bytes, or text such as ``"32K"``.
-        num_warps: wavefronts of a workgroup; 4 when neither the kernel nor this says.
-        wavefront_size: 32 or 64 lanes.
-        mode: ``wgp`` or ``cu``, on RDNA.
-        method: ``hardware``, ``llvm`` (what the compiler prints) or ``guide`` (AMD's formula).
-        llvm: LLVM's major version, for the method ``llvm``.
-        curve: also occupancy over ``vgpr``, ``lds`` or ``num-warps``.
-        config: knobs of a kernel: constexprs and backend options.
-        shape: problem parameters on top of the chosen case's.
-        case: one of the kernel's named shapes.
-        signature: argument types of a kernel without cases: ``*fp16:16,*fp16,i32``.
-        constexprs: its compile-time arguments.
+        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object. Numbers that are given
+            besides replace its own.
+        options: the numbers, or how the kernel is compiled.
 
     Raises:
-        HardwareError: an architecture is not known, or none is named.
+        HardwareError: an architecture is not known.
         TargetError: the target does not exist or holds no kernel.
         KprofError: a number is missing, or impossible on the architecture.
     """
-    if curve is not None and curve not in CURVES:
-        raise KprofError(f"--curve takes {', '.join(CURVES)}, got {curve!r}")
     given = {
-        "vgpr": vgpr,
-        "agpr": agpr,
-        "sgpr": sgpr,
-        "lds_bytes": _bytes(lds) if isinstance(lds, str) else lds,
-        "num_warps": num_warps,
-        "wavefront_size": wavefront_size,
-        "mode": mode,
+        "vgpr": options.vgpr,
+        "agpr": options.agpr,
+        "sgpr": options.sgpr,
+        "lds_bytes": options.lds,
+        "num_warps": options.num_warps,
+        "wavefront_size": options.wavefront_size,
+        "mode": options.mode,
     }
     numbers = {name: value for name, value in given.items() if value is not None}
     if target is None:
-        demands = _from_numbers(names(arch), numbers)
+        demands = _from_numbers(options.arch or [DEFAULT_GPU], numbers)
     else:
-        options = target_options(
-            arch=arch, config=config, shape=shape, case=case, signature=signature, constexprs=constexprs
-        )
         demands = _from_target(os.fspath(target), options, numbers)
-    return Occupancies([_result(*demand, method, llvm, curve) for demand in demands], curve)
+    return Occupancies([_result(*demand, options) for demand in demands], options.curve)
 
 
 def _from_numbers(archs: Sequence[str], numbers: dict[str, Any]) -> "list[tuple[str, str, OccupancyInput]]":
     from kprof.hardware.machine import load_gpu
     from kprof_analyzers.occupancy import OccupancyInput
 
-    if not archs:
-        raise HardwareError("--arch is missing", hint="For example: kprof occupancy --arch gfx942 --vgpr 128")
     if "vgpr" not in numbers:
         raise KprofError("--vgpr is missing", hint="Or name a kernel: kprof occupancy flash_attention --arch gfx942")
     found = []
@@ -234,7 +193,7 @@ def _from_numbers(archs: Sequence[str], numbers: dict[str, Any]) -> "list[tuple[
 
 
 def _from_target(
-    target: str, options: "TargetOptions", numbers: dict[str, Any]
+    target: str, options: OccupancyOptions, numbers: dict[str, Any]
 ) -> "list[tuple[str, str, OccupancyInput]]":
     from kprof.targets.resolver import load
 
@@ -271,18 +230,16 @@ def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInp
     return replace(demand, **numbers)
 
 
-def _result(
-    name: str, product: str, demand: "OccupancyInput", method: str, llvm: int | None, over: str | None
-) -> KernelOccupancy:
+def _result(name: str, product: str, demand: "OccupancyInput", options: OccupancyOptions) -> KernelOccupancy:
     from kprof_analyzers.occupancy import occupancy as occupancy_of
     from kprof_analyzers.occupancy.problems import launch_problems
 
     plateaus: Sequence[Plateau] = ()
-    found = occupancy_of(demand, method, llvm)
-    if over:
+    found = occupancy_of(demand, options.method, options.llvm)
+    if options.curve:
         from kprof_analyzers.occupancy.curve import curve
 
-        plateaus = curve(demand, over)
+        plateaus = curve(demand, options.curve)
     return KernelOccupancy(
         name=name,
         arch=demand.arch.name,
@@ -290,7 +247,7 @@ def _result(
         demand=demand,
         occupancy=found,
         launch_problems=launch_problems(demand),
-        notes=_notes(demand, method, llvm),
+        notes=_notes(demand, options.method, options.llvm),
         curve=plateaus,
     )
 
@@ -366,13 +323,3 @@ def _taken(demand: "OccupancyInput") -> dict[str, int]:
         "num_warps": demand.num_warps,
         "wavefront_size": demand.size,
     }
-
-
-def _bytes(text: str) -> int:
-    """``32768``, ``32K``, ``32KiB``."""
-    plain = text.strip().upper().replace(",", "").replace("_", "")
-    digits = plain.rstrip("BKMI")
-    unit = _UNITS.get(plain[len(digits) :].strip())
-    if not (digits.strip().isdecimal() and digits.isascii()) or unit is None or len(digits) > 20:
-        raise KprofError(f"--lds takes bytes such as 32768 or 32K, got {text!r}")
-    return int(digits) * unit

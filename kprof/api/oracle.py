@@ -6,61 +6,27 @@ import queue
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import Any, overload
 
 from kprof.api.live.answers import OracleAnswer
 from kprof.errors import KprofError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.importing.permission import require
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-MEMORY = 4 << 30
-"""Bytes of address space that a candidate's process may take, besides what Python, Triton and torch have mapped."""
+from kprof.options.keywords import keywords
+from kprof.options.programs import OracleOptions
 
 Source = str | Path
 
 
-class OracleOptions(TypedDict, total=False):
-    """How candidates are judged.
-
-    Attributes:
-        jobs: candidates at a time, 0 for one a core.
-        seconds: that a candidate may take to compile, and again to run its checks; 60 by default.
-        memory: bytes of address space that it may take, besides those of Python, Triton and torch; 4 GiB by default.
-        seed: of the inputs, 0 by default; change it where a candidate could know the results.
-        any_python: take files with other Python than imports of Triton, constants and Triton functions. Such a file is
-            contained as well, but could pretend a compile, or compute its results elsewhere than in the kernel.
-        allow_network: leave the network to candidates.
-    """
-
-    jobs: int
-    seconds: float
-    memory: int
-    seed: int
-    any_python: bool
-    allow_network: bool
-
-
 @overload
-def oracle(source: Source, case: str, arch: str = DEFAULT_GPU, **options: "Unpack[OracleOptions]") -> OracleAnswer: ...
-
-
+def oracle(candidate: Source, reference: str, *, options: OracleOptions) -> OracleAnswer: ...
 @overload
 def oracle(
-    source: list[Source] | list[str] | list[Path],
-    case: str,
-    arch: str = DEFAULT_GPU,
-    **options: "Unpack[OracleOptions]",
+    candidate: list[Source] | list[str] | list[Path], reference: str, *, options: OracleOptions
 ) -> list[OracleAnswer]: ...
-
-
+@keywords
 def oracle(
-    source: Source | list[Source] | list[str] | list[Path],
-    case: str,
-    arch: str = DEFAULT_GPU,
-    **options: "Unpack[OracleOptions]",
+    candidate: Source | list[Source] | list[str] | list[Path], reference: str, *, options: OracleOptions
 ) -> OracleAnswer | list[OracleAnswer]:
     """Judge candidates for a kernel. Equal questions have equal answers; the case is trusted, a candidate is not.
 
@@ -68,34 +34,38 @@ def oracle(
     takes its place. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in it sets knobs of the case.
 
     Args:
-        source: the candidate's text, or its file as a ``Path``; a list of them is answered in its order.
-        case: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights; ``NAME@CASE``
-            for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
-        arch: architecture or product.
-        options: see :class:`OracleOptions`.
+        candidate: its text, or its file as a ``Path``; a list of them is answered in its order.
+        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights;
+            ``NAME@CASE`` for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
+        options: for which GPU, and what candidates may take.
 
     Raises:
         KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system
             or may not run.
     """
     require("the candidate", "compiled and run in the interpreter")
-    texts = [_text(one) for one in (source if isinstance(source, list) else [source])]
-    kernel, _, shape = case.partition("@")
+    texts = [_text(one) for one in (candidate if isinstance(candidate, list) else [candidate])]
+    kernel, _, shape = reference.partition("@")
     path = Path(kernel)
     head = {
         "kernel": str(path.absolute()) if path.suffix == ".py" else kernel,
         "case": shape or None,
-        "arch": arch,
-        "any_python": options.get("any_python", False),
-        "seed": options.get("seed", 0),
+        "arch": gpu_of(options),
+        "any_python": options.any_python,
+        "seed": options.seed,
     }
-    limits = {
-        "seconds": options.get("seconds", 60.0),
-        "memory": options.get("memory", MEMORY),
-        "network": options.get("allow_network", False),
-    }
-    found = _all(texts, head, limits, options.get("jobs", 0) or os.cpu_count() or 1)
-    return found if isinstance(source, list) else found[0]
+    limits = {"seconds": options.timeout, "memory": options.memory << 20, "network": options.allow_network}
+    found = _all(texts, head, limits, options.jobs or os.cpu_count() or 1)
+    return found if isinstance(candidate, list) else found[0]
+
+
+def gpu_of(options: OracleOptions) -> str:
+    """The GPU that candidates are judged for.
+
+    Raises:
+        KprofError: several are named.
+    """
+    return options.one_gpu("kprof oracle") or DEFAULT_GPU
 
 
 def _all(texts: Sequence[str], head: Mapping[str, Any], limits: Mapping[str, Any], jobs: int) -> list[OracleAnswer]:

@@ -1,5 +1,6 @@
 """``kprof.profile``: where a program's time would go on a GPU that it does not run on."""
 
+import dataclasses
 import functools
 import os
 import tempfile
@@ -8,10 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from kprof.api.options import Names, names
+from kprof.api.programs import TIME_LIMIT
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
-from kprof.hardware.default import DEFAULT_ARCH
+from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.keywords import keywords
+from kprof.options.programs import ProfileOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,9 +24,6 @@ if TYPE_CHECKING:
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
     from kprof_analyzers.whole_step.document import ProfileChange, ProfileDocument
     from kprof_analyzers.whole_step.timing import StepCall
-
-TIME_LIMIT = 3600.0
-"""Seconds that a program may run, unless a limit is given."""
 
 _NAMED = 8
 
@@ -90,37 +90,22 @@ class Profile(Result):
         return kineto(self.calls, product, self.document.layers)
 
 
-def profile(
-    target: "str | os.PathLike[str] | Sequence[str]",
-    *,
-    arch: Names = "",
-    by: str = "name",
-    within: str = "",
-    html: "str | os.PathLike[str] | None" = None,
-    advise: float = 0.0,
-    layers: str = "",
-    jobs: int = 0,
-    time_limit: float = TIME_LIMIT,
-) -> Profile:
+@keywords
+def profile(target: "str | os.PathLike[str] | Sequence[str]", *, options: ProfileOptions) -> Profile:
     """Where the time of a program would go on a GPU that it does not run on. Needs no GPU.
 
     Triton's kernels have the performance model's time, torch's own operators the time at the roofline over the share
     of it that such operators reached in public traces. Host time, overlap between streams and other ranks are outside.
 
+    Of several GPUs the program runs once for each, since what it launches may depend on the GPU; a capture is of one
+    architecture, by default of its own GPU. Each Triton kernel has a page beside the one of ``html``, of the first
+    GPU. ``advise`` searches for kernels with 2 % of the step and more, on the first GPU; a program that ran no longer
+    than that is run again up to their launches. With ``layers`` it is run with one and with two, or for ``4,8,32`` with
+    4 and 8, and what the second has more comes on top as often as it takes.
+
     Args:
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
-        arch: the GPU; the capture's own when empty, else ``gfx942``'s usual one. For several a program runs once for
-            each, since what it launches may depend on the GPU; a capture is of one architecture.
-        by: rows for each ``name``, ``shapes``, ``module``, ``phase`` or ``range``, or for several: ``module,name``.
-        within: only what runs in ``torch.profiler.record_function(within)``, as one step behind the set-up.
-        html: a page to write, ``step.html``; each Triton kernel has its own beside it, of the first GPU.
-        advise: seconds in which configurations are searched for Triton's kernels with 2 % of the step and more, on
-            the first GPU; 0 for none. A program that ran no longer than that is run again up to their launches.
-        layers: how many layers the model has, where the program takes their number in the place of ``{layers}`` in an
-            argument. It is run with one and with two, or for ``4,8,32`` with 4 and 8, and what the second has more
-            comes on top as often as it takes.
-        jobs: compiles at a time, 0 for one a core.
-        time_limit: seconds that a program may run.
+        options: for which GPU, and what is shown of it. ``output`` gets the step as a trace in Kineto's form.
 
     Raises:
         TargetError: the program launches nothing and calls no operator, or fails before it does.
@@ -131,35 +116,39 @@ def profile(
     from kprof.output.writing import write_output
     from kprof_analyzers.whole_step.table import groups_of
 
-    groups_of(by)
-    if layers:
-        _check_layers(target, advise=advise > 0)
-    asked = _Asked(by, within, html, advise, jobs)
+    groups_of(options.by)
+    if options.output is not None and len(options.arch) > 1:
+        raise KprofError("--output writes a trace, which is of one GPU", hint="name one GPU with --arch")
+    if options.layers:
+        _check_layers(target, advise=options.advise > 0)
+    asked = options
     found = []
-    for gpu in names(arch) or ("",):
+    for gpu in options.arch or ("",):
         if isinstance(target, str | os.PathLike):
             found.append(_of_capture(Path(target), gpu, asked, []))
         else:
-            run = functools.partial(_of_program, arch=gpu or DEFAULT_ARCH, asked=asked, time_limit=time_limit)
-            found.append(_of_layers(target, layers, by, run) if layers else run(list(target)))
-        asked = _Asked(by, within, jobs=jobs)
+            run = functools.partial(_of_program, arch=gpu or DEFAULT_GPU, asked=asked)
+            found.append(_of_layers(target, options, run) if options.layers else run(list(target)))
+        asked = dataclasses.replace(options, html=None, advise=0.0)
     first, *others = found
     if others:
         document = replace(first.document, other_gpus=[one.document for one in others])
         first = Profile(document, first.calls, first.kernel_pages, others)
-    if html is not None:
-        write_output(os.fspath(html), first.to_html())
+    if options.html is not None:
+        write_output(options.html, first.to_html())
+    if options.output is not None:
+        write_output(options.output, first.to_kineto())
     return first
 
 
-def _of_layers(program: Sequence[str], layers: str, by: str, run: "Callable[[list[str]], Profile]") -> Profile:
+def _of_layers(program: Sequence[str], options: ProfileOptions, run: "Callable[[list[str]], Profile]") -> Profile:
     from kprof.api.profile_layers import OneRun, layers_of, scaled
 
     def one(command: list[str]) -> OneRun:
         found = run(command)
         return OneRun(found.document, found.calls, found.kernel_pages)
 
-    found = scaled(program, layers_of(layers), by, one)
+    found = scaled(program, layers_of(options.layers), options.by, one)
     return Profile(found.document, found.calls, found.pages)
 
 
@@ -172,17 +161,6 @@ def _check_layers(target: object, *, advise: bool) -> None:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What is asked of one GPU: the arguments of :func:`profile`."""
-
-    by: str
-    within: str
-    html: "str | os.PathLike[str] | None" = None
-    advise: float = 0.0
-    jobs: int = 0
-
-
-@dataclass(frozen=True)
 class _Again:
     """A program that can be run once more: ``None`` as it is in a capture, and whether it is."""
 
@@ -190,7 +168,7 @@ class _Again:
     run: bool = True
 
 
-def _of_program(program: list[str], arch: str, asked: _Asked, time_limit: float) -> Profile:
+def _of_program(program: list[str], arch: str, asked: ProfileOptions) -> Profile:
     from kprof.output.writing import log
     from kprof.recording.command import RecordOptions, prepare, run
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
@@ -202,7 +180,7 @@ def _of_program(program: list[str], arch: str, asked: _Asked, time_limit: float)
         options = RecordOptions(arch, output, jobs=asked.jobs, execute=False, operators=True, first_candidate=True)
         settings = prepare(options, program)
         log(f"kprof: running {' '.join(program)} on a simulated {settings.device.name}")
-        ended = run(settings, program, stdout=2, time_limit=time_limit)
+        ended = run(settings, program, stdout=2, time_limit=asked.time_limit or TIME_LIMIT)
         ended.obey()
         if ended.interrupted:
             raise KeyboardInterrupt
@@ -218,7 +196,7 @@ def _of_program(program: list[str], arch: str, asked: _Asked, time_limit: float)
             raise TargetError(error.message, path=" ".join(program), hint=notes[0] if notes else error.hint) from None
 
 
-def _of_capture(path: Path, arch: str, asked: _Asked, notes: list[str], again: _Again = _Again()) -> Profile:
+def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], again: _Again = _Again()) -> Profile:
     from kprof.api.profile_advice import search, worth_searching
     from kprof.api.profile_pages import write_pages_of_kernels
     from kprof.captures.reader import operations, read

@@ -22,11 +22,12 @@ def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[s
     """
     from kprof.api.analyze import Analysis, analyze
     from kprof.errors import TargetError
+    from kprof.options.kernels import AnalyzeOptions
     from kprof.output.writing import write_output
     from kprof_analyzers.verdict import report
 
     try:
-        found = analyze(capture, arch=gpu, keep_going=True)
+        found = analyze(capture, options=AnalyzeOptions(arch=[gpu]), keep_going=True)
     except TargetError:
         # It launched no kernel of Triton's.
         return {}

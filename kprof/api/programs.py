@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kprof.errors import KprofError, TargetError, near_hint
 from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.groups import CompileOptions
 from kprof.output.writing import log
-from kprof.targets.options import TargetOptions
 from kprof.targets.target import TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from kprof.captures.model import CapturedKernel
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
 
-TIME_LIMIT = 600.0
+TIME_LIMIT = 3600.0
 """Seconds that a program may run, unless a limit is given."""
 
 
 @contextmanager
 def launches_of(
-    targets: Sequence[TargetLike], arguments: Sequence[str], options: TargetOptions, time_limit: float | None = None
+    targets: Sequence[TargetLike], arguments: Sequence[str], options: CompileOptions, time_limit: float | None = None
 ) -> Iterator[tuple[Sequence[TargetLike], list[KprofError]]]:
     """Run a file as ``__main__`` and record what it launches; gives the recording as the target to analyse.
 
@@ -47,11 +47,11 @@ def launches_of(
 
     file, function = _program(targets)
     check(TargetKind.CAPTURE, f"what {file} launches", given(options))
-    if len(options.archs) > 1:
+    if len(options.arch) > 1:
         raise TargetError("a program is run for one GPU at a time", path=file, hint="Name one with --arch.")
     with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
         output = Path(folder, Path(file).stem)
-        arch = options.archs[0] if options.archs else DEFAULT_GPU
+        arch = options.arch[0] if options.arch else DEFAULT_GPU
         settings = prepare(Recording(arch, output, jobs=options.jobs, execute=False), [file, *arguments])
         log(f"kprof: running {file} on a simulated {settings.device.name}")
         # What it prints is no part of the analysis.
@@ -109,7 +109,7 @@ def known_function(function: str, launched: "Sequence[CapturedKernel]", place: s
 
 @contextmanager
 def recording(
-    target: TargetLike | None, program: Sequence[str], gpu: str, *, jobs: int, options: TargetOptions
+    target: TargetLike | None, program: Sequence[str], gpu: str, *, jobs: int, options: CompileOptions
 ) -> "Iterator[tuple[str, RelaunchedProgram]]":
     """Record a program; gives the capture, which is removed in the end, and what makes its launches again.
 

@@ -6,14 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.api.options import Path_
 from kprof.api.tables import Tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.inputs.rocprof import Data, ProfileFile, ProfileIssue
-
-    Path_ = str | os.PathLike[str]
 
 
 class Counters(Tables):

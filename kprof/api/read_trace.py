@@ -1,17 +1,15 @@
 """``kprof.read_trace``: a PyTorch profiler trace as pandas frames."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kprof.api.options import Path_
 from kprof.api.tables import Tables
 from kprof.errors import InputError
 
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.issues import TraceIssue
     from kprof.inputs.torch_profiler.model import LinkedTrace as LinkedTables
-
-    Path_ = str | os.PathLike[str]
 
 
 class Trace(Tables):

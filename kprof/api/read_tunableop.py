@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from kprof.api.options import Path_
 from kprof.api.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.inputs.tunableop import TunableOpResults, TuningGain
-
-    Path_ = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

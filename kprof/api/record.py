@@ -1,13 +1,13 @@
 """Running a program and recording the Triton kernels that it launches, without a GPU."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.captures.layout import VALUES
-from kprof.hardware.default import DEFAULT_ARCH
+from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.keywords import keywords
+from kprof.options.programs import CaptureOptions
 
 if TYPE_CHECKING:
     from kprof.captures.model import Capture
@@ -63,38 +63,13 @@ class Recorded:
         return f"the program failed with exit status {self.ended.status}" if self.ended.status else None
 
 
-def record(
-    program: Sequence[str],
-    *,
-    output: "str | os.PathLike[str]",
-    arch: str = DEFAULT_ARCH,
-    jobs: int = 0,
-    use_cache: bool = True,
-    force: bool = False,
-    execute: bool = True,
-    timeout: float = 600.0,
-    arithmetic: bool = True,
-    full_values: bool = False,
-    values: int = VALUES,
-    argv: bool = True,
-    operators: bool = False,
-) -> Recorded:
-    """Run a program in a process of its own and record what it launches.
+@keywords
+def record(program: Sequence[str], *, options: CaptureOptions) -> Recorded:
+    """Run a program in a process of its own and record what it launches, in a folder: ``kprof-capture`` by default.
 
     Args:
         program: what to run: ``["python", "train.py"]``.
-        output: the folder that gets the capture.
-        arch: the architecture or product that the program sees.
-        jobs: worker processes, 0 for one a core.
-        use_cache: use the cache of compiled kernels.
-        force: replace a capture that is there.
-        execute: let kernels run where there is a ROCm GPU.
-        timeout: seconds that one compile may take.
-        arithmetic: compute torch's matrix products; else they are zeros.
-        full_values: compute large tensors of the GPU too, in the machine's memory.
-        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
-        argv: keep command lines, without their secrets.
-        operators: keep each call of torch's own operators with its shapes, as ``kprof profile`` needs them.
+        options: what is recorded, and where it is written.
 
     Raises:
         KprofError: there is a capture already, the program cannot be run, or the folder cannot be written.
@@ -102,21 +77,21 @@ def record(
     from kprof.captures.reader import read
     from kprof.recording.command import RecordOptions, prepare, run
 
-    place = Path(output)
-    options = RecordOptions(
-        arch,
+    place = Path(options.output or "kprof-capture")
+    asked = RecordOptions(
+        options.one_gpu("kprof capture") or DEFAULT_GPU,
         place,
-        jobs=jobs,
-        use_cache=use_cache,
-        force=force,
-        execute=execute,
-        timeout=timeout,
-        arithmetic=arithmetic,
-        full_values=full_values,
-        values=values,
-        argv=argv,
-        operators=operators,
+        jobs=options.jobs,
+        use_cache=options.cache,
+        force=options.force,
+        execute=options.execute,
+        timeout=options.timeout,
+        arithmetic=options.arithmetic,
+        full_values=options.full_values,
+        values=options.keep_values,
+        argv=options.argv,
+        operators=options.operators,
     )
-    settings = prepare(options, list(program))
+    settings = prepare(asked, list(program))
     ended = run(settings, list(program))
-    return Recorded(read(place), ended, operators)
+    return Recorded(read(place), ended, options.operators)

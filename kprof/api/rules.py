@@ -29,9 +29,11 @@ def rule(name: str) -> "RuleHelp":
     return chosen
 
 
-def document(found: "list[RuleHelp]") -> dict[str, Any]:
-    """Rules as ``kprof rules list --json`` writes them."""
+def document(found: "list[RuleHelp]", *, whole: bool = False) -> dict[str, Any]:
+    """Rules as ``kprof rules list --json`` writes them, and ``kprof rules explain --json`` with their ``help``."""
     rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
+    if whole:
+        rows = [{**row, "help": rule.help} for row, rule in zip(rows, found, strict=True)]
     return {"schema": "kprof.rules/1", "rules": rows}
 
 

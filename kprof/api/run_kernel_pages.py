@@ -2,12 +2,13 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
+from kprof.options.kernels import KernelOptions
 from kprof.targets.target import TargetLike
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def write_kernel_pages(
     targets: Sequence[TargetLike],
     traces: "Sequence[TracedRun]",
     output: "str | os.PathLike[str]",
-    options: Mapping[str, Any],
+    options: KernelOptions,
 ) -> tuple[dict[str, str], list[str]]:
     """Write a page for each kernel of the targets that was measured, as :func:`kprof.report` does.
 
@@ -30,7 +31,7 @@ def write_kernel_pages(
         targets: as :func:`kprof.analyze` takes them.
         traces: of the run.
         output: the run's page: ``run.html`` has ``run.softmax_kernel.html`` beside it.
-        options: arguments of :func:`kprof.analyze`, the measurements among them.
+        options: how the targets are compiled, the measurements among them.
 
     Returns:
         Kernels of the traces to the file names of their pages, and which kernels have none and why.
@@ -38,12 +39,12 @@ def write_kernel_pages(
     Raises:
         KprofError: a target cannot be analysed, or none was measured.
     """
-    from kprof.api.analyze import Analysis, analyze
+    from kprof.api.analyze import Analysis, analyzed
     from kprof.output.writing import write_output
     from kprof_analyzers.profiles.measured.join import is_called
     from kprof_analyzers.verdict import report
 
-    found = analyze(*targets, **options)
+    found = analyzed(targets, options)
     of_name: dict[str, list[int]] = {}
     for place, kernel in enumerate(found.document.kernels):
         of_name.setdefault(kernel.name, []).append(place)

@@ -1,17 +1,16 @@
 """``kprof.run_report``: one page of what traces and counters say of a run, without a kernel."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.measurements import Paths, paths
 from kprof.api.result import Result
 from kprof.api.run_kernel_pages import write_kernel_pages
-from kprof.api.trace.answer import Path_, per_file
+from kprof.api.trace.answer import per_file
 from kprof.errors import KprofError, TargetError
-from kprof.targets.target import TargetLike
+from kprof.options.kernels import KernelOptions, RunReportOptions
+from kprof.options.keywords import keywords
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.files import LeftOut
     from kprof_analyzers.profiles.timeline.ranks import RankReport
     from kprof_analyzers.profiles.timeline.whole_run import TracedRun
+
+_OF_A_RUN = frozenset({"arch", "trace", "counters", "output", "jobs", "scheduler", "target"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,29 +102,15 @@ class RunReport(Result):
         return self.to_html() if ending == ".html" else super()._as(ending, target)
 
 
-def run_report(
-    *,
-    trace: Paths = (),
-    counters: Paths = (),
-    output: "Path_ | None" = None,
-    arch: str | None = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    targets: TargetLike | Sequence[TargetLike] = (),
-    **options: Any,
-) -> RunReport:
+@keywords
+def run_report(*, options: RunReportOptions) -> RunReport:
     """One HTML page of what traces and counters say of a run. It needs nothing but a browser.
 
+    Each kernel of ``target`` gets a page of its own beside the run's, with what the traces say of it; the run's links
+    to it. ``arch`` names the product where the files do not, and the other options say how the kernels are compiled.
+
     Args:
-        trace: PyTorch traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        counters: files and folders of a ROCm profiler.
-        output: the page, ``run.html``; nothing is written when ``None``.
-        arch: the product, where the files do not name their GPU.
-        jobs: processes that read traces, 0 for one a core.
-        scheduler: a Dask scheduler that does it instead.
-        targets: kernels in the traces, as for :func:`kprof.analyze`. Each kernel gets a page of its own beside the
-            run's, with what the traces say of it; the run's links to it.
-        options: how the targets are compiled: arguments of :func:`kprof.analyze`.
+        options: what was measured, and the page; nothing is written without ``output``.
 
     Raises:
         InputError: a file cannot be read, or the traces have no kernel of the targets.
@@ -132,26 +119,26 @@ def run_report(
     """
     from kprof.output.writing import write_output
 
-    traced, counted = paths(trace), paths(counters)
-    if not (traced or counted):
-        raise KprofError("there is nothing to report on", hint="Name traces (--trace) or counters (--counters).")
-    given = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
-    if given and not traced:
+    arch = options.one_gpu("a page of a run") or None
+    idle = [f"--{name.replace('_', '-')}" for name in options.given() if name not in _OF_A_RUN]
+    if idle and not options.target:
+        raise TargetError(f"without a target there is no use for {', '.join(idle)}", hint="--target FILE.py::NAME")
+    if not (options.trace or options.counters):
+        raise KprofError("there is nothing to report on", hint="Name a kernel, or --trace and --counters of a run.")
+    if options.target and not options.trace:
         raise TargetError("targets are joined with the kernels of traces", hint="Name traces (--trace).")
-    if given and (output is None or os.fspath(output) == "-"):
+    if options.target and options.output in {None, "-"}:
         raise TargetError("pages of kernels stand beside the page of a run", hint="Name a file for that: -o run.html")
-    used = sorted(name for name, value in options.items() if value)
-    if used and not given:
-        raise TargetError(f"without a target there is no use for {', '.join(used)}", hint="--target FILE.py::NAME")
-    found = _of_traces(traced, arch, jobs, scheduler) if traced else RunReport([])
-    if counted:
-        found = _with_counters(found, counted, arch)
-    if given and output is not None:
-        measured = {**options, "arch": arch or "", "trace": traced}
-        pages, notes = write_kernel_pages(given, found.traces, output, measured)
+    found = _of_traces(options.trace, arch, options.jobs, options.scheduler) if options.trace else RunReport([])
+    if options.counters:
+        found = _with_counters(found, options.counters, arch)
+    if options.output is None:
+        return found
+    if options.target:
+        measured = replace(options.part(KernelOptions), counters=())
+        pages, notes = write_kernel_pages(options.target, found.traces, options.output, measured)
         found = replace(found, kernel_pages=pages, notes=[*found.notes, *notes])
-    if output is not None:
-        write_output(os.fspath(output), found.to_html())
+    write_output(options.output, found.to_html())
     return found
 
 

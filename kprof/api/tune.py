@@ -1,15 +1,17 @@
 """``kprof.tune``: a kernel's configurations, ranked by predicted time."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from kprof.api.options import Names, Values, names
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.groups import CompileOptions
+from kprof.options.keywords import keywords
+from kprof.options.searches import TuneOptions
 from kprof.targets.target import TargetLike
 from kprof.tuning import measured_times, request
 from kprof.tuning.document import Ranked, TunedProblem, TuneReport, document
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from kprof.tuning.space import Space
     from kprof.tuning.subject import TuningSubject
 
-    Path_ = str | os.PathLike[str]
-
 
 @dataclass(frozen=True)
 class _Search:
@@ -33,7 +33,7 @@ class _Search:
 
     subject: "TuningSubject"
     found: "SearchResult"
-    files: request.Files
+    options: TuneOptions
     writers: "Sequence[Writer]"
 
 
@@ -111,11 +111,13 @@ class Tuned(Result):
         from kprof.output.writing import write_output
 
         search = self._search
-        if search is None or search.files.output is None:
+        if search is None or search.options.output is None:
             return []
-        write_output(os.path.join(search.files.output, "result.json"), self.to_json())  # noqa: PTH118 - text
-        notes = self._write_times(search.files.output)
-        return notes + request.write_formats(search.writers, search.subject, search.found, self.document, search.files)
+        write_output(os.path.join(search.options.output, "result.json"), self.to_json())  # noqa: PTH118 - text
+        notes = self._write_times(search.options.output)
+        return notes + request.write_formats(
+            search.writers, search.subject, search.found, self.document, search.options
+        )
 
     def _write_times(self, folder: str) -> list[str]:
         """What to time, as a file to be filled in; one that is there already is left, since times may stand in it."""
@@ -130,31 +132,11 @@ class Tuned(Result):
         return [f"{place}: the ten configurations whose times correct the others best; fill in time_us for --measured"]
 
 
+@keywords
 def tune(
     kernel: TargetLike | None = None,
     *,
-    shape: Values | Sequence[Values] = (),
-    case: Names = (),
-    shape_file: "Path_ | None" = None,
-    arch: str = "",
-    config: Values | None = None,
-    space: "Path_ | None" = None,
-    budget: float = 300.0,
-    top: int = 8,
-    jobs: int = 0,
-    output: "Path_ | None" = None,
-    formats: Names = (),
-    verify: bool = False,
-    measured: "Path_ | None" = None,
-    resume: bool = True,
-    scheduler: str | None = None,
-    signature: str | None = None,
-    grid: str = "",
-    constexprs: Values | None = None,
-    values: Mapping[str, int | Sequence[int]] | None = None,
-    keys: Values | None = None,
-    device_name: str = "",
-    run: bool = True,
+    options: TuneOptions,
     program: Sequence[str] | None = None,
     progress: "Callable[[Progress], None] | None" = None,
     tell: Callable[[str], None] = lambda _text: None,
@@ -167,28 +149,7 @@ def tune(
         kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel`, a
             ``@triton.jit`` function, or ``"capture::kernel"``. With ``program`` a Python file to run, with
             ``::function`` that function's launch, or ``None``.
-        shape: one problem's parameters (``{"M": 4096, "N": 4096, "K": 4096}``), or a sequence of problems.
-        case: named problems of the kernel.
-        shape_file: further problems, in a YAML, JSON or TOML file.
-        arch: one architecture or product; MI300X when empty.
-        config: knobs that are not searched.
-        space: a file with the knobs' values instead of the kernel's own.
-        budget: seconds after which no compile is begun; 0 for no limit.
-        top: length of the short list.
-        jobs: worker processes, 0 for one a core.
-        output: folder for the search's journal, and for what :meth:`Tuned.write` writes.
-        formats: formats that it writes: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``tune_gemm``, ``dispatch``.
-        verify: measure the short list on this machine's GPU; what was not measured is corrected by what was.
-        measured: a CSV file of measured times (knobs, sizes, ``time_us``) that correct the predictions.
-        resume: go on from an earlier search.
-        scheduler: a Dask scheduler whose workers compile: ``tcp://host:8786``.
-        signature: argument types of a function: ``*fp16,i32``.
-        grid: its workgroups: ``cdiv(M,BLOCK_M)*cdiv(N,BLOCK_N)``, more axes after a ``;``.
-        constexprs: its other compile-time arguments.
-        values: numbers that a launch does not tell, as for :func:`kprof.analyze`.
-        keys: a format's key to the knob or value that it is.
-        device_name: the device in file names, where the product's is another.
-        run: of a capture, run its program again for other tiles, where it lies here as it was recorded.
+        options: problems, space and search, and what :meth:`Tuned.write` writes.
         program: a program to record and whose launch is tuned: its command, or with a file as the kernel its arguments.
         progress: called with the state of the search.
         tell: called with a line on each measurement, and with what is run.
@@ -199,39 +160,22 @@ def tune(
         HardwareError: the architecture is not known, or there is no GPU to verify on.
         KprofError: a space, a grid, a format or a file of times cannot be used.
     """
-    place = None if output is None else os.fspath(output)
-    files = request.Files(place, names(formats), top, dict(keys or {}), device_name)
-    writers = request.writers(files.formats, place)
-    device = _device(kernel, verify=verify, program=program)
-    times = None if measured is None else measured_times.read(os.fspath(measured))
-    wanted = request.TuningRequest(
-        kernel or "",
-        [shape] if isinstance(shape, Mapping) else list(shape),
-        names(case),
-        None if shape_file is None else os.fspath(shape_file),
-        arch,
-        dict(config or {}),
-        None if space is None else os.fspath(space),
-        signature,
-        grid,
-        dict(constexprs or {}),
-        jobs,
-        scheduler,
-        dict(values or {}),
-        run,
-    )
+    writers = request.writers(options.write, options.output)
+    device = _device(kernel, verify=options.verify, program=program)
+    times = None if options.measured is None else measured_times.read(options.measured)
     if program is None and kernel is None:
         raise TargetError(
             "nothing is named to tune", hint="kprof tune KERNEL, CAPTURE::KERNEL or FILE.py::FUNCTION -- ARGS"
         )
-    with _recorded(wanted, kernel, program) as wanted, request.prepared(wanted, tell) as (subject, chosen):
+    asked = request.TuningRequest(kernel or "", options)
+    with _recorded(asked, kernel, program) as wanted, request.prepared(wanted, tell) as (subject, chosen):
         _check(subject, device)
-        found, facts = _searched(wanted, place, subject, chosen, budget=budget, resume=resume, progress=progress)
+        found, facts = _searched(options, subject, chosen, progress)
         if times is not None:
-            measured_times.correct(found, subject.problems, times, os.fspath(measured or ""))
-        measured_on = _measured(str(kernel), subject, found, device, top=top, tell=tell)
-        report = document(subject, found, measured_on=measured_on, top=top, **facts)
-        return Tuned(report, _Search(subject, found, files, writers), _answer(subject, found))
+            measured_times.correct(found, subject.problems, times, options.measured or "")
+        measured_on = _measured(str(kernel), subject, found, device, top=options.short_list, tell=tell)
+        report = document(subject, found, measured_on=measured_on, top=options.short_list, **facts)
+        return Tuned(report, _Search(subject, found, options, writers), _answer(subject, found))
 
 
 @contextmanager
@@ -243,14 +187,12 @@ def _recorded(
         yield wanted
         return
     from kprof.api.programs import recording
-    from kprof.targets.options import TargetOptions
 
-    if "," in wanted.arch:
-        raise KprofError("kprof tune takes one architecture at a time")
-    request.check_recorded(wanted, f"what {' '.join(program) if kernel is None else kernel} launches")
-    gpu = wanted.arch or DEFAULT_GPU
-    with recording(kernel, program, gpu, jobs=wanted.jobs, options=TargetOptions()) as (capture, again):
-        yield replace(wanted, kernel=capture, arch=gpu, program=again)
+    options = wanted.options
+    request.check_recorded(options, f"what {' '.join(program) if kernel is None else kernel} launches")
+    gpu = options.one_gpu("kprof tune") or DEFAULT_GPU
+    with recording(kernel, program, gpu, jobs=options.jobs, options=CompileOptions()) as (capture, again):
+        yield replace(wanted, kernel=capture, options=replace(options, arch=[gpu]), program=again)
 
 
 def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
@@ -303,27 +245,23 @@ def _measured(
 
 
 def _searched(
-    wanted: request.TuningRequest,
-    output: str | None,
+    options: TuneOptions,
     subject: "TuningSubject",
     space: "Space",
-    *,
-    budget: float,
-    resume: bool,
     progress: "Callable[[Progress], None] | None",
 ) -> "tuple[SearchResult, dict[str, str]]":
     from kprof.tuning import journal
     from kprof.tuning.search import Search
 
     judge = request.judge()
-    executor = request.executor(judge, subject, wanted.jobs, wanted.scheduler)
+    executor = request.executor(judge, subject, options.jobs, options.scheduler)
     files = tuple(sorted(subject.dependencies()))
-    place = journal.place(output, subject.kernel.name, subject.arch.name, files)
-    kept = journal.TuningJournal(place, fresh=not resume, in_cache=output is None)
+    place = journal.place(options.output, subject.kernel.name, subject.arch.name, files)
+    kept = journal.TuningJournal(place, fresh=not options.resume, in_cache=options.output is None)
     try:
         found = Search(
-            subject, space, judge=judge, executor=executor, journal=kept, budget=budget or None, report=progress,
-            in_flight=request.in_flight(wanted),
+            subject, space, judge=judge, executor=executor, journal=kept, budget=options.budget or None,
+            report=progress, in_flight=request.in_flight(options),
         ).run()  # fmt: skip
     finally:
         kept.close()

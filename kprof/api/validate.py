@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import UNSET
 
-from kprof.api.analyze import Analysis, analyze
-from kprof.api.measurements import paths
-from kprof.api.report import AnalyzeOptions
+from kprof.api.analyze import Analysis, analyzed
 from kprof.api.result import Result
 from kprof.errors import KprofError
 from kprof.measured import Measured, Verdict
+from kprof.options.kernels import ValidateOptions
+from kprof.options.keywords import keywords
 from kprof.targets.target import TargetLike
 
 if TYPE_CHECKING:
     import pandas as pd
-    from typing_extensions import Unpack
 
 _COLUMNS = ("kernel", "arch", "part", "quantity", "unit", "measured", "modelled", "ratio", "standing")
 
@@ -92,19 +91,20 @@ def time_standing(measured: Measured) -> Verdict:
     return next((one.standing for one in measured.comparisons if one.id == "time_us"), "cannot tell")
 
 
-def validate(*targets: TargetLike, **options: "Unpack[AnalyzeOptions]") -> Validation:
+@keywords
+def validate(*targets: TargetLike, options: ValidateOptions, program: Sequence[str] | None = None) -> Validation:
     """Hold what the model says of kernels against measurements of them.
 
     Args:
         targets: as for :func:`kprof.analyze`.
         options: as for :func:`kprof.analyze`; ``counters``, ``trace`` or ``thread_trace`` among them.
+        program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
 
     Raises:
         KprofError: as :func:`kprof.analyze`, or no measurement is named.
     """
-    named = [*paths(options.get("counters", ())), *paths(options.get("trace", ()))]
-    if not named and options.get("thread_trace") is None:
+    if not options.counters and not options.trace and options.thread_trace is None:
         raise KprofError(
             "no measurement is named", hint="--counters PATH, --trace PATH or --thread-trace FOLDER, of this kernel"
         )
-    return Validation(analyze(*targets, **options))
+    return Validation(analyzed(targets, options, program=program))

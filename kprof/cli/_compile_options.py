@@ -79,7 +79,6 @@ _OPTIONS = [
     option("trace", TraceOption, []),
     option("thread_trace", ThreadTraceOption, None),
 ]
-_API_NAMES = {"constexpr": "constexprs", "value": "values"}
 
 
 def compile_options(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
@@ -96,7 +95,7 @@ def compile_options(*, without: Collection[str] = ()) -> Callable[[Command], Com
 
 
 def _keywords(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {_API_NAMES.get(name, name): _parsed(name, value) for name, value in given.items()}
+    return {name: _parsed(name, value) for name, value in given.items()}
 
 
 def _parsed(name: str, value: Any) -> Any:

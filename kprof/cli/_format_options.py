@@ -34,7 +34,11 @@ def _options(kind: str) -> list[inspect.Parameter]:
     for each in formats_of(kind):
         found += _options_of(each)
     names = ", ".join([TEXT, *(each.name for each in formats_of(kind))])
-    declared = typer.Option("--output-format", help=f"Print this on standard output: {names}.", metavar="FORMAT")
+    declared = typer.Option(
+        "--output-format" if kind in {"trace", "measurements"} else "--format",
+        help=f"Print this on standard output: {names}.",
+        metavar="FORMAT",
+    )
     return [*found, option("output_format", Annotated[str, declared], TEXT)]
 
 

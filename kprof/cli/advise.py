@@ -4,28 +4,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._compile_options import ConstexprOption, CountersOption, NoRunOption, SignatureOption, TraceOption
-from kprof.cli._completion import cases, targets
-from kprof.cli._format_options import format_options
-from kprof.cli.common import ArchOption, ConfigOption, JobsOption, NoColorOption, ShapeOption, ValueOption
-from kprof.inputs.assignments import assignments
-from kprof.inputs.supplied_values import supplied_values
+from kprof.cli._completion import targets
+from kprof.cli._options import takes_options
+from kprof.options.searches import AdviseOptions
 from kprof.output.status_line import StatusLine
 from kprof.output.terminal import terminal
 from kprof.output.writing import log
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.reporters.outputs import Outputs
 
 if TYPE_CHECKING:
     from kprof.api.advise import Advised
 
 HELP = "Try other knobs by recompiling, and show what they change."
 
-NoSearchOption = Annotated[
-    bool, typer.Option("--no-search", help="Only judge by --counters and --trace: try no other knobs.")
-]
 
-
-@format_options("advice")
+@takes_options("advice")
 def command(
     targets: Annotated[
         list[str],
@@ -36,29 +29,8 @@ def command(
             autocompletion=targets,
         ),
     ],
-    arch: ArchOption = "",
-    config: ConfigOption = [],
-    shape: ShapeOption = [],
-    case: Annotated[
-        str | None, typer.Option("--case", help="One of the kernel's named shapes.", autocompletion=cases)
-    ] = None,
-    env: Annotated[
-        list[str], typer.Option("--env", help="Triton's environment switches to start from.", metavar="K=V,...")
-    ] = [],
-    value: ValueOption = [],
-    budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 45.0,
-    counters: CountersOption = [],
-    trace: TraceOption = [],
-    signature: SignatureOption = None,
-    constexpr: ConstexprOption = [],
-    grid: Annotated[
-        str, typer.Option("--grid", help="Of FILE.py::FUNCTION: 'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.", metavar="EXPR")
-    ] = "",
-    no_search: NoSearchOption = False,
-    no_run: NoRunOption = False,
-    jobs: JobsOption = 0,
-    outputs: Outputs = NO_OUTPUTS,
-    no_color: NoColorOption = False,
+    options: AdviseOptions,
+    outputs: Outputs,
 ) -> None:
     """Try other knobs by recompiling, and show what they change.
 
@@ -79,35 +51,24 @@ def command(
     with watching(None), StatusLine() as status:
         found = advise(
             target,
-            arch=arch,
-            config=assignments(config, "--config"),
-            shape=assignments(shape, "--shape"),
-            case=case,
-            env=assignments(env, "--env"),
-            values=supplied_values(value),
-            signature=signature,
-            constexprs=assignments(constexpr, "--constexpr"),
-            grid=grid,
-            budget=budget,
-            counters=counters,
-            trace=trace,
-            search=not no_search,
-            jobs=jobs,
+            options=options,
             program=program,
-            run=not no_run,
             tell=lambda text: log(f"kprof: {text}"),
             progress=lambda done, what: status.draw(f"{done} compiled: {what}"),
         )
     for note in found.notes:
         log(note)
-    outputs.write(found.document, lambda: _show(found, no_color=no_color))
+    outputs.write(found.document, lambda: _show(found, outputs))
     for failure in found.failures:
         log(f"kprof: {failure}")
     raise typer.Exit(2 if found.failures or found.untried else 0)
 
 
-def _show(found: "Advised", *, no_color: bool) -> None:
-    console = terminal(no_color=no_color)
+def _show(found: "Advised", outputs: Outputs) -> None:
+    if outputs.quiet:
+        print(found.summary)
+        return
+    console = terminal(no_color=outputs.no_color)
     if found.measured is not None and found.report is not None:
         from kprof.reporters.measured_text import show as show_measured
 

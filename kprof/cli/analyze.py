@@ -1,67 +1,49 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
-from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from kprof.cli._compile_options import NO_OPTIONS, TargetsArgument, compile_options
-from kprof.cli._format_options import format_options
-from kprof.cli._groups import group
+from kprof.cli._arguments import TargetsArgument
+from kprof.cli._groups import SuggestingGroup, group
+from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
-from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import TargetError
+from kprof.options.kernels import AnalyzeCommandOptions
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.reporters.outputs import Outputs
 
 if TYPE_CHECKING:
     from kprof.api.analyze import Analysis
 
 HELP = "Compile or read a kernel and show what holds it back."
-
-app = group()
-
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
-FailOnOption = Annotated[
-    str | None, typer.Option("--fail-on", help="Exit with 1 on a finding this bad: note, warning or error.")
-]
+
+class AnalyzeGroup(SuggestingGroup):
+    """``kprof analyze TARGET`` is short for ``kprof analyze kernel TARGET``."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """As usual; what is no command is a target, or an option of the only command."""
+        known = {*self.list_commands(ctx), *ctx.help_option_names}
+        if args and args[0] not in known:
+            args = ["kernel", *args]
+        return super().parse_args(ctx, args)
+
+
+app = group(AnalyzeGroup)
 
 
 @app.callback()
 def _group() -> None:
-    """Compile or read a kernel and show what holds it back."""
+    """Compile or read a kernel and show what holds it back. kprof analyze TARGET is short for kernel TARGET."""
 
 
 @app.command()
-@format_options("report")
-@compile_options()
-def kernel(
-    targets: TargetsArgument,
-    compile_with: Mapping[str, Any] = NO_OPTIONS,
-    dump: Annotated[
-        Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
-    ] = None,
-    timeline: Annotated[
-        str | None,
-        typer.Option("--timeline", help="Write a SIMD's modelled wavefronts for ui.perfetto.dev.", metavar="PATH"),
-    ] = None,
-    fail_on: FailOnOption = None,
-    no_try: Annotated[
-        bool, typer.Option("--no-try", help="Do not compile the cheap cures of findings that cost more than 5 %.")
-    ] = False,
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", help="Seconds that a program after -- may run; 600.", min=1)
-    ] = None,
-    jobs: JobsOption = 0,
-    outputs: Outputs = NO_OUTPUTS,
-    verbose: VerboseOption = 0,
-    quiet: QuietOption = False,
-    no_color: NoColorOption = False,
-) -> None:
+@takes_options("report")
+def kernel(targets: TargetsArgument, options: AnalyzeCommandOptions, outputs: Outputs) -> None:
     """Show what an AMD GPU will do with a kernel and what holds it back. No GPU is used.
 
     FILE.py::FUNCTION imports the file; every other target is only read. FILE.py -- ARGS runs the file with ARGS on the
@@ -75,34 +57,23 @@ def kernel(
     from kprof.api.analyze import analyze
 
     named, program = program_of(targets)
-    if time_limit is not None and program is None:
+    if options.time_limit is not None and program is None:
         raise TargetError("--time-limit is for a program that is run", hint="kprof analyze kernel FILE.py -- ARGS")
-    found = analyze(
-        *named,
-        **compile_with,
-        dump=dump,
-        fail_on=fail_on,
-        try_cures=not no_try,
-        jobs=jobs,
-        keep_going=True,
-        keep_programs=timeline is not None or outputs.wants("html"),
-        program=program,
-        time_limit=time_limit,
-    )
+    kept = options.timeline is not None or outputs.wants("html")
+    found = analyze(*named, options=options, keep_going=True, keep_programs=kept, program=program)
     for failure in found.failures:
         log(f"kprof: {failure}")
-    if timeline is not None:
-        write_output(timeline, found.timeline())
-    show = partial(_show, found, verbose=verbose, quiet=quiet, no_color=no_color)
-    outputs.write(found.document, show, found.details)
+    if options.timeline is not None:
+        write_output(options.timeline, found.timeline())
+    outputs.write(found.document, partial(_show, found, outputs), found.details)
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
-def _show(found: "Analysis", *, verbose: int, quiet: bool, no_color: bool) -> None:
+def _show(found: "Analysis", outputs: Outputs) -> None:
     from kprof.reporters.console import ConsoleReporter
 
-    reporter = ConsoleReporter(terminal(no_color=no_color), verbose)
-    if quiet:
+    reporter = ConsoleReporter(terminal(no_color=outputs.no_color), outputs.verbose)
+    if outputs.quiet:
         reporter.verdict(found.document)
     else:
         reporter.show(found.document)

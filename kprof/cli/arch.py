@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from kprof.cli._completion import architectures
-from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
-from kprof.cli.common import VerboseOption
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.cli._options import takes_options
+from kprof.reporters.outputs import Outputs
 
 HELP = "The GPU architectures: list them, or show one with its sources."
 
@@ -17,8 +16,8 @@ app = group()
 
 
 @app.command("list")
-@format_options("architectures")
-def list_architectures(outputs: Outputs = NO_OUTPUTS) -> None:
+@takes_options("architectures")
+def list_architectures(outputs: Outputs) -> None:
     """Every architecture with its products."""
     from kprof.api.architectures import architectures, list_document
 
@@ -30,20 +29,20 @@ def list_architectures(outputs: Outputs = NO_OUTPUTS) -> None:
         from kprof.reporters.architecture import listing
 
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        print("\n".join(listing(found, width)))
+        if not outputs.quiet:
+            print("\n".join(listing(found, width)))
         print(f"{len(found)} architectures; kprof arch show {found[0].name} says more about one")
 
     outputs.write(list_document(found), text)
 
 
 @app.command()
-@format_options("architecture")
+@takes_options("architecture")
 def show(
     name: Annotated[
         str, typer.Argument(help="Architecture or product: gfx942 or MI300X.", autocompletion=architectures)
     ],
-    outputs: Outputs = NO_OUTPUTS,
-    verbose: VerboseOption = 0,
+    outputs: Outputs,
 ) -> None:
     """Occupancy rules, LDS, rates, memory, products and matrix instructions of one architecture.
 
@@ -54,4 +53,5 @@ def show(
     from kprof.reporters.architecture import sheet
 
     arch = architecture(name)
-    outputs.write(document(arch), lambda: print("\n".join(map(wrapped, sheet(arch, product_of(name), verbose)))))
+    lines = sheet(arch, product_of(name), outputs.verbose)
+    outputs.write(document(arch), lambda: print("\n".join(map(wrapped, lines[:1] if outputs.quiet else lines))))

@@ -1,11 +1,15 @@
 """``kprof cache``: what is kept from one run to the next, and removing it."""
 
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from kprof.cli._groups import group
+from kprof.cli._options import takes_options
+from kprof.options.tools import ClearOptions
 from kprof.output.sizes import decimal_bytes
+from kprof.reporters.outputs import Outputs
+
+if TYPE_CHECKING:
+    from kprof.api.cache import Cached
 
 HELP = "Show what kprof keeps from one run to the next, or remove it."
 
@@ -13,13 +17,18 @@ app = group()
 
 
 @app.command("info")
-def info() -> None:
+@takes_options("cache")
+def info(outputs: Outputs) -> None:
     """Where the cache is, how large it is and may become, and what is in it."""
     from kprof.api.cache import cached
 
     found = cached()
+    outputs.write(lambda: found.document, lambda: _show(found, outputs))
+
+
+def _show(found: "Cached", outputs: Outputs) -> None:
     print(found.root)
-    for part in found.parts:
+    for part in () if outputs.quiet else found.parts:
         limit = f" of {decimal_bytes(found.limits[part.name])}" if part.name in found.limits else ""
         print(f"  {part.name:20} {part.files:>7,} files  {decimal_bytes(part.size)}{limit}")
         for kind, (files, size) in part.kinds.items():
@@ -31,17 +40,18 @@ def info() -> None:
 
 
 @app.command("clear")
-def clear(
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also what searches found, and the Tritons that were fetched.")
-    ] = False,
-) -> None:
+@takes_options("cache")
+def clear(options: ClearOptions, outputs: Outputs) -> None:
     """Remove what kprof can make again. There is never a need to: what is out of date is not found."""
     from kprof.api import cache
 
-    files, size = cache.clear(everything=everything)
+    files, size = cache.clear(everything=options.all)
     found = cache.cached()
-    print(f"removed {files:,} files, {decimal_bytes(size)}, from {found.root}")
-    kept = [part.name for part in found.parts]
-    if kept:
-        print(f"kept {', '.join(kept)}; --all removes that too")
+
+    def text() -> None:
+        print(f"removed {files:,} files, {decimal_bytes(size)}, from {found.root}")
+        kept = [part.name for part in found.parts]
+        if kept and not outputs.quiet:
+            print(f"kept {', '.join(kept)}; --all removes that too")
+
+    outputs.write(lambda: {**found.document, "removed": {"files": files, "bytes": size}}, text)

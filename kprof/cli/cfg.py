@@ -1,42 +1,29 @@
 """``kprof cfg``: the control flow of a kernel as a picture."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
-
-import typer
-
-from kprof.cli._compile_options import MEASURED, NO_OPTIONS, KernelOption, compile_options
-from kprof.cli._completion import targets
+from kprof.cli._arguments import TargetArgument
+from kprof.cli._options import takes_options
+from kprof.options.kernels import ControlFlowOptions
 from kprof.output.writing import write_output
+from kprof.reporters.outputs import Outputs
 
 HELP = "Draw the control flow of a kernel: blocks, loops, hot spots."
 
 
-@compile_options(without=["all_configs", "grid", "env", "value", "passes", *MEASURED])
-def command(
-    target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="As for kprof analyze kernel.", autocompletion=targets)
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="File: .svg is a picture, .dot is for Graphviz; - prints dot.")
-    ] = "-",
-    kernel: KernelOption = None,
-    compile_with: Mapping[str, Any] = NO_OPTIONS,
-) -> None:
+@takes_options()
+def command(target: TargetArgument, options: ControlFlowOptions, outputs: Outputs) -> None:
     """Draw the control flow of a kernel: blocks, loops, hot spots.
+
+    -o with .svg is a picture, with .dot for Graphviz; else that is printed.
 
     Example:  kprof cfg gemm --arch gfx942 -o flow.svg
     """
     from kprof.api.draw_control_flow import draw_control_flow
     from kprof.reporters._console_text import plural
 
-    found = draw_control_flow(
-        target,
-        kernel=kernel,
-        **compile_with,
-    )
+    found = draw_control_flow(target, options=options)
+    output = options.output or "-"
     write_output(output, found.svg if output.endswith(".svg") else found.to_dot())
     if output != "-":
         program = found.program
         drawn = f"{plural(len(program.blocks), 'block')}, {plural(len(program.loops), 'loop')}"
-        print(f"{program.name}: {drawn} drawn in {output}")
+        print(f"{program.name}: {drawn}" if outputs.quiet else f"{program.name}: {drawn} drawn in {output}")

@@ -1,22 +1,20 @@
 """``kprof diff``: what changed between two compiles, and why it got worse."""
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._compile_options import MEASURED, NO_OPTIONS, compile_options
 from kprof.cli._completion import targets
-from kprof.cli._format_options import format_options
+from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
-from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
-from kprof.inputs.assignments import assignments
+from kprof.options.searches import DiffOptions
 from kprof.output.status_line import StatusLine
 from kprof.output.terminal import terminal
 from kprof.output.writing import log
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.reporters.outputs import Outputs
 
 if TYPE_CHECKING:
     from kprof.api.diff import Comparison
@@ -35,54 +33,13 @@ TargetsArgument = Annotated[
         autocompletion=targets,
     ),
 ]
-TritonOption = Annotated[
-    list[str],
-    typer.Option(
-        "--triton",
-        "-t",
-        help="A Triton to compile with, old to new; give it two or more times. 'installed' is the running one. "
-        "For a program also a Python interpreter, or a .whl file.",
-        metavar="VERSION",
-    ),
-]
-WithOption = Annotated[
-    list[str], typer.Option("--with", help="A package that the program after -- needs besides.", metavar="REQUIREMENT")
-]
-ExplainOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--explain/--no-explain",
-        help="Look for cause and cures by recompiling; on by default with --triton, possible with two captures.",
-    ),
-]
-BudgetOption = Annotated[
-    float, typer.Option("--budget", help="Seconds for explanations; no compile is begun afterwards.", min=1)
-]
-FailOnOption = Annotated[
-    str, typer.Option("--fail-on", help="Exit with 1 on a change for the worse of: note, warning or error.")
-]
-ToleranceOption = Annotated[
-    list[str],
-    typer.Option("--tolerance", help="What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,..."),
-]
 
 
-@format_options("diff")
-@compile_options(without=["grid", "value", "passes", *MEASURED])
+@takes_options("diff")
 def command(
+    options: DiffOptions,
+    outputs: Outputs,
     targets: TargetsArgument = None,
-    triton: TritonOption = [],
-    with_: WithOption = [],
-    compile_with: Mapping[str, Any] = NO_OPTIONS,
-    explain: ExplainOption = None,
-    budget: BudgetOption = 60.0,
-    fail_on: FailOnOption = "warning",
-    tolerance: ToleranceOption = [],
-    outputs: Outputs = NO_OUTPUTS,
-    jobs: JobsOption = 0,
-    verbose: VerboseOption = 0,
-    quiet: QuietOption = False,
-    no_color: NoColorOption = False,
 ) -> None:
     """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
 
@@ -102,27 +59,14 @@ def command(
     if program is None and "--" in sys.argv:
         # Only options stand before it: a command line.
         named, program = [], named
-    if program is None and (len(named) > 2 or not named or (len(named) == 1 and not triton)):
+    if program is None and (len(named) > 2 or not named or (len(named) == 1 and not options.triton)):
         raise KprofError(
             f"two things are compared, got {len(named)}",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
     with StatusLine() as status:
-        found = diff(
-            *named,
-            program=program,
-            packages=with_,
-            triton=",".join(triton),
-            **compile_with,
-            explain=explain,
-            budget=budget,
-            fail_on=fail_on,
-            tolerance=assignments(tolerance, "--tolerance"),
-            jobs=jobs,
-            progress=status.draw,
-            waiting=_waiting(status),
-        )
-    outputs.write(found.document, lambda: _show(found, verbose=verbose, quiet=quiet, no_color=no_color))
+        found = diff(*named, options=options, program=program, progress=status.draw, waiting=_waiting(status))
+    outputs.write(found.document, lambda: _show(found, outputs))
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
@@ -131,11 +75,11 @@ def _waiting(status: StatusLine) -> Callable[[str], None]:
     return status.draw if status.terminal else log
 
 
-def _show(found: "Comparison", *, verbose: int, quiet: bool, no_color: bool) -> None:
+def _show(found: "Comparison", outputs: Outputs) -> None:
     from kprof.reporters.diff_text import DiffTextReporter
 
-    reporter = DiffTextReporter(terminal(no_color=no_color), verbose)
-    if quiet:
+    reporter = DiffTextReporter(terminal(no_color=outputs.no_color), outputs.verbose)
+    if outputs.quiet:
         reporter.verdict(found.document)
     else:
         reporter.show(found.document)

@@ -4,71 +4,61 @@ from typing import Annotated
 
 import typer
 
-from kprof.api.defaults import USUAL_ARCHS
-from kprof.cli._completion import architectures, targets
-from kprof.cli._format_options import format_options
+from kprof.cli._completion import targets
 from kprof.cli._groups import group
-from kprof.cli.common import NoColorOption, QuietOption
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.cli._options import takes_options
+from kprof.options.groups import GpuOptions
+from kprof.reporters.outputs import Outputs
 
 HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."
 
 app = group()
 
-ArchitecturesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--arch",
-        "-a",
-        help=f"Architectures to speak of, comma separated [{USUAL_ARCHS}].",
-        metavar="ARCH[,ARCH]",
-        autocompletion=architectures,
-    ),
-]
-
 
 @app.command("list")
-@format_options("kernels")
+@takes_options("kernels")
 def list_kernels(
-    arch: ArchitecturesOption = None,
-    outputs: Outputs = NO_OUTPUTS,
-    quiet: QuietOption = False,
-    no_color: NoColorOption = False,
+    options: GpuOptions,
+    outputs: Outputs,
 ) -> None:
-    """Name, summary, number of cases, and the architectures that cannot run the default case."""
+    """Name, summary, number of cases, and the architectures that cannot run the default case.
+
+    Without --arch one architecture of each generation is spoken of.
+    """
     from kprof.api.kernels import ARCHITECTURES, kernels
     from kprof.reporters.kernel_list import show_list
 
-    rows = kernels(arch or ARCHITECTURES)
+    rows = kernels(options.arch or ARCHITECTURES)
 
     def text() -> None:
-        if not quiet:
-            show_list(rows, no_color=no_color)
+        if not outputs.quiet:
+            show_list(rows, no_color=outputs.no_color)
         print(f"{len(rows)} kernels; kprof kernels show gemm says more about one")
 
     outputs.write({"schema": "kprof.kernels/1", "kernels": rows}, text)
 
 
 @app.command("show")
-@format_options("kernel")
+@takes_options("kernel")
 def show(
     target: Annotated[
         str, typer.Argument(help="A bundled kernel, or file.py, or file.py::function.", autocompletion=targets)
     ],
-    arch: ArchitecturesOption = None,
-    outputs: Outputs = NO_OUTPUTS,
-    quiet: QuietOption = False,
-    no_color: NoColorOption = False,
+    options: GpuOptions,
+    outputs: Outputs,
 ) -> None:
-    """Cases, default knobs on each architecture, further configurations, tuning space and source of one kernel."""
+    """Cases, default knobs on each architecture, further configurations, tuning space and source of one kernel.
+
+    Without --arch one architecture of each generation is spoken of.
+    """
     from kprof.api.kernels import ARCHITECTURES, kernel
     from kprof.reporters.kernel_list import show_kernel, verdict
 
-    facts = kernel(target, arch or ARCHITECTURES)
+    facts = kernel(target, options.arch or ARCHITECTURES)
 
     def text() -> None:
-        if not quiet:
-            show_kernel(facts, no_color=no_color)
+        if not outputs.quiet:
+            show_kernel(facts, no_color=outputs.no_color)
         print(verdict(facts, target))
 
     outputs.write({"schema": "kprof.kernel/1", **facts}, text)

@@ -4,20 +4,27 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._options import takes_options
+from kprof.options.groups import OutputOptions
 from kprof.output.writing import write_output
+from kprof.reporters.outputs import Outputs
 
 HELP = "Print the JSON Schema of the --json document."
 
 
+@takes_options()
 def command(
+    options: OutputOptions,
+    outputs: Outputs,
     document: Annotated[
         str, typer.Argument(help="report, or another: diff, tune, doctor, bench, profile, server-configs.")
     ] = "report",
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is standard output.")] = "-",
 ) -> None:
     """Print the JSON Schema of a --json document, kprof.report/1 by default."""
     import json
 
     from kprof.api.schema import schema_of
 
-    write_output(output, json.dumps(schema_of(document), indent=2))
+    # A schema is shown whole or not at all.
+    del outputs
+    write_output(options.output or "-", json.dumps(schema_of(document), indent=2))

@@ -1,34 +1,22 @@
 """``kprof validate``: how far the performance model is off, compared with measurements."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import typer
 
-from kprof.cli._compile_options import NO_OPTIONS, KernelOption, TargetsArgument, compile_options
-from kprof.cli._format_options import format_options
+from kprof.cli._arguments import TargetsArgument
+from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
-from kprof.cli.common import JobsOption, NoColorOption, QuietOption
+from kprof.options.kernels import ValidateOptions
 from kprof.output.headline import tell_first, tell_last
 from kprof.output.terminal import terminal
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.reporters.outputs import Outputs
 
 HELP = "Compare the model's time and loops with measurements."
 
 _EXIT = {"confirmed": 0, "refuted": 1, "cannot tell": 2}
 
 
-@format_options("validation")
-@compile_options(without=["passes"])
-def command(
-    targets: TargetsArgument,
-    compile_with: Mapping[str, Any] = NO_OPTIONS,
-    kernel: KernelOption = None,
-    jobs: JobsOption = 0,
-    outputs: Outputs = NO_OUTPUTS,
-    quiet: QuietOption = False,
-    no_color: NoColorOption = False,
-) -> None:
+@takes_options("validation")
+def command(targets: TargetsArgument, options: ValidateOptions, outputs: Outputs) -> None:
     """How far the model is off, and in which loop: measured and modelled side by side.
 
     Exit code 0 when each time lies within the model's range, 1 when one lies outside, 2 when it cannot be determined:
@@ -39,21 +27,15 @@ def command(
     from kprof.api.validate import validate
 
     named, program = program_of(targets)
-    found = validate(
-        *named,
-        **compile_with,
-        program=program,
-        kernel=kernel,
-        jobs=jobs,
-    )
+    found = validate(*named, options=options, program=program)
 
     def text() -> None:
         from kprof.reporters.validation_text import show
 
-        if not quiet:
+        if not outputs.quiet:
             tell_first(found.summary)
-            show(found.kernels, terminal(no_color=no_color))
-        tell_last(found.summary, alone=quiet)
+            show(found.kernels, terminal(no_color=outputs.no_color))
+        tell_last(found.summary, alone=outputs.quiet)
 
     outputs.write(found.document, text)
     raise typer.Exit(_EXIT[found.standing])

@@ -1,26 +1,20 @@
 """``kprof view``: a page that compiles and answers while a knob is turned."""
 
 import sys
-from collections.abc import Mapping
-from typing import Annotated, Any
 
 import typer
 
-from kprof.cli._compile_options import NO_OPTIONS, TargetsArgument, compile_options
+from kprof.cli._arguments import TargetsArgument
+from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
+from kprof.options.kernels import ViewOptions
+from kprof.reporters.outputs import Outputs
 
 HELP = "A page in your browser: turn a kernel's knobs, see figures, source and instructions follow."
 
 
-@compile_options(without=["all_configs", "passes"])
-def command(
-    targets: TargetsArgument,
-    compile_with: Mapping[str, Any] = NO_OPTIONS,
-    port: Annotated[int, typer.Option("--port", help="Port of the loopback; 0: one that is free.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", help="Questions at a time, 0 for one a core.", min=0)] = 0,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one question may take.", min=1)] = 120.0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-) -> None:
+@takes_options()
+def command(targets: TargetsArgument, options: ViewOptions, outputs: Outputs) -> None:
     """Serve a page of kernels to this machine's browser, until Ctrl-C. No GPU is used.
 
     Each knob is a choice of its values; panes show Python, TTIR, TTGIR, LLVM IR and assembly side by side and follow
@@ -38,15 +32,19 @@ def command(
         raise TargetError("a page runs no program: it shows what was recorded of one", hint=hint)
 
     def tell(address: str) -> None:
-        print(f"{address}\nOnly this machine can open it, with the whole address. Ctrl-C ends.")
+        print(
+            address
+            if outputs.quiet
+            else f"{address}\nOnly this machine can open it, with the whole address. Ctrl-C ends."
+        )
         sys.stdout.flush()
-        if browser:
+        if options.browser:
             import webbrowser
 
             webbrowser.open(address)
 
     try:
-        serve(targets, compile_with, port=port, jobs=jobs, timeout=timeout, tell=tell)
+        serve(targets, options, tell=tell)
     except KeyboardInterrupt:
         # How it is ended.
         raise typer.Exit(0) from None

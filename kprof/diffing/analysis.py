@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kprof.document import KernelReport
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
     from kprof_analyzers.directories import Directory
 
 
-def analysed(target: str, options: "TargetOptions", tell: "Callable[[str], None]") -> "Directory":
+def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None]") -> "Directory":
     """Every kernel of a target, and what of it could not be read.
 
     Raises:
@@ -41,11 +41,11 @@ def analysed(target: str, options: "TargetOptions", tell: "Callable[[str], None]
     return Directory(kernels, [], {})
 
 
-def _directory(target: str, options: "TargetOptions", tell: "Callable[[str], None]") -> "Directory":
+def _directory(target: str, options: "CompileOptions", tell: "Callable[[str], None]") -> "Directory":
     from kprof.hardware.machine import load_gpu
     from kprof_analyzers.directories import analyse_directory
 
-    wanted = [load_gpu(name)[0].name for name in options.archs]
+    wanted = [load_gpu(name)[0].name for name in options.arch]
     found = analyse_directory(
         Path(target),
         arch=wanted[0] if len(wanted) == 1 else None,

@@ -55,7 +55,7 @@ def status_of(changes: list[Change], limits: DiffLimits) -> Status:
     Beside a figure that counts, one way or the other, findings that are no errors do not: a kernel that spills no more
     is better, whatever a rule has to say of the code that came instead.
     """
-    counted = [change for change in changes if change.severity.rank >= limits.fail_on.rank]
+    counted = [change for change in changes if change.severity.rank >= limits.least]
     if not all(map(_is_finding, counted)):
         counted = [c for c in counted if c.severity is Severity.ERROR or not _is_finding(c)]
     effects = {change.effect for change in counted}

@@ -1,5 +1,6 @@
 """From which difference on a change counts."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -38,12 +39,17 @@ class DiffLimits:
     """What a comparison holds changes against.
 
     Attributes:
-        fail_on: a change for the worse of this severity makes a kernel ``worse``.
+        fail_on: a change for the worse of this severity makes a kernel ``worse``; none does where it is ``None``.
         tolerances: metric to what is let through.
     """
 
-    fail_on: Severity = Severity.WARNING
+    fail_on: Severity | None = Severity.WARNING
     tolerances: dict[str, Tolerance] = field(default_factory=dict)
+
+    @property
+    def least(self) -> float:
+        """The rank from which a change for the worse counts."""
+        return math.inf if self.fail_on is None else self.fail_on.rank
 
     def tolerated(self, metric: str, old: float, new: float) -> bool:
         """Whether the user lets this difference through."""

@@ -12,7 +12,7 @@ from kprof.errors import CompileError, KprofError, TargetError
 
 if TYPE_CHECKING:
     from kprof.diffing.comparing import Input
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
 
 Tell = Callable[[str], None]
 _PYTHON = ("python", "python3")
@@ -42,7 +42,7 @@ def recorded_sides(
     command: Sequence[str],
     tritons: Sequence[str],
     packages: Sequence[str],
-    options: "TargetOptions",
+    options: "CompileOptions",
     folder: Path,
     *,
     function: str = "",
@@ -65,7 +65,7 @@ def recorded_sides(
         TargetError: more than one GPU is named.
         KprofError: an environment cannot be made, or the program launches nothing under one of them.
     """
-    if len(options.archs) > 1:
+    if len(options.arch) > 1:
         raise TargetError("a program is run for one GPU at a time", hint="Name one with --arch.")
     places = _places(tritons, packages, folder, wait)
     sides = [
@@ -113,7 +113,7 @@ def _install(packages: Sequence[str], folder: Path, wait: Tell) -> None:
 
 
 def _side(
-    command: Sequence[str], place: TritonLocation, options: "TargetOptions", output: Path, tell: Tell, *, function: str
+    command: Sequence[str], place: TritonLocation, options: "CompileOptions", output: Path, tell: Tell, *, function: str
 ) -> "Input":
     from kprof.captures.model import unrun_words
     from kprof.captures.reader import read
@@ -125,7 +125,7 @@ def _side(
     from kprof_analyzers.pipeline import analyze
 
     tell(f"{place.label}: running {command[0]}")
-    arch = options.archs[0] if options.archs else DEFAULT_GPU
+    arch = options.arch[0] if options.arch else DEFAULT_GPU
     settings = prepare(Recording(arch, output, jobs=options.jobs, use_cache=options.use_cache, execute=False), command)
     ended = run(settings, _command(command, place), stdout=2, variables=_variables(place))
     if ended.interrupted:

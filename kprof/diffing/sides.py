@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kprof.diffing.comparing import Input
     from kprof.document import KernelReport, Report
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def labels(first: str, second: str) -> tuple[Named, Named]:
     return Named(first, first), Named(second, second)
 
 
-def side(named: Named, options: "TargetOptions", tell: "Callable[[str], None]") -> "Input":
+def side(named: Named, options: "CompileOptions", tell: "Callable[[str], None]") -> "Input":
     """Everything on one side.
 
     Raises:
@@ -49,7 +49,7 @@ def side(named: Named, options: "TargetOptions", tell: "Callable[[str], None]") 
     return Input(named.label, found.kernels, found.problems, found.lost)
 
 
-def of_report(named: Named, document: "Report", options: "TargetOptions") -> "Input":
+def of_report(named: Named, document: "Report", options: "CompileOptions") -> "Input":
     """A side that is a document already.
 
     Raises:
@@ -60,11 +60,11 @@ def of_report(named: Named, document: "Report", options: "TargetOptions") -> "In
     return Input(named.label, _chosen(document, options, named.target), _problems(document))
 
 
-def _chosen(document: "Report", options: "TargetOptions", target: str) -> "list[KernelReport]":
+def _chosen(document: "Report", options: "CompileOptions", target: str) -> "list[KernelReport]":
     """The entries of the architectures asked for; all when none was named."""
     from kprof.hardware.machine import load_gpu
 
-    wanted = {load_gpu(name)[0].name for name in options.archs}
+    wanted = {load_gpu(name)[0].name for name in options.arch}
     found = [kernel for kernel in document.kernels if not wanted or kernel.arch in wanted]
     if document.kernels and not found:
         has = ", ".join(sorted({kernel.arch for kernel in document.kernels}))

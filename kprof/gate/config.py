@@ -63,13 +63,13 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         target: as for ``kprof analyze kernel``: a bundled name, ``file.py::function``, a file, a directory. Relative to
             the configuration's folder.
         arch: architectures instead of the general ones.
-        cases: names of the kernel's cases; its first one when empty.
+        case: names of the kernel's cases; its first one when empty.
         all_configs: each configuration that the kernel lists.
         config: knobs on top of the kernel's own.
         shape: problem parameters on top of the case's.
         signature: argument types of a kernel without cases.
-        constexprs: its compile-time arguments.
-        environment: Triton's environment switches for the compile.
+        constexpr: its compile-time arguments.
+        env: Triton's environment switches for the compile.
         budget: limits of this kernel.
         arch_budget: limits of this kernel on one architecture.
         forbid: rules, by identifier or name, that must not find anything here.
@@ -78,13 +78,13 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
     target: str
     arch: list[str] = []
-    cases: list[str] = []
+    case: list[str] = []
     all_configs: bool = False
     config: dict[str, Any] = {}
     shape: dict[str, Any] = {}
     signature: str | None = None
-    constexprs: dict[str, Any] = {}
-    environment: dict[str, str] = {}
+    constexpr: dict[str, Any] = {}
+    env: dict[str, str] = {}
     budget: Budget = Budget()
     arch_budget: dict[str, Budget] = {}
     forbid: list[str] = []

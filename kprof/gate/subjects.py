@@ -23,9 +23,9 @@ from kprof.gate.limits import cannot_launch
 from kprof.gate.subject import COMPILER_STAGES, CheckSubject, failed, numbered
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load_gpu
+from kprof.options.groups import CompileOptions
 from kprof.targets.artefacts import links_below
 from kprof.targets.jobs import TargetJob, plan
-from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from kprof.targets.target import resolve
 from kprof.targets.usable_options import check, given
@@ -150,7 +150,7 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
     if place.suffix != ".py" and (place.exists() or place.suffix or "/" in target):
         yield from numbered(list(_read(entry, target, gpus)))
         return
-    cases: Sequence[str | None] = entry.cases or [None]
+    cases: Sequence[str | None] = entry.case or [None]
     for machine, product in map(load_gpu, gpus):
         for case in cases:
             try:
@@ -163,16 +163,16 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
             yield from (_Planned(entry, case, replace(job, product=product), optional=several) for job in found)
 
 
-def _options(entry: KernelEntry, case: str | None) -> TargetOptions:
+def _options(entry: KernelEntry, case: str | None) -> CompileOptions:
     """What an entry says of the compile."""
-    return TargetOptions(
+    return CompileOptions(
         config=entry.config,
-        shape=entry.shape,
+        shape=[entry.shape],
         case=case,
         all_configs=entry.all_configs,
         signature=entry.signature,
-        constexprs=entry.constexprs,
-        environment=entry.environment,
+        constexpr=entry.constexpr,
+        env=entry.env,
     )
 
 
@@ -191,7 +191,7 @@ def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Chec
     first = next(iter(missing))
     found: list[CheckSubject] = []
     try:
-        check(resolve(target).kind, entry.target, given(_options(entry, next(iter(entry.cases), None))))
+        check(resolve(target).kind, entry.target, given(_options(entry, next(iter(entry.case), None))))
         for one in captured(entry, target, gpus) if is_capture(Path(target)) else _compiled(entry, target, gpus):
             found.append(one)
             missing.pop(one.report.arch, None)
@@ -212,7 +212,7 @@ def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[
 
     others: list[str] = []
     last: CheckSubject | None = None
-    for kernel in load(target, TargetOptions(archs=tuple(gpus)), others):
+    for kernel in load(target, CompileOptions(arch=tuple(gpus)), others):
         if last is not None:
             yield last
         report = analyze(kernel)

@@ -17,8 +17,8 @@ from kprof.gate.subjects import located
 if TYPE_CHECKING:
     from kprof.compiler.request import CompileOutcome
     from kprof.kernel_spec import Kernel
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import TargetJob
-    from kprof.targets.options import TargetOptions
     from kprof.targets.recompile import RecompilableKernel
 
 Found = tuple[Mapping[str, Any], KernelReport]
@@ -71,7 +71,7 @@ def tries(subject: CheckSubject, folder: Path, seconds: float, jobs: int = 0) ->
     if subject.recorded:
         return _recorded(subject, seconds, jobs)
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
     from kprof.targets.target import kernel_of
 
     entry = subject.entry
@@ -79,13 +79,13 @@ def tries(subject: CheckSubject, folder: Path, seconds: float, jobs: int = 0) ->
         raise TargetError("it is compiled already")
     machine = load_gpu(subject.report.arch)[0]
     spec = kernel_of(located(entry.target, folder), machine.name)
-    options = TargetOptions(
+    options = CompileOptions(
         config=_configuration(subject, spec),
-        shape=entry.shape,
+        shape=[entry.shape],
         case=subject.case,
         signature=entry.signature,
-        constexprs=entry.constexprs,
-        environment=entry.environment,
+        constexpr=entry.constexpr,
+        env=entry.env,
         jobs=jobs,
     )
     if entry.signature is None:
@@ -109,7 +109,7 @@ def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
     raise TargetError("its configuration is none that the kernel lists now")
 
 
-def _searched(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", seconds: float) -> Tries:
+def _searched(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", seconds: float) -> Tries:
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import jobs_of
     from kprof.tuning.trials import advise, reported
@@ -129,14 +129,14 @@ def _searched(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", s
     return made
 
 
-def _changed(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", seconds: float) -> Tries:
+def _changed(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", seconds: float) -> Tries:
     from kprof.compiler.versions import installed
     from kprof.hardware.machine import load
     from kprof.targets.jobs import jobs_of
     from kprof.tuning.trials.changes import SWITCHES, neighbours
 
     machine = load(subject.report.arch)
-    chosen = {**options.constexprs, **options.config}
+    chosen = {**options.constexpr, **options.config}
     known = {name: value for name, value in subject.knobs.items() if name in {"num_warps", "num_stages"}}
     waiting = list(neighbours(spec, {}, {**known, **chosen}, machine, _rules(subject), version=installed().numbers))
 
@@ -145,9 +145,7 @@ def _changed(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", se
             switches = {name: str(value) for name, value in change.items() if name in SWITCHES}
             knobs = {name: value for name, value in change.items() if name not in SWITCHES}
             # Its constexprs are knobs here: given as constexprs, too, they would stay as they are.
-            own = replace(
-                options, constexprs={}, config={**chosen, **knobs}, environment={**options.environment, **switches}
-            )
+            own = replace(options, constexpr={}, config={**chosen, **knobs}, env={**options.env, **switches})
             try:
                 (job,) = jobs_of(spec, machine, own)
             except KprofError:

@@ -89,7 +89,7 @@ def _switched(subjects: Sequence[CheckSubject]) -> Iterator[str]:
     here = environment.relevant({})
     # What was compiled elsewhere does not see them, and a recording is made again where they change.
     compiled = [s for s in subjects if s.report.specialization is not UNSET and not s.recorded]
-    names = sorted({name for s in compiled for name in here if name not in s.entry.environment})
+    names = sorted({name for s in compiled for name in here if name not in s.entry.env})
     if names:
         yield f"compiled with {', '.join(names)} of this environment"
 

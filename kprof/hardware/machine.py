@@ -59,14 +59,22 @@ def products() -> dict[str, str]:
     """Product name to architecture name.
 
     Only the headings of the files are read, so that looking up one product does not parse every architecture.
+
+    Raises:
+        HardwareError: two files have a product of one name, which could not be told apart.
     """
-    found = {}
+    found: dict[str, str] = {}
+    spelled: dict[str, str] = {}
     for arch in architectures():
         for line in (_FOLDER / f"{arch}.toml").read_text(encoding="utf-8").splitlines():
             if line.startswith("[products."):
                 name = line.removeprefix("[products.").partition("]")[0]
-                if "." not in name:
-                    found[name] = arch
+                if "." in name:
+                    continue
+                if (other := spelled.setdefault(_plain(name), arch)) != arch:
+                    message = f"the product {name} is of {other} and of {arch}"
+                    raise HardwareError(message, path=str(_FOLDER / f"{arch}.toml"), hint="Give one another name.")
+                found[name] = arch
     return found
 
 
@@ -149,7 +157,7 @@ def _product_name(name: str) -> str | None:
 def _plain(name: str) -> str:
     """``AMD Instinct MI300X`` and ``mi300x`` compare equal, so do ``MI250X GCD`` and ``MI250X_GCD``."""
     words = name.upper().replace("_", " ").replace("-", " ").split()
-    return "".join(w for w in words if w not in {"AMD", "INSTINCT", "RADEON", "TM", "(TM)"})
+    return "".join(w for w in words if w not in {"AMD", "INSTINCT", "RADEON", "TM", "(TM)", "GRAPHICS"})
 
 
 def _near(name: str) -> str:

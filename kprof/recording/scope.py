@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kprof.captures.layout import VALUES
 from kprof.errors import KprofError
-from kprof.hardware.default import DEFAULT_ARCH
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.recording.settings import VARIABLE, Settings, environment
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Recording:
 
 @contextmanager
 def capture(
-    arch: str = DEFAULT_ARCH,
+    arch: str = DEFAULT_GPU,
     output: str | Path = "kprof-capture",
     *,
     jobs: int = 0,
@@ -48,7 +48,7 @@ def capture(
     execute: bool = True,
     arithmetic: bool = True,
     full_values: bool = False,
-    values: int = VALUES,
+    keep_values: int = VALUES,
 ) -> Iterator[Recording]:
     """Record the Triton kernels that the code inside launches, and Python programs that it starts. See docs/capture.md.
 
@@ -61,7 +61,7 @@ def capture(
         execute: where there is a ROCm device, let kernels run; else they are only compiled.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
         full_values: whether tensors of 1 MiB and more have memory and values, too.
-        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
+        keep_values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
 
     Raises:
         KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
@@ -80,7 +80,7 @@ def capture(
         execute=execute,
         arithmetic=arithmetic,
         full_values=full_values,
-        values=values,
+        values=keep_values,
     )
     settings = command.prepare(options)
     session = RecordingSession(settings)

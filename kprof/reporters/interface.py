@@ -33,6 +33,8 @@ DOCUMENTS = {
     "architectures": "kprof arch list",
     "architecture": "kprof arch show",
     "rules": "kprof rules list",
+    "rule": "kprof rules explain",
+    "cache": "kprof cache",
 }
 """Kinds of documents, with the commands that make them."""
 
@@ -59,15 +61,15 @@ class ReportRequest:
 class Format(ABC):
     """An output format.
 
-    Options of the commands, ``--output-format`` and the documentation follow from these attributes.
+    Options of the commands, ``--format`` and the documentation follow from these attributes.
 
     Attributes:
-        name: ``sarif``: the option ``--sarif``, and the word that ``--output-format`` takes.
+        name: ``sarif``: the option ``--sarif``, and the word that ``--format`` takes.
         help: the option's help, one sentence.
         extension: ``.sarif``, of files of this kind.
         documents: what it can render, keys of :data:`DOCUMENTS`.
         option: how it is asked for: ``path`` for ``--name PATH``, ``flag`` for ``--name``, which prints it before the
-            text, ``none`` for ``--output-format name`` alone.
+            text, ``none`` for ``--format name`` alone.
         flags: flags of its own, ``--name-flag``, with their help.
         commands: its lines are commands to a CI service; all else is kept from being that.
         from_root: a service reads it that knows the repository alone: paths start at its root.

@@ -5,16 +5,17 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kprof.captures.staleness import root_of
-from kprof.details import Details
 from kprof.errors import KprofError
-from kprof.gate.anchors import relocated
+from kprof.options.groups import DisplayOptions
 from kprof.output.sink import command_stream
 from kprof.output.writing import write_output
 from kprof.reporters.interface import Format, ReportRequest
 from kprof.reporters.registry import format_of
+
+if TYPE_CHECKING:
+    from kprof.details import Details
 
 TEXT = "text"
 
@@ -28,12 +29,29 @@ class Outputs:
         paths: format to path, ``-`` for standard output.
         flags: format to those of its flags that are set; a format that is a flag itself has the empty one.
         shown: the format on the terminal.
+        display: how much is shown, and how.
     """
 
     kind: str
     paths: Mapping[str, str] = field(default_factory=dict)
     flags: Mapping[str, frozenset[str]] = field(default_factory=dict)
     shown: str = TEXT
+    display: DisplayOptions = field(default_factory=DisplayOptions)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether only the verdict is shown."""
+        return self.display.quiet
+
+    @property
+    def verbose(self) -> int:
+        """How much more is shown than usual."""
+        return self.display.verbose
+
+    @property
+    def no_color(self) -> bool:
+        """Whether colours are left out on any terminal."""
+        return self.display.no_color
 
     def check(self) -> None:
         """Say what is wrong before anything is computed.
@@ -45,7 +63,7 @@ class Outputs:
         for name in named:
             format_of(name, self.kind)
         piped = [f"--{name}" for name, path in self.paths.items() if path == "-"]
-        piped += [f"--output-format {self.shown}"] * (self.shown != TEXT)
+        piped += [f"--format {self.shown}"] * (self.shown != TEXT)
         if len(piped) > 1:
             raise KprofError(f"only one of {' and '.join(piped)} can go to standard output")
 
@@ -62,7 +80,7 @@ class Outputs:
         self,
         document: Any,
         text: Callable[[], None],
-        details: Callable[[], Mapping[int, Details]] | None = None,
+        details: "Callable[[], Mapping[int, Details]] | None" = None,
     ) -> None:
         """Write everything.
 
@@ -94,7 +112,7 @@ class Outputs:
         self,
         name: str,
         document: Any,
-        details: Callable[[], Mapping[int, Details]] | None,
+        details: "Callable[[], Mapping[int, Details]] | None",
         put: Callable[[str], None],
     ) -> None:
         """Render one format, put it where it belongs, and finish it."""
@@ -112,7 +130,12 @@ def placed(found: Format, document: Any) -> Any:
         found: the format.
         document: of a kind that it has.
     """
-    return relocated(document, root_of(Path.cwd())) if found.starts_at_root(document) else document
+    if not found.starts_at_root(document):
+        return document
+    from kprof.captures.staleness import root_of
+    from kprof.gate.anchors import relocated
+
+    return relocated(document, root_of(Path.cwd()))
 
 
 NO_OUTPUTS = Outputs("")

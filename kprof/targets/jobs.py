@@ -10,6 +10,7 @@ from kprof.compiler.specialization import specialization_of
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
+from kprof.options.groups import CompileOptions
 from kprof.targets.loaded import LoadedKernel
 from kprof.targets.target import Target, TargetKind, kernel_of, kind_of, resolve
 from kprof.targets.usable_options import check, given
@@ -18,7 +19,6 @@ from kprof.targets.values import supplied
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
     from kprof.kernel_spec import Config, Kernel, Launch, Part
-    from kprof.targets.options import TargetOptions
     from kprof.targets.target import TargetLike
 
 
@@ -54,7 +54,7 @@ class TargetJob:
 
 
 def compile_target(
-    target: "Target", machines: Sequence[Architecture], options: "TargetOptions"
+    target: "Target", machines: Sequence[Architecture], options: CompileOptions
 ) -> Iterator[LoadedKernel]:
     """Compile a source target for each architecture, and for each of its configurations when asked.
 
@@ -67,7 +67,7 @@ def compile_target(
         yield loaded(job, compiled)
 
 
-def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: "TargetOptions") -> list[TargetJob]:
+def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob]:
     """The compiles that a source target stands for, none of them done yet.
 
     Args:
@@ -95,16 +95,17 @@ def plan(target: "TargetLike | Target", machines: Sequence[Architecture], option
     return _ask(found.text, machines, options) if jobs is None else jobs
 
 
-def _question(target: str, machines: Sequence[Architecture], options: "TargetOptions") -> dict[str, Any]:
+def _question(target: str, machines: Sequence[Architecture], options: CompileOptions) -> dict[str, Any]:
     from kprof.targets.library import bundled
 
     place, _, function = target.partition("::")
     path = bundled().get(place) or Path(place)
-    chosen = {name: value for name, value in vars(options).items() if name not in {"archs", "jobs", "use_cache"}}
+    named = vars(options.part(CompileOptions))
+    chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache"}}
     return {"file": str(path.absolute()), "function": function, "archs": [m.name for m in machines], **chosen}
 
 
-def _asked_before(target: str, machines: Sequence[Architecture], options: "TargetOptions") -> list[TargetJob] | None:
+def _asked_before(target: str, machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob] | None:
     """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
     from kprof.compiler.question_cache import recall
 
@@ -121,7 +122,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Targe
             problem=entry["problem"],
             arguments=entry["arguments"],
             notes=tuple(entry["notes"]),
-            values=options.values if entry["values"] else {},
+            values=options.value if entry["values"] else {},
             contents=entry["contents"],
             job=entry["job"],
         )
@@ -129,7 +130,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Targe
     ]
 
 
-def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions") -> list[TargetJob]:
+def _ask(target: str, machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob]:
     """Load the kernel's file and derive the compiles; remember them for the next time."""
     import sys
 
@@ -156,7 +157,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
                 "contents": dict(job.contents),
                 "notes": list(job.notes),
                 # Values are given for the kernel itself: its parts have other arguments.
-                "values": job.values is options.values,
+                "values": job.values is options.value,
                 "job": job.job,
             }
             for job in jobs
@@ -165,7 +166,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
     return jobs
 
 
-def calls_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> "Iterator[TargetJob]":
+def calls_of(kernel: "Kernel", machine: Architecture, options: CompileOptions) -> "Iterator[TargetJob]":
     """Yield every launch of a call of a kernel: the kernel itself and the parts that its ``run`` launches with it.
 
     Raises:
@@ -183,7 +184,7 @@ def calls_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") 
 
 
 def launches_of(
-    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "TargetOptions"
+    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: CompileOptions
 ) -> "Iterator[TargetJob]":
     """Yield the launches of one call, in order: the kernel itself, then its parts as far as the call needs them.
 
@@ -198,10 +199,10 @@ def launches_of(
     for name, part in kernel.parts.items():
         full = f"{kernel.name}::{name}"
         if part.when is None or _called(full, "when", part.when, problem, config):
-            yield _from_case(full, part, machine, problem, config, replace(options, values={}))
+            yield _from_case(full, part, machine, problem, config, replace(options, value={}))
 
 
-def jobs_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> "Iterator[TargetJob]":
+def jobs_of(kernel: "Kernel", machine: Architecture, options: CompileOptions) -> "Iterator[TargetJob]":
     """Yield the compiles of a kernel's own launch, without its parts, on one architecture.
 
     Raises:
@@ -222,11 +223,11 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -
 
 
 def _cases(
-    kernel: "Kernel", machine: Architecture, options: "TargetOptions"
+    kernel: "Kernel", machine: Architecture, options: CompileOptions
 ) -> "tuple[Mapping[str, Any], list[Config]]":
     """Return the problem, and the configurations to compile for it."""
     check(kind_of(kernel), kernel.name, given(options))
-    problem = kernel.problem(machine.name, options.case, options.shape)
+    problem = kernel.problem(machine.name, options.case, options.sizes)
     reason = kernel.unsupported(machine.name, problem) if kernel.unsupported is not None else None
     if reason:
         raise TargetError(f"{kernel.name} cannot run on {machine.name}: {reason}")
@@ -243,7 +244,7 @@ def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, wi
     machine: Architecture,
     problem: Mapping[str, Any],
     config: "Config",
-    options: "TargetOptions",
+    options: CompileOptions,
 ) -> TargetJob:
     from kprof.kernel_spec import Tensor, split_config
     from kprof.targets.specialize import from_launch
@@ -257,14 +258,14 @@ def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, wi
         launch,
         machine.name,
         options=split_config(config if code.options is None else code.options)[1],
-        environment=options.environment,
+        environment=options.env,
         passes=options.passes,
     )
     numbers = {n: v for n, v in launch.args.items() if isinstance(v, int | float)}
     tensors = {n: v for n, v in launch.args.items() if isinstance(v, Tensor)}
     contents = {n: tensor.values for n, tensor in tensors.items() if tensor.values is not None}
     workgroups = tuple(launch.grid)
-    return TargetJob(request, machine, name, workgroups, problem, numbers, values=options.values, contents=contents)
+    return TargetJob(request, machine, name, workgroups, problem, numbers, values=options.value, contents=contents)
 
 
 def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], config: "Config") -> Any:
@@ -277,7 +278,7 @@ def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], con
         raise TargetError(f"the {what} of {name} fails: {type(error).__name__}: {error}") from error
 
 
-def _from_signature(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> Iterator[TargetJob]:
+def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOptions) -> Iterator[TargetJob]:
     """One compile with the first of the autotuner's configurations, or one with each of them."""
     from kprof.importing.functions import unwrap
     from kprof.kernel_spec import split_config
@@ -290,8 +291,8 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "TargetOpt
     if options.signature is None:
         raise _no_launch(kernel, function)
     constexprs, backend = split_config(options.config)
-    values = {**options.constexprs, **constexprs}
-    signature = with_sizes(function, options.signature, values, options.shape)
+    values = {**options.constexpr, **constexprs}
+    signature = with_sizes(function, options.signature, values, options.sizes)
     passed = numbers(function, signature, values)
     chosen = [function]
     if options.all_configs:
@@ -305,11 +306,23 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "TargetOpt
             machine.name,
             constexprs={**{n: v for n, v in derived.items() if n in each.arguments}, **values},
             options={**{n: v for n, v in derived.items() if n not in each.arguments}, **backend},
-            environment=options.environment,
+            environment=options.env,
             passes=options.passes,
         )
-        notes, problem = _left_out(function), dict(options.shape)
-        yield TargetJob(request, machine, kernel.name, options.grid, problem, passed, notes, values=options.values)
+        notes, problem = _left_out(function), dict(options.sizes)
+        grid = _workgroups(options, {**problem, **passed, **derived})
+        yield TargetJob(request, machine, kernel.name, grid, problem, passed, notes, values=options.value)
+
+
+def _workgroups(options: CompileOptions, known: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The launch's workgroups along each axis, counted by the formulas of ``--grid``; ``None`` where it is not given.
+
+    Raises:
+        KprofError: a formula uses a name that is neither a knob nor a size.
+    """
+    from kprof.expressions import SCALARS, parse, whole
+
+    return tuple(whole(parse(str(axis), "--grid", SCALARS), known) for axis in options.grid) or None
 
 
 def _left_out(function: "Function") -> tuple[str, ...]:
@@ -356,7 +369,7 @@ def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
     )
 
 
-def compile_jobs(jobs: Sequence[TargetJob], options: "TargetOptions") -> Iterator[Compiled]:
+def compile_jobs(jobs: Sequence[TargetJob], options: CompileOptions) -> Iterator[Compiled]:
     """Compile what was planned, in that order.
 
     Raises:

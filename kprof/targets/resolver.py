@@ -7,16 +7,16 @@ from pathlib import Path
 from kprof.errors import TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import Architecture, Product, load_gpu
+from kprof.options.groups import CompileOptions
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip
 from kprof.targets.loaded import LoadedKernel
-from kprof.targets.options import TargetOptions
 from kprof.targets.target import Target, TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 from kprof.targets.values import supplied
 
 
-def load(target: TargetLike, options: TargetOptions, others: list[str] | None = None) -> Iterator[LoadedKernel]:
+def load(target: TargetLike, options: CompileOptions, others: list[str] | None = None) -> Iterator[LoadedKernel]:
     """Every kernel that a target stands for, one for each architecture.
 
     Args:
@@ -29,7 +29,7 @@ def load(target: TargetLike, options: TargetOptions, others: list[str] | None = 
     Raises:
         KprofError: the target does not exist, cannot be read, or does not compile.
     """
-    machines = [load_gpu(name) for name in options.archs]
+    machines = [load_gpu(name) for name in options.arch]
     found = resolve(target)
     path = found.path
     if found.kind is not TargetKind.SOURCE:
@@ -37,7 +37,7 @@ def load(target: TargetLike, options: TargetOptions, others: list[str] | None = 
     match found.kind:
         case TargetKind.CAPTURE | TargetKind.DIRECTORY:
             kernels = _only(machines, _from_directory(found, _single(machines), options), others)
-            yield from supplied(kernels, options.values, found.text)
+            yield from supplied(kernels, options.value, found.text)
         case TargetKind.HIP:
             yield from _from_hip(path, machines)
         case TargetKind.REPORT:
@@ -49,7 +49,7 @@ def load(target: TargetLike, options: TargetOptions, others: list[str] | None = 
             yield from _from_source(found, machines, options)
 
 
-def _from_directory(target: Target, arch: str | None, options: TargetOptions) -> Iterator[LoadedKernel]:
+def _from_directory(target: Target, arch: str | None, options: CompileOptions) -> Iterator[LoadedKernel]:
     if target.kind is TargetKind.CAPTURE:
         from kprof.targets.captured import load_capture
 
@@ -95,7 +95,7 @@ def _only(
 
 
 def _from_source(
-    target: Target, machines: Sequence[tuple[Architecture, Product | None]], options: TargetOptions
+    target: Target, machines: Sequence[tuple[Architecture, Product | None]], options: CompileOptions
 ) -> Iterator[LoadedKernel]:
     from kprof.targets.jobs import compile_target
 

@@ -4,33 +4,25 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kprof.errors import TargetError
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
+from kprof.options.option import declared
 from kprof.targets.target import TargetKind, TargetLike, resolve
 
 FLAGS: Mapping[str, str] = {
-    "config": "--config",
-    "shape": "--shape",
-    "case": "--case",
-    "all_configs": "--all-configs",
-    "signature": "--signature",
-    "constexprs": "--constexpr",
-    "grid": "--grid",
-    "environment": "--env",
-    "values": "--value",
-    "passes": "--passes",
+    each.name: each.flag for each in declared(CompileOptions) if each.name not in {"arch", "jobs"}
 }
-"""Fields of :class:`kprof.targets.options.TargetOptions` that say what is compiled, as the command line calls them."""
+"""Options that say what is compiled, as the command line calls them."""
 
 USES: Mapping[TargetKind, frozenset[str]] = {
     TargetKind.SOURCE: frozenset(FLAGS),  # Known better once it is loaded, as one of the next two.
-    TargetKind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "environment", "values", "passes"}),
+    TargetKind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "env", "value", "passes"}),
     TargetKind.FUNCTION: frozenset(
-        {"config", "shape", "signature", "constexprs", "grid", "all_configs", "environment", "values", "passes"}
+        {"config", "shape", "signature", "constexpr", "grid", "all_configs", "env", "value", "passes"}
     ),
     TargetKind.HIP: frozenset(),
     TargetKind.CODE: frozenset(),
-    TargetKind.DIRECTORY: frozenset({"values"}),
-    TargetKind.CAPTURE: frozenset({"all_configs", "values"}),
+    TargetKind.DIRECTORY: frozenset({"value"}),
+    TargetKind.CAPTURE: frozenset({"all_configs", "value"}),
     TargetKind.REPORT: frozenset(),
 }
 
@@ -48,9 +40,9 @@ _INSTEAD: Mapping[TargetKind, str] = {
 }
 
 
-def given(options: TargetOptions) -> list[str]:
+def given(options: CompileOptions) -> list[str]:
     """The fields that somebody has set."""
-    return [name for name in FLAGS if getattr(options, name) not in ({}, None, False, "")]
+    return [name for name in FLAGS if getattr(options, name) not in ({}, (), None, False, "")]
 
 
 def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
@@ -59,7 +51,7 @@ def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
     Args:
         kind: of the target.
         what: its name or path.
-        options: fields of :class:`kprof.targets.options.TargetOptions` that are set.
+        options: fields of :class:`kprof.options.groups.CompileOptions` that are set.
 
     Raises:
         TargetError: it does not use one of them.
@@ -69,18 +61,18 @@ def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
         raise TargetError(f"{what} is {kind.value} and does not use {' and '.join(wrong)}", hint=_INSTEAD[kind])
 
 
-def usable(target: TargetLike, options: TargetOptions) -> TargetOptions:
+def usable(target: TargetLike, options: CompileOptions) -> CompileOptions:
     """The options without those that a target of its form does not use, for one of two sides.
 
     Raises:
         TargetError: there is no such target.
     """
     kind = resolve(target).kind
-    default = TargetOptions()
+    default = CompileOptions()
     return replace(options, **{name: getattr(default, name) for name in FLAGS if name not in USES[kind]})
 
 
-def check_any(targets: Iterable[TargetLike], options: TargetOptions) -> None:
+def check_any(targets: Iterable[TargetLike], options: CompileOptions) -> None:
     """See that one of several targets at least uses each of the options.
 
     Raises:

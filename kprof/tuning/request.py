@@ -1,17 +1,20 @@
 """What ``kprof.tune`` searches, by whom, and what is written."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError, TargetError, near, near_hint
+from kprof.inputs.assignments import listed
+from kprof.options.searches import TuneOptions
 from kprof.output.writing import write_output
 from kprof.targets.target import TargetLike
 
 if TYPE_CHECKING:
     from kprof.bench.document import Device
+    from kprof.expressions import Expression
     from kprof.kernel_spec import Kernel
     from kprof.tuning.document import TuneReport
     from kprof.tuning.executors.dask_cluster import DaskExecutor
@@ -31,56 +34,13 @@ class TuningRequest:
 
     Attributes:
         kernel: a kernel with cases, or a ``@triton.jit`` function.
-        shape: problem parameters, one mapping a problem.
-        case: named problems of the kernel.
-        shape_file: further problems, in a YAML, JSON or TOML file.
-        arch: architecture or product; MI300X when empty.
-        config: knobs that are not searched.
-        space: file with the knobs' values, instead of the kernel's own.
-        signature: argument types of a function.
-        grid: its workgroups: expressions of knobs and sizes, axes with ``;`` between them.
-        constexprs: its other compile-time arguments.
-        jobs: worker processes, 0 for one a core.
-        scheduler: address of a Dask scheduler, whose workers compile.
-        values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
-        run: of a capture, run its program again for other tiles.
+        options: how it is launched and searched, and what becomes of the result.
         program: what makes the launches of ``kernel``, a capture; as the capture says when ``None``.
     """
 
     kernel: TargetLike
-    shape: Sequence[Mapping[str, Any]] = ()
-    case: Sequence[str] = ()
-    shape_file: str | None = None
-    arch: str = ""
-    config: Mapping[str, Any] = field(default_factory=dict)
-    space: str | None = None
-    signature: str | None = None
-    grid: str = ""
-    constexprs: Mapping[str, Any] = field(default_factory=dict)
-    jobs: int = 0
-    scheduler: str | None = None
-    values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
-    run: bool = True
+    options: TuneOptions
     program: "RelaunchedProgram | None" = None
-
-
-@dataclass(frozen=True)
-class Files:
-    """What becomes of the result.
-
-    Attributes:
-        output: folder for the result, the search's journal and the formats.
-        formats: formats of configurations, one folder each.
-        top: length of the short list.
-        keys: a format's key to the knob or value that it is.
-        device_name: the device in file names, where the product's is another.
-    """
-
-    output: str | None = None
-    formats: Sequence[str] = ()
-    top: int = 8
-    keys: Mapping[str, Any] = field(default_factory=dict)
-    device_name: str = ""
 
 
 def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
@@ -96,36 +56,32 @@ def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
     from kprof.tuning.problems import problems, read_shapes
     from kprof.tuning.subject import KernelSubject, SignatureSubject
 
-    if "," in wanted.arch:
-        raise KprofError("kprof tune takes one architecture at a time")
-    machine, product = load_gpu(wanted.arch or DEFAULT_GPU)
-    given = space_file.read(wanted.space) if wanted.space is not None else None
-    sizes = list(wanted.shape)
-    if wanted.shape_file is not None:
-        sizes.extend(read_shapes(wanted.shape_file))
-    config, constexprs = dict(wanted.config), dict(wanted.constexprs)
+    options = wanted.options
+    machine, product = load_gpu(options.one_gpu("kprof tune") or DEFAULT_GPU)
+    given = space_file.read(options.space) if options.space is not None else None
+    sizes = [*options.shape, *(read_shapes(options.shape_file) if options.shape_file is not None else ())]
     installed()
     kernel = _kernel(wanted, machine.name)
-    found = tuple(problems(kernel, machine.name, sizes, wanted.case))
+    found = tuple(problems(kernel, machine.name, sizes, listed(options.case or "")))
     subject: TuningSubject
-    if wanted.signature is not None:
-        grid = grid_of(wanted.grid)
-        subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs, wanted.values)
+    if options.signature is not None:
+        grid, constants = grid_of(options.grid), options.constexpr
+        subject = SignatureSubject(kernel, machine, product, found, options.signature, grid, constants, options.value)
         known = _arguments(kernel)
     else:
-        subject = KernelSubject(kernel, machine, product, found, values=wanted.values)
+        subject = KernelSubject(kernel, machine, product, found, values=options.value)
         known = kernel.knobs()
     chosen = given if given is not None else space.of_kernel(kernel)
     if given is None and known:
         # What an autotuner lists need not stand in the kernel's description too.
         known |= set(chosen.names())
-    chosen = space.check(chosen.fixed(config), known, found[0].values)
+    chosen = space.check(chosen.fixed(options.config), known, found[0].values)
     space.check_kinds(chosen, kernel.config)
     if isinstance(subject, SignatureSubject):
         for problem in found:
             check_sizes(subject, problem)
-            check_grid(subject, {*chosen.names(), *problem.values, *constexprs})
-    return subject, space.supported(chosen, config)
+            check_grid(subject, {*chosen.names(), *problem.values, *options.constexpr})
+    return subject, space.supported(chosen, options.config)
 
 
 @contextmanager
@@ -150,63 +106,55 @@ def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tu
     from kprof.tuning.recorded import choosing, knobs
     from kprof.tuning.recorded.advise import opened
 
-    target = str(wanted.kernel)
-    check_recorded(wanted, target)
-    machine, product = load_gpu(wanted.arch) if wanted.arch else (None, None)
+    target, options = str(wanted.kernel), wanted.options
+    check_recorded(options, target)
+    gpu = options.one_gpu("kprof tune")
+    machine, product = load_gpu(gpu) if gpu else (None, None)
     found, lost = recorded(target, [] if machine is None else [machine.name])
     if len(found) != 1:
         raise choosing.not_one([each.kernel for each in found], lost, wanted.program)
     one = opened(
         found[0],
         product,
-        jobs=wanted.jobs,
-        run=wanted.run,
+        jobs=options.jobs,
+        run=options.run,
         program=wanted.program,
-        values=wanted.values,
+        values=options.value,
         tell=tell,
     )
     with one as (subject, how):
         ready = subject.program.ready if subject.program is not None else None
         chosen = knobs.space_of(subject, ready)
-        if wanted.space is not None:
-            chosen = space_file.read(wanted.space)
-        chosen = space.check(chosen.fixed(dict(wanted.config)), {*subject.knobs, *chosen.knobs}, {})
+        if options.space is not None:
+            chosen = space_file.read(options.space)
+        chosen = space.check(chosen.fixed(options.config), {*subject.knobs, *chosen.knobs}, {})
         space.check_kinds(chosen, subject.knobs)
         notes = (*chosen.notes, *choosing.other_launches(found[0].kernel), how)
-        yield subject, space.supported(replace(chosen, notes=notes), wanted.config)
+        yield subject, space.supported(replace(chosen, notes=notes), options.config)
 
 
-def check_recorded(wanted: TuningRequest, what: str) -> None:
+def check_recorded(options: TuneOptions, what: str) -> None:
     """That nothing is asked for which recorded launches do not use.
 
     Raises:
         TargetError: something is.
     """
     from kprof.targets.target import TargetKind
-    from kprof.targets.usable_options import check
+    from kprof.targets.usable_options import check, given
 
-    options = ("shape", "case", "signature", "constexprs", "grid")
-    check(TargetKind.CAPTURE, what, [name for name in options if getattr(wanted, name)])
-    if wanted.scheduler is not None or wanted.shape_file is not None:
-        raise TargetError(f"{what} is a capture: --scheduler and --shapes are for kernels with source")
+    check(TargetKind.CAPTURE, what, [name for name in given(options) if name != "config"])
+    if options.scheduler is not None or options.shape_file is not None:
+        raise TargetError(f"{what} is a capture: --scheduler and --shape-file are for kernels with source")
 
 
 def _kernel(wanted: TuningRequest, arch: str) -> "Kernel":
     from kprof.targets.target import TargetKind, kernel_of, kind_of
-    from kprof.targets.usable_options import check
+    from kprof.targets.usable_options import check, given
 
-    kernel = kernel_of(wanted.kernel, arch)
+    kernel, options = kernel_of(wanted.kernel, arch), wanted.options
     kind = kind_of(kernel)
-    options = {
-        "config": wanted.config,
-        "shape": wanted.shape or wanted.shape_file,
-        "case": wanted.case,
-        "signature": wanted.signature,
-        "constexprs": wanted.constexprs,
-        "grid": wanted.grid,
-    }
-    check(kind, kernel.name, [name for name, value in options.items() if value])
-    if kind is TargetKind.FUNCTION and wanted.signature is None:
+    check(kind, kernel.name, [*given(options), *(["shape"] if options.shape_file is not None else ())])
+    if kind is TargetKind.FUNCTION and options.signature is None:
         raise KprofError(
             f"{kernel.name} does not say how it is launched",
             hint="give --signature '*fp16,*fp16,*fp16' with sizes in --shape and workgroups in --grid, "
@@ -257,15 +205,15 @@ def check_grid(subject: "SignatureSubject", known: set[str]) -> None:
             raise KprofError(f"--grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
 
 
-def grid_of(text: str) -> "tuple[Any, ...]":
-    """Workgroups as expressions, axes with ``;`` between them.
+def grid_of(axes: Sequence[int | str]) -> "tuple[Expression[Any], ...]":
+    """Workgroups as expressions, one for each axis.
 
     Raises:
         KprofError: one cannot be read.
     """
     from kprof.expressions import SCALARS, parse
 
-    return tuple(parse(part, "--grid", SCALARS) for part in text.split(";") if part.strip())
+    return tuple(parse(str(axis), "--grid", SCALARS) for axis in axes)
 
 
 def judge() -> "Judge":
@@ -295,12 +243,12 @@ ON_A_CLUSTER = 256
 """Configurations under way at most on a cluster, however many threads it has."""
 
 
-def in_flight(wanted: TuningRequest) -> int:
+def in_flight(options: TuneOptions) -> int:
     """Configurations that may be under way: the same for any ``-j`` up to :data:`kprof.tuning.search.IN_FLIGHT`."""
     from kprof.compiler.defaults import default_jobs
     from kprof.tuning.search import IN_FLIGHT
 
-    return ON_A_CLUSTER if wanted.scheduler is not None else max(IN_FLIGHT, wanted.jobs or default_jobs())
+    return ON_A_CLUSTER if options.scheduler is not None else max(IN_FLIGHT, options.jobs or default_jobs())
 
 
 def device(*, verify: bool) -> "Device | None":
@@ -326,7 +274,7 @@ def writers(names: Sequence[str], output: str | None) -> "list[Writer]":
 
     found = [writer(name) for name in names]
     if found and output is None:
-        raise KprofError("--format needs a folder to write to", hint="-o DIR")
+        raise KprofError("--write needs a folder to write to", hint="-o DIR")
     return found
 
 
@@ -335,7 +283,7 @@ def write_formats(
     subject: "TuningSubject",
     found: "SearchResult",
     report: "TuneReport",
-    files: Files,
+    options: TuneOptions,
 ) -> list[str]:
     """Write the files of each format below the folder; what there is to say about them.
 
@@ -347,11 +295,11 @@ def write_formats(
 
     pairs = zip(subject.problems, found.ranked, strict=True)
     tuned = [
-        ProblemResult(problem.values, [ranked[place] for place in short_list(ranked, files.top)])
+        ProblemResult(problem.values, [ranked[place] for place in short_list(ranked, options.short_list)])
         for problem, ranked in pairs
         if ranked
     ]
-    if not formats or not tuned or files.output is None:
+    if not formats or not tuned or options.output is None:
         return []
     results = TunedResults(
         kernel=subject.kernel.name,
@@ -359,14 +307,14 @@ def write_formats(
         product=subject.product,
         triton=report.triton or "",
         tuned=tuned,
-        keys=files.keys,
-        device_name=files.device_name,
+        keys=options.key,
+        device_name=options.device_name or "",
         device=report.measured_on or "",
     )
     notes = []
     for form in formats:
         for written in form.write(results):
-            place = Path(files.output) / form.name / written.path
+            place = Path(options.output) / form.name / written.path
             place.parent.mkdir(parents=True, exist_ok=True)
             write_output(str(place), written.text)
             notes.append(f"wrote {place}")

@@ -94,12 +94,12 @@ class KernelSubject:
             KprofError: the file's ``launch`` fails or asks for something that cannot be compiled.
         """
         from kprof.compiler.environment import SWITCHES
+        from kprof.options.groups import CompileOptions
         from kprof.targets.jobs import launches_of
-        from kprof.targets.options import TargetOptions
 
         environment = {**self.environment, **{n: str(v) for n, v in config.items() if n in SWITCHES}}
         config = {name: value for name, value in config.items() if name not in SWITCHES}
-        options = TargetOptions(environment=environment, values=self.values)
+        options = CompileOptions(env=environment, value=self.values)
         return list(launches_of(self.kernel, self.arch, problem.values, config, options))
 
     def element_bytes(self, problem: Problem) -> int | None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import facts_of
 
@@ -16,7 +16,7 @@ from kprof_analyzers.pipeline import facts_of
 )
 def test_counts_agree_with_the_text(target, arch, shape):
     """Widths, kinds and bytes of the hot loop are those that the mnemonics spell."""
-    (kernel,) = load(target, TargetOptions(archs=(arch,), shape=shape))
+    (kernel,) = load(target, CompileOptions(arch=(arch,), shape=shape))
     facts, _ = facts_of(kernel)
     hot = next(loop for loop in facts.loops if loop.hot)
     members = next(loop for loop in kernel.program.loops if loop.header == hot.header).instructions

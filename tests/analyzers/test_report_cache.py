@@ -11,8 +11,8 @@ from kprof.cache import location
 from kprof.compiler.compile import compile_kernel
 from kprof.document import KernelReport
 from kprof.hardware.machine import load
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import loaded, plan
-from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load as load_target
 from kprof_analyzers import report_cache
 from kprof_analyzers.model.timed import with_time
@@ -42,7 +42,7 @@ def jobs(tmp_path, monkeypatch):
     def make():
         machine = load("gfx942")
         options = (
-            TargetOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": block})
+            CompileOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexpr={"BLOCK": block})
             for block in (2048, 4096)
         )
         return [plan(f"{path}::scale", [machine], option)[0] for option in options]
@@ -114,9 +114,9 @@ def test_damaged_and_crashed(jobs):
 def test_explained_reports_are_those_that_would_be_made(jobs, monkeypatch):
     """One a product, time and notes included; the second time nothing is compiled, read or judged."""
     target = f"{jobs.path}::scale"
-    options = TargetOptions(
-        archs=("MI300X", "MI325X"), signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": 2048},
-        values={"n": 8192},
+    options = CompileOptions(
+        arch=("MI300X", "MI325X"), signature="*fp32:16,*fp32:16,i32:16,i32:16", constexpr={"BLOCK": 2048},
+        value={"n": 8192},
     )  # fmt: skip
     fresh = [_plain(analyze(kernel, model=True)) for kernel in load_target(target, options)]
     first = [report for _, report in report_cache.explained(target, options)]
@@ -128,7 +128,7 @@ def test_explained_reports_are_those_that_would_be_made(jobs, monkeypatch):
     decode, encode = msgspec.json.decode, msgspec.json.encode
     assert decode(encode([_plain(report) for report in second])) == decode(encode(fresh))
     assert fresh[0]["model"] != fresh[1]["model"]
-    other = dataclasses.replace(options, values={"n": 16384})
+    other = dataclasses.replace(options, value={"n": 16384})
     with pytest.raises(pytest.fail.Exception, match="a kernel was read"):
         list(report_cache.explained(target, other))
 
@@ -142,7 +142,7 @@ def test_what_an_analyzer_failed_at_is_not_kept(jobs, monkeypatch):
             raise RuntimeError(facts.name)
 
     target = f"{jobs.path}::scale"
-    options = TargetOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": 2048})
+    options = CompileOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexpr={"BLOCK": 2048})
     with monkeypatch.context() as patched:
         patched.setattr("kprof_analyzers.pipeline.discover", lambda: [Shaky()])
         ((_, broken),) = report_cache.explained(target, options)

@@ -112,7 +112,7 @@ def test_a_function_of_a_module_is_compiled(
     monkeypatch.syspath_prepend(tmp_path)
     from of_a_user import scale
 
-    found = kprof.analyze(scale, arch="gfx942", signature="*fp16,*fp16,i32", constexprs={"BLOCK": 1024}, grid=(4096,))
+    found = kprof.analyze(scale, arch="gfx942", signature="*fp16,*fp16,i32", constexpr={"BLOCK": 1024}, grid=(4096,))
 
     assert found.kernels[0].occupancy.waves_per_simd == 8
     assert found.kernels[0].launch == {"grid": [4096]}
@@ -120,7 +120,7 @@ def test_a_function_of_a_module_is_compiled(
     written = run("analyze", "kernel", f"{path}::scale", *options, "--json", "-")
     assert plain(found.to_json()) == plain(written.out)
     (tmp_path / "stages").mkdir()
-    kprof.analyze(f"{path}::scale", signature="*fp16,*fp16,i32", constexprs={"BLOCK": 1024}, dump=tmp_path / "stages")
+    kprof.analyze(f"{path}::scale", signature="*fp16,*fp16,i32", constexpr={"BLOCK": 1024}, dump=tmp_path / "stages")
     assert {file.suffix for file in (tmp_path / "stages").iterdir()} >= {".ttir", ".ttgir", ".amdgcn"}
 
 
@@ -129,7 +129,7 @@ def test_a_kernel_that_does_not_compile_is_a_compile_error(tmp_path: Path) -> No
     path = tmp_path / "wrong.py"
     path.write_text(SOURCE.replace("x * 2", "nowhere"))
     with pytest.raises(CompileError, match="nowhere"):
-        kprof.analyze(f"{path}::scale", signature="*fp16,*fp16,i32", constexprs={"BLOCK": 1024})
+        kprof.analyze(f"{path}::scale", signature="*fp16,*fp16,i32", constexpr={"BLOCK": 1024})
 
 
 @pytest.mark.triton

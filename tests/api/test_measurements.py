@@ -101,11 +101,11 @@ def test_counters(kprof, tmp_path):
 
 def test_a_picture_is_shown_and_saved(tmp_path):
     """As the command draws it; what is no layout is an error."""
-    drawn = kprof.draw_layout("mfma", settings={"warpsPerCTA": "2x2"})
+    drawn = kprof.draw_layout("mfma", setting={"warpsPerCTA": "2x2"})
     assert drawn._repr_svg_() == drawn.save(tmp_path / "x.svg").read_text()
     assert ET.fromstring(drawn.svg).tag.endswith("svg")
     with pytest.raises(kprof.KprofError, match="a mfma layout has no field 'warps'"):
-        kprof.draw_layout("mfma", settings={"warps": "2x2"})
+        kprof.draw_layout("mfma", setting={"warps": "2x2"})
 
 
 def test_without_a_gpu_measuring_says_so():

@@ -56,8 +56,6 @@ def test_the_frame_has_a_row_a_kernel() -> None:
 
 
 def test_what_is_wrong_is_told_by_kind() -> None:
-    with pytest.raises(HardwareError, match="--arch is missing"):
-        kprof.occupancy(vgpr=3)
     with pytest.raises(HardwareError, match="no architecture"):
         kprof.occupancy(arch="gfx0", vgpr=3)
     with pytest.raises(KprofError, match="--vgpr is missing"):

@@ -83,7 +83,7 @@ HONEST = {
 @pytest.fixture(scope="module")
 def honest(case: str) -> dict[str, OracleAnswer]:
     """The answers for candidates of Triton functions, all at once."""
-    return dict(zip(HONEST, kprof.oracle(list(HONEST.values()), case, "MI300X"), strict=True))
+    return dict(zip(HONEST, kprof.oracle(list(HONEST.values()), case, arch="MI300X"), strict=True))
 
 
 def test_a_right_candidate_has_figures_and_a_time(honest, case):
@@ -122,12 +122,12 @@ def test_other_candidates_are_told_apart(honest):
 
 def test_equal_questions_have_equal_answers(case, honest):
     """Also alone, and in another process."""
-    assert kprof.oracle(SCALE, case, "MI300X") == honest["right"]
+    assert kprof.oracle(SCALE, case, arch="MI300X") == honest["right"]
 
 
 def test_without_a_reference_nothing_is_said_of_the_result(case):
     path = Path(case).with_name("no_reference.py")
-    answer = kprof.oracle(SCALE, f"{path}@small", "MI300X")
+    answer = kprof.oracle(SCALE, f"{path}@small", arch="MI300X")
     assert (answer.status, answer.correct) == ("ok", None)
     assert answer.reasons == ["not checked: scale has no reference"]
     assert answer.kernel.grid == [64]
@@ -165,7 +165,7 @@ def test_hostile_candidates_reach_nothing(case, tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
         places = {"outside": outside, "secret": secret, "port": server.getsockname()[1]}
         sources = [SCALE + attack.format(**places) for attack, _, _ in HOSTILE.values()]
-        answers = kprof.oracle([*sources, SCALE], case, memory=1 << 30, any_python=True)
+        answers = kprof.oracle([*sources, SCALE], case, memory=1024, any_python=True)
         server.settimeout(0)
         with pytest.raises(BlockingIOError):
             server.accept()
@@ -182,7 +182,7 @@ def test_what_does_not_end_is_ended(case):
     endless = SCALE.replace("    at =", "    while n > 0:\n        n += 0\n    at =")
     silent = f"{SCALE}\nimport os\nos.closerange(0, 64)\nwhile True: pass\n"
     loop = f"{SCALE}\nwhile True: pass\n"
-    found = kprof.oracle([loop, endless, silent], case, seconds=4, any_python=True)
+    found = kprof.oracle([loop, endless, silent], case, timeout=4, any_python=True)
     assert [answer.status for answer in found] == ["limit"] * 3
     assert "takes longer than 4 s" in found[0].reasons
 
@@ -202,14 +202,14 @@ def test_a_case_that_cannot_be_used_is_an_error():
     with pytest.raises(kprof.KprofError, match="softmax has no case 'rows_9k'"):
         kprof.oracle(SCALE, "softmax@rows_9k")
     with pytest.raises(kprof.KprofError, match="no architecture or product 'MI3000X'"):
-        kprof.oracle(SCALE, "softmax", "MI3000X")
+        kprof.oracle(SCALE, "softmax", arch="MI3000X")
 
 
 def test_the_command_writes_the_answers(case, tmp_path):
     """Exit code 1 when one candidate is not ok."""
     for name in ("right", "wrong"):
         (tmp_path / f"{name}.py").write_text(HONEST[name])
-    command = [sys.executable, "-m", "kprof", "oracle", "right.py", "wrong.py", "--case", case, "-j", "1"]
+    command = [sys.executable, "-m", "kprof", "oracle", "right.py", "wrong.py", "--reference", case, "-j", "1"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 1, ran.stderr
     document = json.loads(ran.stdout)

@@ -259,7 +259,7 @@ def test_several_targets_read_the_traces_once(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(reading, "read", lambda *given, **named: times.append(given) or read(*given, **named))
     other = MATMUL.with_name("scaled_exp.triton-3.9.0.amdgcn")
     page = tmp_path / "run.html"
-    found = kprof.run_report(trace=matmul_trace(tmp_path), targets=[MATMUL, other], output=page)
+    found = kprof.run_report(trace=matmul_trace(tmp_path), target=[MATMUL, other], output=page)
     assert len(times) == 1
     assert found.kernel_pages == {"matmul": "run.matmul.html"}
     assert sorted(one.name for one in tmp_path.glob("*.html")) == ["run.html", "run.matmul.html"]

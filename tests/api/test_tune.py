@@ -26,7 +26,7 @@ def test_configurations_are_ranked_as_by_the_command(tmp_path: Path, run: Callab
     (tmp_path / "space.json").write_text(json.dumps({"BLOCK": [512, 1024], "num_warps": [4]}))
     how = {"arch": "MI300X", "space": tmp_path / "space.json", "config": {"waves_per_eu": 0}, "jobs": 1}
 
-    found = kprof.tune("memory_copy", **how, output=tmp_path / "out", formats="triton", resume=False)
+    found = kprof.tune("memory_copy", **how, output=tmp_path / "out", write="triton", resume=False)
 
     assert found.ok
     assert not found.interrupted
@@ -57,6 +57,6 @@ def test_what_cannot_be_done_is_told(tmp_path: Path) -> None:
     with pytest.raises(KprofError, match="one architecture"):
         kprof.tune("memory_copy", arch="gfx942,gfx950")
     with pytest.raises(KprofError, match="needs a folder"):
-        kprof.tune("memory_copy", formats=["triton"])
+        kprof.tune("memory_copy", write=["triton"])
     with pytest.raises(TargetError, match="can be measured"):
         kprof.tune(object(), verify=True)

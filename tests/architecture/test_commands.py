@@ -15,6 +15,7 @@ TOOLS = (
     "kprof.errors",
     "kprof.inputs.assignments",
     "kprof.inputs.supplied_values",
+    "kprof.options",
     "kprof.output",
     "kprof.reporters",
     "kprof.version",

@@ -32,15 +32,15 @@ PLACES = st.one_of(
 
 def jobs() -> Any:
     from kprof.hardware.machine import load
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import plan
-    from kprof.targets.options import TargetOptions
 
     root = location.root()
     assert root is not None
     path = root.parent / "scale.py"
     if not path.is_file():
         path.write_text(KERNEL)
-    options = TargetOptions(signature="*fp32:16,*fp32:16,i32:16", constexprs={"BLOCK": 1024}, grid=(64,))
+    options = CompileOptions(signature="*fp32:16,*fp32:16,i32:16", constexpr={"BLOCK": 1024}, grid=(64,))
     return plan(f"{path}::scale", [load("gfx942")], options)
 
 
@@ -59,12 +59,12 @@ def reports() -> Any:
 
 
 def explained() -> Any:
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
     from kprof_analyzers.report_cache import explained as explained_
 
     (job,) = jobs()
-    options = TargetOptions(
-        archs=("MI300X",), signature="*fp32:16,*fp32:16,i32:16", constexprs={"BLOCK": 1024}, grid=(64,)
+    options = CompileOptions(
+        arch=("MI300X",), signature="*fp32:16,*fp32:16,i32:16", constexpr={"BLOCK": 1024}, grid=(64,)
     )
     ((_, report),) = explained_(f"{job.request.path}::scale", options)
     return msgspec.to_builtins(msgspec.structs.replace(report, compile_seconds=UNSET, cached=UNSET), enc_hook=str)

@@ -46,7 +46,6 @@ def test_mistyped_command_gets_a_near_match(kprof, typed, meant):
         ("ingest countrs x", "did you mean 'counters'"),
         ("trace brekdown x", "did you mean 'breakdown'"),
         ("arch shw", "did you mean 'show'"),
-        ("analyze gemm", "did you mean 'kprof analyze kernel gemm'"),
         ("rules KP301", "its commands are list, explain"),
     ],
 )

@@ -121,7 +121,7 @@ def test_cut_files_of_a_real_kernel(kprof, tmp_path):
 def test_bad_values_of_options(kprof):
     """Words where numbers or names belong."""
     assert "NAME=VALUE" in kprof("analyze", "kernel", "softmax", "--config", "BLOCK").err
-    assert "note, warning or error" in kprof("analyze", "kernel", "softmax", "--fail-on", "fatal").err
+    assert "note, warning, error or never" in kprof("analyze", "kernel", "softmax", "--fail-on", "fatal").err
 
 
 @pytest.mark.triton

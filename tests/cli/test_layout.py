@@ -7,13 +7,13 @@ import pytest
 BLOCKED = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>"
 MFMA = (
     "mfma",
-    "--set",
+    "--setting",
     "version=3",
-    "--set",
+    "--setting",
     "warpsPerCTA=2x2",
-    "--set",
+    "--setting",
     "instrShape=16x16x16",
-    "--set",
+    "--setting",
     "isTransposed=true",
 )
 
@@ -21,7 +21,7 @@ MFMA = (
 def test_an_attribute_becomes_a_file(kprof, tmp_path):
     """The picture is XML, and the last line says what was drawn."""
     file = tmp_path / "x.svg"
-    ran = kprof("layout", BLOCKED, "--shape", "64x64", "-o", str(file))
+    ran = kprof("layout", BLOCKED, "--size", "64x64", "-o", str(file))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[-1].startswith("blocked 64x64 drawn in ")
     assert ET.fromstring(file.read_text()).tag.endswith("svg")
@@ -29,8 +29,8 @@ def test_an_attribute_becomes_a_file(kprof, tmp_path):
 
 def test_parameters_and_operands(kprof):
     """The same from a kind and its fields; an operand of it too."""
-    result = kprof("layout", *MFMA, "--shape", "32x32")
-    operand = kprof("layout", *MFMA, "--shape", "32x32", "--operand", "0")
+    result = kprof("layout", *MFMA, "--size", "32x32")
+    operand = kprof("layout", *MFMA, "--size", "32x32", "--operand", "0")
     assert "Mfma" in result.out
     assert "DotOperand" in operand.out
     assert result.code == operand.code == 0
@@ -39,7 +39,7 @@ def test_parameters_and_operands(kprof):
 @pytest.mark.parametrize("kind", ["blocked", "mfma", "wmma", "swizzled", "rotating"])
 def test_fields_that_are_left_out_are_the_usual_ones(kprof, kind):
     """A kind alone can be drawn."""
-    ran = kprof("layout", kind, "--shape", "32x32")
+    ran = kprof("layout", kind, "--size", "32x32")
     assert (ran.code, ran.err) == (0, "")
     assert ET.fromstring(ran.out).tag.endswith("svg")
 
@@ -56,14 +56,14 @@ def test_an_alias_of_a_file(kprof, tmp_path):
     [
         (("blockd",), "did you mean 'blocked'"),
         (("#mma",), "--module"),
-        ((BLOCKED, "--shape", "64xx"), "--shape takes sizes"),
-        ((BLOCKED, "--shape", "3x3"), "powers of two"),
+        ((BLOCKED, "--size", "64xx"), "--size takes sizes"),
+        ((BLOCKED, "--size", "3x3"), "powers of two"),
         ((BLOCKED, "--bits", "7"), "--bits takes"),
-        ((BLOCKED, "--set", "order=1x0"), "not with an attribute"),
-        (("blocked", "--set", "order"), "NAME=VALUE"),
-        (("blocked", "--set", "sizePerThreads=1x8"), "did you mean 'sizePerThread'"),
-        (("mfma", "--set", "warpPerCTA=2x2"), "did you mean 'warpsPerCTA'"),
-        (("wmma", "--set", "warpsPerCTA=0x2"), "warpsPerCTA cannot be 0"),
+        ((BLOCKED, "--setting", "order=1x0"), "not with an attribute"),
+        (("blocked", "--setting", "order"), "NAME=VALUE"),
+        (("blocked", "--setting", "sizePerThreads=1x8"), "did you mean 'sizePerThread'"),
+        (("mfma", "--setting", "warpPerCTA=2x2"), "did you mean 'warpsPerCTA'"),
+        (("wmma", "--setting", "warpsPerCTA=0x2"), "warpsPerCTA cannot be 0"),
         (("mfma", "--operand", "2"), "--operand"),
         (("#b", "--module", "/nowhere/k.ttgir"), "no such file"),
         (("#ttg.blocked<{sizePerThread = [",), "cannot be drawn|can be drawn"),

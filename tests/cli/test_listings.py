@@ -28,7 +28,7 @@ def test_a_row_of_csv_is_an_entry_of_json(kprof, kind):
 def test_occupancy_as_csv(kprof):
     """The resources and wavefronts of the JSON document, a row an architecture; empty where it has no name."""
     kernels = json.loads(kprof(*OCCUPANCY, "--json", "-").out)["kernels"]
-    rows = list(csv.DictReader(io.StringIO(kprof(*OCCUPANCY, "--output-format", "csv").out)))
+    rows = list(csv.DictReader(io.StringIO(kprof(*OCCUPANCY, "--format", "csv").out)))
     assert [row["arch"] for row in rows] == ["gfx942", "gfx1201"]
     for row, kernel in zip(rows, kernels, strict=True):
         assert row["name"] == row["product"] == ""
@@ -46,14 +46,14 @@ def test_a_file_leaves_the_text(kprof, tmp_path, command):
     told = kprof(*command, "--json", str(path))
     assert told.code == 0
     assert told.out == kprof(*command).out
-    assert json.loads(path.read_text()) == json.loads(kprof(*command, "--output-format", "json").out)
+    assert json.loads(path.read_text()) == json.loads(kprof(*command, "--format", "json").out)
 
 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("rules", "list", "--output-format", "sarif"), "cannot show"),
-        (("arch", "list", "--output-format", "jsn"), "did you mean 'json'"),
+        (("rules", "list", "--format", "sarif"), "cannot show"),
+        (("arch", "list", "--format", "jsn"), "did you mean 'json'"),
         (("arch", "show", "gfx942", "--csv", "x.csv"), "--csv"),
         (("rules", "list", "--json", "-", "--csv", "-"), "standard output"),
     ],
@@ -66,11 +66,7 @@ def test_a_format_that_cannot_be_written_is_an_error(kprof, command, message):
 
 
 def test_no_command_has_an_option_of_a_format_of_its_own():
-    """``--json`` and the like come from the folder of formats alone.
-
-    The page of a profile is none of its formats: pages of its kernels are written beside it.
-    """
-    own = {ROOT / "kprof/cli/profile.py": ["html"]}
+    """``--json`` and the like come from the folder of formats alone."""
     for path in (ROOT / "kprof/cli").rglob("*.py"):
         text = path.read_text("utf-8")
-        assert [each.name for each in formats() if f'"--{each.name}' in text] == own.get(path, []), path
+        assert [each.name for each in formats() if f'"--{each.name}' in text] == [], path

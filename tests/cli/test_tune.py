@@ -67,7 +67,7 @@ def test_a_ranking_its_files_and_going_on(kprof: Callable[..., Any], tmp_path: P
     chosen = space(tmp_path, num_warps=[2, 4], waves_per_eu=[0, 2])
     out = tmp_path / "out"
 
-    first = kprof(*COPY, "--space", chosen, "-o", out, "--format", "triton,dispatch", "--json", tmp_path / "r.json")
+    first = kprof(*COPY, "--space", chosen, "-o", out, "--write", "triton,dispatch", "--json", tmp_path / "r.json")
     again = kprof(*COPY, "--space", chosen, "-o", out, "-q")
 
     assert first.code == 0
@@ -102,7 +102,7 @@ def test_several_problems(kprof: Callable[..., Any], counted: Any, tmp_path: Pat
     del counted
     sizes = tmp_path / "sizes.yaml"
     sizes.write_text("- {M: 32, N: 64, K: 64, rowMajorA: T, rowMajorB: N}\n")
-    gemm = ("tune", "gemm", "--shape", "M=16,N=32,K=64", "--shape", "M=64,N=32,K=64", "--shapes", sizes)
+    gemm = ("tune", "gemm", "--shape", "M=16,N=32,K=64", "--shape", "M=64,N=32,K=64", "--shape-file", sizes)
     knobs = "BLOCK_M=16,BLOCK_N=16,BLOCK_K=32,SPLIT_K=1,XCDS=1,GROUP_M=1,waves_per_eu=0,kpack=1,num_stages=2"
     rest = ("--config", knobs, "--config", "matrix_instr_nonkdim=16", "-j", "1", "--json", tmp_path / "r.json")
 
@@ -183,9 +183,9 @@ def test_nothing_can_be_predicted(
         (("gemm", "--config", "BLOCK_M=big"), "BLOCK_M takes whole numbers, not 'big'"),
         (("gemm", "--config", "matrix_instr_nonkdim=8"), "there is no matrix instruction of 8 x 8"),
         (("gemm", "--space", "none.toml"), "none.toml: no such file"),
-        (("gemm", "--shapes", "none.yaml"), "none.yaml: no such file"),
-        (("gemm", "--format", "vlm", "-o", "x"), "no format 'vlm'; did you mean 'vllm'"),
-        (("gemm", "--format", "vllm"), "--format needs a folder"),
+        (("gemm", "--shape-file", "none.yaml"), "none.yaml: no such file"),
+        (("gemm", "--write", "vlm", "-o", "x"), "no format 'vlm'; did you mean 'vllm'"),
+        (("gemm", "--write", "vllm"), "--write needs a folder"),
         (("gemm", "--grid", "M"), "gemm is a kernel with cases and does not use --grid"),
         (("gemm", "--signature", "*fp16"), "gemm is a kernel with cases and does not use --signature"),
         (("gemm", "--scheduler", "host:1"), "takes an address such as tcp://host:8786"),

@@ -16,7 +16,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.inputs.code_object.packing import unpack
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +86,7 @@ def hip(tmp_path):
 
 
 def _kernels(target, **options):
-    return list(load(str(target), TargetOptions(**options)))
+    return list(load(str(target), CompileOptions(**options)))
 
 
 @pytest.mark.triton

@@ -34,7 +34,7 @@ baseline = "kprof-baseline.json"
 [[tool.kprof.kernel]]
 target = "kernels/scale.py::scale"
 signature = "*fp32:16,*fp32:16,i32:16,i32:16"
-constexprs = {BLOCK = 4096}
+constexpr = {BLOCK = 4096}
 config = {num_warps = 4}
 """
 

@@ -9,8 +9,8 @@ import pytest
 from kprof.captures.reader import read
 from kprof.compiler.compile import compile_many
 from kprof.hardware.machine import load
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import plan
-from kprof.targets.options import TargetOptions
 
 SIGNATURE = "*fp32:16,*fp32:16,i32:16,i32:16"
 CONFIG = """[tool.kprof]
@@ -32,7 +32,7 @@ def capture(repository):
         plan(
             f"{repository.kernel}::scale",
             [load("gfx942")],
-            TargetOptions(signature=SIGNATURE, constexprs={"BLOCK": block}, config={"num_warps": 4}),
+            CompileOptions(signature=SIGNATURE, constexpr={"BLOCK": block}, config={"num_warps": 4}),
         )[0]
         for block in (1024, 2048)
     ]

@@ -230,7 +230,7 @@ def applied(repository, out):
 def test_a_kernel_with_a_signature_is_cured(repository, kprof, tmp_path):
     """Its constexprs stand in the configuration: the line there is the cure, verified."""
     gate = _settings(repository)
-    gate.write_text(f"{SCALE_CONFIG}constexprs = {{BLOCK = 32768}}\nconfig = {{num_warps = 4}}\n")
+    gate.write_text(f"{SCALE_CONFIG}constexpr = {{BLOCK = 32768}}\nconfig = {{num_warps = 4}}\n")
     out = tmp_path / "out.json"
     ran = kprof("check", "--advise", 60, "--json", out)
     assert ran.code == 1

@@ -60,7 +60,7 @@ def test_interrupt_ends_the_workers_and_leaves_a_usable_cache(repository, tmp_pa
         + "\n".join(
             '[[tool.kprof.kernel]]\ntarget = "kernels/scale.py::scale"\n'
             'signature = "*fp32:16,*fp32:16,i32:16,i32:16"\n'
-            f"constexprs = {{BLOCK = {2**power}}}"
+            f"constexpr = {{BLOCK = {2**power}}}"
             for power in range(6, 15)
         )
     )

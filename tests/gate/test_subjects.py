@@ -124,7 +124,7 @@ def test_an_option_that_a_target_cannot_use_is_told(folder):
     """Files are compiled already."""
     (bad,) = found(folder, KernelEntry(target="compiled/a.amdgcn", config={"num_warps": 4}))
     assert bad.problem is not None
-    (bad,) = found(folder, KernelEntry(target="compiled/a.amdgcn", cases=["large"]))
+    (bad,) = found(folder, KernelEntry(target="compiled/a.amdgcn", case=["large"]))
     assert bad.problem is not None
 
 
@@ -185,7 +185,7 @@ def compiled(monkeypatch):
 
 def test_what_is_compiled_and_what_is_read_keep_their_order(folder, compiled):
     """Whichever compile ends first; each case is a check, for each architecture."""
-    entries = [KernelEntry(target="k.py::add", cases=["s", "l"]), KernelEntry(target="compiled/a.amdgcn")]
+    entries = [KernelEntry(target="k.py::add", case=["s", "l"]), KernelEntry(target="compiled/a.amdgcn")]
     got = found(folder, *entries, arch=["gfx942"])
     assert [(one.report.name, one.case) for one in got] == [("add0", "s"), ("add0", "l"), ("matmul", None)]
     assert compiled.asked == [("k.py", ["gfx942"], "s"), ("k.py", ["gfx942"], "l")]
@@ -206,7 +206,7 @@ def test_of_several_configurations_each_may_be_passed_over(folder, compiled, job
 def test_a_plan_that_fails_is_told_at_its_line(folder, compiled):
     """For the case and the architecture that it is about."""
     compiled.jobs = KprofError("no such case", path=str(folder / "k.py"), place="line 12")
-    (bad,) = found(folder, KernelEntry(target="k.py::add", cases=["huge"]))
+    (bad,) = found(folder, KernelEntry(target="k.py::add", case=["huge"]))
     assert (bad.case, bad.report.arch) == ("huge", "gfx942")
     assert "no such case" in bad.problem
     assert bad.report.source == Location(file=str(folder / "k.py"), line=12)
@@ -266,7 +266,7 @@ def test_a_compile_that_nobody_answers_is_not_left_out(folder, compiled):
     """What has no answer cannot be determined; it is never ok for want of it."""
     compiled.jobs = 2
     compiled.answers["add1"] = None
-    good, lost = found(folder, KernelEntry(target="k.py::add", cases=["s"], all_configs=True))
+    good, lost = found(folder, KernelEntry(target="k.py::add", case=["s"], all_configs=True))
     assert (good.problem, good.report.name) == (None, "add0")
     assert (lost.problem, lost.report.name, lost.case) == ("its compile has no answer", "add1", "s")
     assert not lost.refused

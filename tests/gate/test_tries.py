@@ -91,7 +91,7 @@ def compiler(monkeypatch):
     return made
 
 
-SIGNED = KernelEntry(target="k.py::add", signature="*fp32", constexprs={"BLOCK": 64}, config={"num_warps": 8})
+SIGNED = KernelEntry(target="k.py::add", signature="*fp32", constexpr={"BLOCK": 64}, config={"num_warps": 8})
 
 
 def test_a_kernel_with_a_signature_gets_its_neighbours(compiler, tmp_path):
@@ -179,9 +179,7 @@ def search(monkeypatch):
 
 def test_a_kernel_with_cases_is_searched(compiler, search, tmp_path):
     """For its GPU, within the time; what was not analysed is passed over."""
-    entry = KernelEntry(
-        target="k.py::add", shape={"N": 5}, config={"BLOCK": 64}, environment={"E": "1"}, constexprs={"C": 1}
-    )
+    entry = KernelEntry(target="k.py::add", shape={"N": 5}, config={"BLOCK": 64}, env={"E": "1"}, constexpr={"C": 1})
     checked = subject(entry, product="MI325X")
     made = tries(CheckSubject(entry, checked.report, case="large"), tmp_path, 9.0, 2)
     assert [(change, report.name) for change, report in made.found] == [({"BLOCK": 32}, "one"), ({"BLOCK": 8}, "two")]

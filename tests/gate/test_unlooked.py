@@ -162,7 +162,7 @@ def test_metrics_that_neither_side_knows():
 def test_a_compiler_switch_of_this_environment(monkeypatch):
     """It decides the code and is no part of what a kernel is known by, unless its entry sets it."""
     spec = Specialization(signature={}, constexprs={}, options={}, environment={})
-    entry = KernelEntry(target="k.py", arch=["gfx942"], environment={"DISABLE_LLVM_OPT": "1"})
+    entry = KernelEntry(target="k.py", arch=["gfx942"], env={"DISABLE_LLVM_OPT": "1"})
     compiled = KernelReport(name="add", arch="gfx942", specialization=spec)
     monkeypatch.setenv("DISABLE_LLVM_OPT", "1")
     said = ["compiled with DISABLE_LLVM_OPT of this environment"]

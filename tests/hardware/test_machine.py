@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.errors import KprofError
+from kprof.errors import HardwareError, KprofError
 from kprof.hardware import machine
 from kprof.hardware.machine import architectures, find_product, load, products
 from kprof.hardware.reader import read
@@ -132,3 +132,22 @@ def test_broken_files_are_one_clear_error(tmp_path):
         assert caught.value.path == str(broken)
     with pytest.raises(KprofError):
         read(tmp_path / "missing.toml", sources)
+
+
+def test_a_product_is_of_one_file(tmp_path, monkeypatch):
+    """Two files with a product of one name, however it is spelled, could not be told apart: ``kprof arch show``."""
+    (tmp_path / "gfx1151.toml").write_text("[products.8060S]\n")
+    (tmp_path / "gfx1150.toml").write_text("[products.890M]\n")
+    monkeypatch.setattr(machine, "_FOLDER", tmp_path)
+    for cached in (machine.products, machine.architectures):
+        if hasattr(cached, "__wrapped__"):
+            monkeypatch.setattr(machine, cached.__name__, cached.__wrapped__)
+    assert machine.products() == {"890M": "gfx1150", "8060S": "gfx1151"}
+    (tmp_path / "gfx1152.toml").write_text("[products.8060s]\n")
+    with pytest.raises(HardwareError, match="the product 8060s is of gfx1151 and of gfx1152"):
+        machine.products()
+
+
+def test_a_product_is_found_as_its_driver_calls_it():
+    """The words of a maker around the name do not matter."""
+    assert machine.find_product("AMD Radeon 8060S Graphics").arch == "gfx1151"

@@ -11,8 +11,8 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.importing.functions import load_function
 from kprof.importing.loading import dependencies_of, left_out, load_module
 from kprof.importing.without_gpu import simulating
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import plan
-from kprof.targets.options import TargetOptions
 from tests.conftest import Ran
 
 # As tutorials are written: the device at the top, kernels, and a program without a guard between and after them.
@@ -94,7 +94,7 @@ def test_kernels_before_and_after_what_needs_a_gpu(program: Path) -> None:
 @pytest.mark.triton
 def test_the_answers_are_those_of_the_gpu_that_is_analysed(program: Path) -> None:
     """Configurations that depend on the architecture are its own, in one process for several of them."""
-    options = TargetOptions(signature="*fp32,i32", use_cache=False)
+    options = CompileOptions(signature="*fp32,i32", use_cache=False)
     machines = [load_architecture(name) for name in ("gfx942", "gfx950")]
 
     jobs = plan(f"{program}::first", machines, options)

@@ -14,8 +14,8 @@ import pytest
 
 from kprof.document import KernelReport
 from kprof.kernel_spec import Config, Kernel
+from kprof.options.groups import CompileOptions
 from kprof.targets import library as kernel_library
-from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import analyze
 
@@ -91,7 +91,7 @@ def analyse() -> Callable[..., KernelReport]:
     def once(target: str, arch: str, config: Config | None = None, case: str | None = None) -> KernelReport:
         key = f"{target} {arch} {config} {case}"
         if key not in known:
-            options = TargetOptions(archs=(arch,), config=config or {}, case=case, jobs=1)
+            options = CompileOptions(arch=(arch,), config=config or {}, case=case, jobs=1)
             (loaded,) = load(target, options)
             known[key] = analyze(loaded)
         return known[key]

@@ -7,8 +7,8 @@ import pytest
 from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.kernel_spec import Kernel
+from kprof.options.groups import CompileOptions
 from kprof.targets.library import catalogue
-from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 
 ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
@@ -62,7 +62,7 @@ def test_default_does_not_spill_on_mi300x(
 def test_masked_small_types_compile(target: str) -> None:
     """What masked lanes get instead of a value has to be of the operands' type: 8-bit floats with too few rows."""
     name, case = target.split()
-    (loaded, *_) = load(name, TargetOptions(archs=("gfx942",), case=case, shape={"M": 16}))
+    (loaded, *_) = load(name, CompileOptions(arch=("gfx942",), case=case, shape={"M": 16}))
     assert loaded.program.instructions
 
 

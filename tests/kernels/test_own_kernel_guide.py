@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kprof.options.groups import CompileOptions
 from kprof.targets import library as kernel_library
-from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 
 GUIDE = Path(__file__).parents[2] / "docs" / "kernels" / "your_own_kernel.md"
@@ -27,7 +27,7 @@ def example(tmp_path: Path) -> Path:
 def test_example_compiles_for_both_cases(example: Path) -> None:
     """The aligned case loads 16 bytes a lane, the odd one cannot."""
     asm = {
-        case: next(iter(load(str(example), TargetOptions(archs=("gfx942",), case=case, jobs=1)))).program
+        case: next(iter(load(str(example), CompileOptions(arch=("gfx942",), case=case, jobs=1)))).program
         for case in ("large", "odd")
     }
 

@@ -66,14 +66,14 @@ def copy(tmp_path_factory):
 
 @pytest.mark.parametrize("command", ["check", "lint-configs"])
 def test_a_format_is_one_file(copy, command):
-    """Both commands write it, know it as ``--output-format`` and show it in their help."""
+    """Both commands write it, know it as ``--format`` and show it in their help."""
     root, run = copy
     target = ["gfx950-GEMM-A16W16.json"] if command == "lint-configs" else []
     ran = run("-m", "kprof", command, *target, "--tsv", f"{command}.tsv")
     written = (root / f"{command}.tsv").read_text().splitlines()
     assert written[0] == "rule,where", ran.stderr
     assert ran.stdout
-    ran = run("-m", "kprof", command, *target, "--output-format", "tsv")
+    ran = run("-m", "kprof", command, *target, "--format", "tsv")
     assert ran.stdout.splitlines() == written
     if command == "lint-configs":
         assert any(line.startswith("KP711,") for line in written)
@@ -123,7 +123,7 @@ def test_a_format_of_listings_is_one_file(copy, kind):
         assert ran.returncode == 0, ran.stderr
         written = (root / f"{kind}.txt").read_text()
         assert re.fullmatch(rf"{kind}: [1-9][0-9]*\n", written)
-        assert run("-m", "kprof", *LISTED[kind], "--output-format", "count").stdout == written
+        assert run("-m", "kprof", *LISTED[kind], "--format", "count").stdout == written
         words = LISTED[kind][:2] if kind in {"kernels", "kernel", "architectures", "architecture", "rules"} else [kind]
         assert "--count PATH" in run("-m", "kprof", *words, "--help").stdout
     finally:
@@ -147,7 +147,7 @@ def test_a_format_of_other_documents_is_refused(copy):
     for name, message in (("tsv", "cannot show"), ("tvs", "did you mean 'tsv'")):
         command = "diff" if name == "tsv" else "lint-configs"
         target = [str(ASSEMBLY), str(ASSEMBLY)] if name == "tsv" else ["gfx950-GEMM-A16W16.json"]
-        ran = run("-m", "kprof", command, *target, "--output-format", name)
+        ran = run("-m", "kprof", command, *target, "--format", name)
         assert (ran.returncode, ran.stdout) == (2, "")
         assert message in ran.stderr
     ran = run("-m", "kprof", "diff", str(ASSEMBLY), str(ASSEMBLY), "--tsv", "x.tsv")
@@ -202,10 +202,10 @@ def test_concise_is_a_line_a_finding():
 
 def test_only_one_format_has_standard_output(kprof):
     """Two that want it are refused before anything is analysed."""
-    ran = kprof("analyze", "kernel", ASSEMBLY, "--json", "-", "--output-format", "concise")
+    ran = kprof("analyze", "kernel", ASSEMBLY, "--json", "-", "--format", "concise")
     assert (ran.code, ran.out) == (2, "")
-    assert "only one of --json and --output-format concise can go to standard output" in ran.err
-    ran = kprof("analyze", "kernel", ASSEMBLY, "--output-format", "concise")
+    assert "only one of --json and --format concise can go to standard output" in ran.err
+    ran = kprof("analyze", "kernel", ASSEMBLY, "--format", "concise")
     assert ran.code == 0
     assert all(re.fullmatch(r"\S+:\d+:\d+: KP\d{3} .+", line) for line in ran.out.splitlines())
     assert ran.out.count("\n") == 2

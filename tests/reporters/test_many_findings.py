@@ -121,7 +121,7 @@ def test_files_of_a_folder_are_told_apart(kprof, tmp_path, monkeypatch):
         (folder / f"k{number}.amdgcn").write_text(text)
     (tmp_path / "kprof.toml").write_text('[[kernel]]\ntarget = "asm"\nbudget = {max_vgpr_allocated = 8}\n')
     monkeypatch.chdir(tmp_path)
-    ran = kprof("check", "--gitlab", "found.json", "--output-format", "concise")
+    ran = kprof("check", "--gitlab", "found.json", "--format", "concise")
     assert ran.code == 1
     lines = ran.out.splitlines()
     places = {f"asm/k{number}.amdgcn" for number in range(40)}

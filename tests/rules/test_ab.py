@@ -8,24 +8,24 @@ import pytest
 
 from kprof.compiler.versions import installed
 from kprof.findings import Location
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import analyze
 
 pytestmark = pytest.mark.triton
 
 FILE = Path(__file__).parent / "ab_kernels" / "product.py"
-PRODUCT = TargetOptions(
-    archs=("gfx942",),
+PRODUCT = CompileOptions(
+    arch=("gfx942",),
     signature="*fp16:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16,i32:16",
-    constexprs={"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "B_ROWS": False},
+    constexpr={"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "B_ROWS": False},
     config={"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 16, "kpack": 2},
 )
 SMALL = replace(PRODUCT, constexprs={**PRODUCT.constexprs, "BLOCK_M": 64})
-SUMS = TargetOptions(
-    archs=("gfx942",),
+SUMS = CompileOptions(
+    arch=("gfx942",),
     signature="*fp16:16,*fp32:16,i32:16,i32:16",
-    constexprs={"BLOCK": 2048, "RAGGED": False},
+    constexpr={"BLOCK": 2048, "RAGGED": False},
     config={"num_warps": 4},
 )
 
@@ -33,11 +33,11 @@ SUMS = TargetOptions(
 def changed(options, **changes):
     """Options with other constexprs, knobs, or another signature."""
     signature = changes.pop("signature", options.signature)
-    constexprs = {k: changes.pop(k) for k in list(changes) if k in options.constexprs}
+    constexprs = {k: changes.pop(k) for k in list(changes) if k in options.constexpr}
     return replace(
         options,
         signature=signature,
-        constexprs={**options.constexprs, **constexprs},
+        constexpr={**options.constexpr, **constexprs},
         config={**options.config, **changes},
     )
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from kprof.compiler.versions import installed
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.compiler_passes import NOT_RECORDED
 from kprof_analyzers.pipeline import facts_of
@@ -16,11 +16,11 @@ from kprof_analyzers.rules import rules
 pytestmark = pytest.mark.triton
 
 OPTIONS = {
-    "no buffers": ("gemm", TargetOptions(archs=("gfx942",), environment={"AMDGCN_USE_BUFFER_OPS": "0"})),
-    "no copies": ("gemm", TargetOptions(archs=("gfx950",), environment={"TRITON_HIP_USE_ASYNC_COPY": "0"})),
+    "no buffers": ("gemm", CompileOptions(arch=("gfx942",), env={"AMDGCN_USE_BUFFER_OPS": "0"})),
+    "no copies": ("gemm", CompileOptions(arch=("gfx950",), env={"TRITON_HIP_USE_ASYNC_COPY": "0"})),
     "bias": (
         "attention_varlen",
-        TargetOptions(archs=("gfx942",), shape={"bias": True, "lengths": "ragged", "D": 64}, config={"num_stages": 2}),
+        CompileOptions(arch=("gfx942",), shape={"bias": True, "lengths": "ragged", "D": 64}, config={"num_stages": 2}),
     ),
 }
 

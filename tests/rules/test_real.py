@@ -11,7 +11,7 @@ import pytest
 from kprof.analysis import KernelFacts
 from kprof.findings import Location
 from kprof.hardware.machine import find_product
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import facts_of
 from kprof_analyzers.rules import rules
@@ -19,24 +19,24 @@ from kprof_analyzers.rules import rules
 HERE = Path(__file__).parent
 FILE = HERE / "ab_kernels" / "attention.py"
 STRIDED = HERE / "ab_kernels" / "strided.py"
-ATTENTION = TargetOptions(
-    archs=("gfx942",),
+ATTENTION = CompileOptions(
+    arch=("gfx942",),
     signature="*fp16:16,*fp16:16,*fp16:16,*fp16:16,i32,i32:16",
-    constexprs={"D": 64, "BLOCK_M": 64, "BLOCK_N": 32, "HEADS_FIRST": True, "BASE_2": True},
+    constexpr={"D": 64, "BLOCK_M": 64, "BLOCK_N": 32, "HEADS_FIRST": True, "BASE_2": True},
     config={"num_warps": 4, "num_stages": 1},
 )
-PACKED = TargetOptions(
-    archs=("gfx942",),
+PACKED = CompileOptions(
+    arch=("gfx942",),
     signature="*fp16:16,*i32:16,*fp32:16,i32:16,i32:16",
-    constexprs={"M": 32, "D": 128, "BLOCK_N": 64, "TWICE": True},
+    constexpr={"M": 32, "D": 128, "BLOCK_N": 64, "TWICE": True},
     config={"num_warps": 4, "num_stages": 1},
 )
 
 
-READS = TargetOptions(
-    archs=("gfx942",),
+READS = CompileOptions(
+    arch=("gfx942",),
     signature="*fp16:16,*fp32:16,i32:16,i32:16,i32:16",
-    constexprs={"ROWS": 64, "COLUMNS": 64, "FORM": "rows"},
+    constexpr={"ROWS": 64, "COLUMNS": 64, "FORM": "rows"},
     config={"num_warps": 4},
 )
 
@@ -47,12 +47,12 @@ def _facts(function: str, key: str) -> KernelFacts:
     return facts_of(kernel)[0]
 
 
-_OPTIONS: dict[str, TargetOptions] = {}
+_OPTIONS: dict[str, CompileOptions] = {}
 
 
 def facts(function, options, **constexprs):
     """One compile, made once."""
-    changed = replace(options, constexprs={**options.constexprs, **constexprs})
+    changed = replace(options, constexpr={**options.constexpr, **constexprs})
     _OPTIONS[repr(changed)] = changed
     return _facts(function, repr(changed))
 
@@ -145,7 +145,7 @@ ALONE = {
 def test_what_could_not_be_better_is_left_alone(name):
     """Firings on kernels of the collection that were looked at and found false."""
     rule, target, arch, shape = ALONE[name]
-    (kernel,) = load(target, TargetOptions(archs=(arch,), shape=shape))
+    (kernel,) = load(target, CompileOptions(arch=(arch,), shape=shape))
     assert not lines(rule, facts_of(kernel)[0])
 
 
@@ -167,7 +167,7 @@ def compiled(tmp_path_factory):
         out = folder / f"{name}.{arch}.s"
         options = f"-x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu={arch} -nogpulib -O2 -g -S".split()
         subprocess.run([clang, *options, str(HERE / "clang" / f"{name}.cl"), "-o", str(out)], check=True)
-        return {kernel.name: facts_of(kernel)[0] for kernel in load(str(out), TargetOptions())}
+        return {kernel.name: facts_of(kernel)[0] for kernel in load(str(out), CompileOptions())}
 
     return compile_
 

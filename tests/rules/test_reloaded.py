@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import analyze
 
@@ -15,7 +15,7 @@ FILE = Path(__file__).parent / "ab_kernels" / "reloaded.py"
 
 def findings(function: str, **options):
     """Rule to finding of a compiled kernel."""
-    (kernel,) = load(f"{FILE}::{function}", TargetOptions(archs=("MI300X",), **options))
+    (kernel,) = load(f"{FILE}::{function}", CompileOptions(arch=("MI300X",), **options))
     return {finding.rule: finding for finding in analyze(kernel, model=True).findings}
 
 

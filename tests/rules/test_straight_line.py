@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import facts_of
 from kprof_analyzers.rules import rules
@@ -14,17 +14,17 @@ from kprof_analyzers.rules import rules
 pytestmark = pytest.mark.triton
 
 FILE = Path(__file__).parent / "ab_kernels" / "elementwise.py"
-SWIGLU = TargetOptions(
-    archs=("gfx942",),
+SWIGLU = CompileOptions(
+    arch=("gfx942",),
     signature="*fp16:16,*fp16:16,8192",
-    constexprs={"BLOCK": 1024, "FORM": "halves"},
+    constexpr={"BLOCK": 1024, "FORM": "halves"},
     config={"num_warps": 4},
     grid=(4096, 8, 1),
 )
-SCALED = TargetOptions(
-    archs=("gfx942",),
+SCALED = CompileOptions(
+    arch=("gfx942",),
     signature="*fp16:16,*fp16:16,fp32,32",
-    constexprs={"BLOCK": 32},
+    constexpr={"BLOCK": 32},
     config={"num_warps": 4},
     grid=(262144, 1, 1),
 )
@@ -88,10 +88,10 @@ def test_lanes_that_all_do_the_same():
 
 def test_lanes_that_a_mask_turns_off():
     """Half of a tile for rows of 520, none of it for 1,024."""
-    options = TargetOptions(
-        archs=("gfx942",),
+    options = CompileOptions(
+        arch=("gfx942",),
         signature="*fp16:16,*fp16:16,520,528",
-        constexprs={"BLOCK": 1024},
+        constexpr={"BLOCK": 1024},
         config={"num_warps": 4},
         grid=(4096, 1, 1),
     )
@@ -104,7 +104,7 @@ def test_lanes_that_a_mask_turns_off():
 
 def test_rows_whose_length_is_no_multiple_of_16():
     """All loads and stores of a layer norm are narrow for one reason: one finding; wide with four columns more."""
-    options = TargetOptions(archs=("gfx942",), shape={"M": 2048, "N": 16380})
+    options = CompileOptions(arch=("gfx942",), shape={"M": 2048, "N": 16380})
     (found,) = findings("layernorm", options)["KP101"]
     assert found.evidence["widths"] == {2: 128}
     assert (

@@ -14,16 +14,16 @@ from kprof.captures.reader import read
 from kprof.compiler.compile import compile_kernel
 from kprof.errors import InputError
 from kprof.hardware.machine import load as load_architecture
+from kprof.options.groups import CompileOptions
 from kprof.recording.command import RecordOptions as RecordingOptions
 from kprof.recording.command import prepare
 from kprof.targets.captured import chosen
 from kprof.targets.jobs import plan
-from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from tests.conftest import Ran
 
 RECORDED = Path(__file__).parents[1] / "artifacts/capture"
-OPTIONS = TargetOptions(config={"num_warps": 4}, shape={"M": 8192, "N": 8192})
+OPTIONS = CompileOptions(config={"num_warps": 4}, shape={"M": 8192, "N": 8192})
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_capture_keeps_its_product(capture: Callable[..., Path], kprof: Callab
 def test_a_product_that_was_not_named_is_not_taken(capture: Callable[..., Path]) -> None:
     """An architecture alone stays one: the program was told of its first product."""
     root = capture("gfx942")
-    (kernel,) = load(root, TargetOptions())
+    (kernel,) = load(root, CompileOptions())
 
     assert (kernel.arch.name, kernel.product) == ("gfx942", None)
     assert read(root).head.product == "AMD Instinct MI300X"
@@ -107,7 +107,7 @@ def test_captures_of_an_older_kprof_say_so(
 ) -> None:
     """They hold what the program was told, named or not; a product of another architecture is not believed."""
     root = capture("MI308X", gpu=None, product=product)
-    (kernel,) = load(root, TargetOptions())
+    (kernel,) = load(root, CompileOptions())
 
     assert (kernel.product.name if kernel.product else None) == found
     assert any(note in text for text in kernel.notes)
@@ -121,7 +121,7 @@ def test_one_kernel_by_its_name(capture: Callable[..., Path]) -> None:
 
     assert [kernel.name for kernel in chosen(found, "")] == ["kernel_0"]
     assert [kernel.name for kernel in chosen(found, "", all_configs=True)] == ["kernel_0", "kernel_1"]
-    assert [kernel.name for kernel in load(f"{root}::kernel_1", TargetOptions())] == ["kernel_1"]
+    assert [kernel.name for kernel in load(f"{root}::kernel_1", CompileOptions())] == ["kernel_1"]
     assert chosen(found, "2" * 32) == chosen(found, "kernel_1")
     with pytest.raises(InputError, match="no kernel 'kernel_3'") as caught:
         chosen(replace(found), "kernel_3")

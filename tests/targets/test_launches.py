@@ -7,7 +7,7 @@ from kprof.kernel_spec import Kernel, Launch, Part
 from kprof.targets.jobs import calls_of, plan
 from kprof.targets.library import catalogue
 from kprof.targets.library import load as load_kernel
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 
 WITH_PARTS = [one.name for one in catalogue() if one.parts]
 
@@ -32,11 +32,11 @@ def test_every_command_resolves_to_the_same_launches(name):
     machine, kernel = load("gfx942"), load_kernel(name, interpret=False)
     subject = KernelSubject(kernel, machine, None, tuple(problems(kernel, machine.name, [])[:1]))
     tuned = subject.jobs(subject.problems[0], subject.base(subject.problems[0]))
-    planned = plan(name, [machine], TargetOptions())
+    planned = plan(name, [machine], CompileOptions())
     assert [job.name for job in planned] == [job.name for job in tuned]
     assert [job.request.to_json() for job in planned] == [job.request.to_json() for job in tuned]
     assert [job.grid for job in planned] == [job.grid for job in tuned]
     assert [job.arguments for job in planned] == [job.arguments for job in tuned]
-    alone = [job for part in kernel.parts for job in calls_of(kernel.part(part), machine, TargetOptions())]
+    alone = [job for part in kernel.parts for job in calls_of(kernel.part(part), machine, CompileOptions())]
     requests = {job.name: job.request.to_json() for job in planned}
     assert all(job.request.to_json() == requests[job.name] for job in alone if job.name in requests)

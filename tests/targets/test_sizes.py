@@ -10,9 +10,9 @@ from kprof.errors import KprofError, TargetError
 from kprof.hardware.machine import load as load_architecture
 from kprof.importing.functions import load_function
 from kprof.kernel_spec import Launch, Tensor
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import plan
 from kprof.targets.library import load
-from kprof.targets.options import TargetOptions
 from kprof.targets.signature import from_signature
 from kprof.targets.sizes import with_sizes
 from kprof.targets.specialize import from_launch
@@ -48,7 +48,7 @@ def test_plan_and_tune_compile_the_same() -> None:
     from kprof.tuning.subject import SignatureSubject
 
     target, signature, shape = f"{SAMPLES}::add", "*fp16,*fp16,*fp16,i32", {"n": 8192}
-    options = TargetOptions(signature=signature, shape=shape, constexprs={"BLOCK": 256}, grid=(32,), use_cache=False)
+    options = CompileOptions(signature=signature, shape=shape, constexpr={"BLOCK": 256}, grid=(32,), use_cache=False)
     grid = (parse("cdiv(n, BLOCK)", "--grid", SCALARS),)
     tuned = SignatureSubject(load(target), MI300, None, (Problem("p", shape),), signature, grid)
 
@@ -77,25 +77,25 @@ def test_plan_and_tune_compile_the_same() -> None:
 def test_sizes_that_do_not_fit(signature: str, shape: dict[str, Any], message: str, hint: str | None) -> None:
     """One sentence that names the argument, and near matches for one that is not there."""
     with pytest.raises(KprofError, match=message) as caught:
-        plan(f"{SAMPLES}::add", [MI300], TargetOptions(signature=signature, shape=shape, constexprs={"BLOCK": 256}))
+        plan(f"{SAMPLES}::add", [MI300], CompileOptions(signature=signature, shape=shape, constexpr={"BLOCK": 256}))
 
     assert caught.value.hint is None if hint is None else hint in str(caught.value.hint)
 
 
 def test_heuristics_see_the_sizes() -> None:
     """An argument that @triton.heuristics fills in gets what a launch would give it; an unknown size asks for it."""
-    options = TargetOptions(signature="*fp32,i32", shape={"n": 1024}, use_cache=False)
+    options = CompileOptions(signature="*fp32,i32", shape={"n": 1024}, use_cache=False)
 
     (job,) = plan(f"{SAMPLES}::tuned", [MI300], options)
 
     assert job.request.constexprs["EVEN"] is True
     with pytest.raises(KprofError, match="no value for the constexpr EVEN"):
-        plan(f"{SAMPLES}::tuned", [MI300], TargetOptions(signature="*fp32,i32"))
+        plan(f"{SAMPLES}::tuned", [MI300], CompileOptions(signature="*fp32,i32"))
 
 
 def test_a_size_may_be_a_constexpr() -> None:
     """Some kernels take a dimension so."""
-    options = TargetOptions(signature="*fp16,*fp16,*fp16,i32", shape={"BLOCK": 128}, use_cache=False)
+    options = CompileOptions(signature="*fp16,*fp16,*fp16,i32", shape={"BLOCK": 128}, use_cache=False)
 
     (job,) = plan(f"{SAMPLES}::add", [MI300], options)
 

@@ -14,14 +14,14 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.importing.functions import load_function
 from kprof.importing.loading import load_module
 from kprof.kernel_spec import Kernel, Launch
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import plan
 from kprof.targets.library import load as load_kernel
-from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from kprof.targets.target import TargetKind, is_report, kernel_of, resolve
 
 MI300 = load_architecture("gfx942")
-SIGNATURE = TargetOptions(archs=("MI300X",), signature="*fp32,*fp32,i32", constexprs={"BLOCK": 256}, grid=(16,))
+SIGNATURE = CompileOptions(arch=("MI300X",), signature="*fp32,*fp32,i32", constexpr={"BLOCK": 256}, grid=(16,))
 
 HEAD = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n"
 KERNELS = """
@@ -204,7 +204,7 @@ def test_imported_functions_stay_in_their_file(tmp_path: Path) -> None:
     tuner = "tuned = triton.autotune(configs=[triton.Config({'BLOCK': 64}, num_warps=2)], key=[])(add)\n"
     path.write_text(HEAD + KERNELS + tuner)
     module = load_module(path)
-    options = TargetOptions(signature="*fp32,*fp32,i32")
+    options = CompileOptions(signature="*fp32,*fp32,i32")
 
     (job,) = plan(module.tuned, [MI300], options)
 
@@ -218,7 +218,7 @@ def test_kernel_object() -> None:
     """A Kernel is a target with all of its options; the compile is that of its name."""
     pytest.importorskip("triton")
     gemm = load_kernel("gemm")
-    options = TargetOptions(config={"num_warps": 4}, use_cache=False)
+    options = CompileOptions(config={"num_warps": 4}, use_cache=False)
 
     assert resolve(gemm).kind is TargetKind.KERNEL
     assert plan(gemm, [MI300], options) == plan("gemm", [MI300], options)
@@ -236,7 +236,7 @@ def test_kernel_object_of_a_notebook(cell: dict[str, Any]) -> None:
         config={"BLOCK": 64},
     )
 
-    (job,) = plan(kernel, [MI300], TargetOptions())
+    (job,) = plan(kernel, [MI300], CompileOptions())
 
     assert load_function(job.request.path, job.request.function).arguments == ("x_ptr", "y_ptr", "n", "BLOCK")
 
@@ -248,8 +248,8 @@ def test_script_that_analyses_itself_is_not_run_again(tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(
         HEAD + KERNELS + "from kprof.targets.resolver import load\n"
-        "from kprof.targets.options import TargetOptions\n"
-        "options = TargetOptions(signature='*fp32,*fp32,i32', constexprs={'BLOCK': 64})\n"
+        "from kprof.options.groups import CompileOptions\n"
+        "options = CompileOptions(signature='*fp32,*fp32,i32', constexpr={'BLOCK': 64})\n"
         "print('ran', [kernel.name for kernel in load(add, options)])\n"
     )
 
@@ -269,8 +269,8 @@ def test_interpreter_is_for_what_runs(tmp_path: Path) -> None:
     code = (
         "from kprof.hardware.machine import load\n"
         "from kprof.targets.jobs import plan\n"
-        "from kprof.targets.options import TargetOptions\n"
-        f"options = TargetOptions(signature='*fp32,*fp32,i32', constexprs={{'BLOCK': 64}})\n"
+        "from kprof.options.groups import CompileOptions\n"
+        f"options = CompileOptions(signature='*fp32,*fp32,i32', constexpr={{'BLOCK': 64}})\n"
         f"print([job.request.function for job in plan({str(path) + '::add'!r}, [load('gfx942')], options)])\n"
     )
     environment = {**os.environ, "TRITON_INTERPRET": "1"}

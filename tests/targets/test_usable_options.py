@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kprof.errors import TargetError
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.target import TargetKind
 from kprof.targets.usable_options import FLAGS, USES, check, check_any, given, usable
 from tests.conftest import Ran
@@ -31,16 +31,16 @@ VALUES = {
     "case": ("--case", "zzz"),
     "all_configs": ("--all-configs",),
     "signature": ("--signature", "zzz"),
-    "constexprs": ("--constexpr", "BLOCK=64"),
+    "constexpr": ("--constexpr", "BLOCK=64"),
     "grid": ("--grid", "4"),
-    "environment": ("--env", "TRITON_DEBUG=1"),
+    "env": ("--env", "TRITON_DEBUG=1"),
     "passes": ("--passes",),
-    "values": ("--value", "zzz=1"),
+    "value": ("--value", "zzz=1"),
 }
 COMMANDS = (("analyze", "kernel"), ("occupancy",), ("cfg",), ("report", "-o", "page.html"))
 TAKES = {
-    "cfg": {"config", "shape", "case", "signature", "constexprs"},
-    "occupancy": {"config", "shape", "case", "signature", "constexprs"},
+    "cfg": {"config", "shape", "case", "signature", "constexpr"},
+    "occupancy": {"config", "shape", "case", "signature", "constexpr"},
 }
 
 
@@ -71,12 +71,12 @@ TARGETS = {
 
 def test_each_field_has_a_flag_and_a_test() -> None:
     """All fields but those that say where and how it is compiled, and every kind of target."""
-    everywhere = {"archs", "jobs", "use_cache"}
+    everywhere = {"arch", "jobs", "use_cache"}
 
-    assert set(vars(TargetOptions())) - everywhere == set(FLAGS) == set(VALUES)
+    assert set(vars(CompileOptions())) - everywhere == set(FLAGS) == set(VALUES)
     assert set(USES) == set(TargetKind)
-    assert given(TargetOptions()) == []
-    assert given(TargetOptions(passes=True, grid=(1,))) == ["grid", "passes"]
+    assert given(CompileOptions()) == []
+    assert given(CompileOptions(passes=True, grid=(1,))) == ["grid", "passes"]
 
 
 @pytest.mark.triton
@@ -131,12 +131,12 @@ def test_a_saved_report_takes_no_options(folder: Path, kprof: Callable[..., Ran]
 
 def test_of_two_sides_one_must_use_an_option(folder: Path) -> None:
     """An option of ``kprof diff`` is for the side that uses it; one for neither is an error."""
-    options = TargetOptions(config={"num_warps": 2}, all_configs=True)
+    options = CompileOptions(config={"num_warps": 2}, all_configs=True)
 
     check_any(["code.amdgcn", "softmax"], options)
-    assert usable("code.amdgcn", options) == TargetOptions()
+    assert usable("code.amdgcn", options) == CompileOptions()
     assert usable("softmax", options) == options
-    assert usable("recorded", options) == TargetOptions(all_configs=True)
+    assert usable("recorded", options) == CompileOptions(all_configs=True)
     with pytest.raises(TargetError, match=r"code\.amdgcn is a file of compiled code and does not use --config"):
         check_any(["code.amdgcn", "recorded"], options)
 

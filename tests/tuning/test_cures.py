@@ -18,10 +18,10 @@ ATTENTION = {"arch": "gfx942", "case": "d256_s4096", "config": {"BLOCK_M": 128, 
 def attention():
     """The kernel that spills 443 registers, without cures, and its compile."""
     from kprof.hardware.machine import load_gpu
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import plan
-    from kprof.targets.options import TargetOptions
 
-    options = TargetOptions(archs=("gfx942",), case=ATTENTION["case"], config=ATTENTION["config"])
+    options = CompileOptions(arch=("gfx942",), case=ATTENTION["case"], config=ATTENTION["config"])
     (job,) = plan("flash_attention", [load_gpu("gfx942")[0]], options)
     (report,) = kprof.analyze("flash_attention", **ATTENTION, try_cures=False).kernels
     return report, job

@@ -89,9 +89,9 @@ def test_lds_of_a_kernel_that_does_not_stage_its_tiles() -> None:
 def test_nothing_that_fits_is_ruled_out(arch: str, kernel: str) -> None:
     """Configurations that the rule or the kernel's LDS limit rule out really do not fit, as compiled."""
     from kprof.compiler.compile import compile_many
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load as load_kernel
-    from kprof.targets.options import TargetOptions
 
     machine, described = load(arch), load_kernel(kernel)
     shape = {"M": 512, "N": 512, "K": 512}
@@ -106,7 +106,7 @@ def test_nothing_that_fits_is_ruled_out(arch: str, kernel: str) -> None:
     jobs = [
         job
         for config in [*seen, *large]
-        for job in jobs_of(described, machine, TargetOptions(config=config, shape=shape))
+        for job in jobs_of(described, machine, CompileOptions(config=config, shape=shape))
     ]
     outcomes = sorted(compile_many([job.request for job in jobs], 2), key=lambda outcome: outcome.index)
     for config, outcome in zip(seen, outcomes[:3], strict=True):

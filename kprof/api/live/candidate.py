@@ -206,11 +206,11 @@ def _compiled(
     from kprof.compiler.cached_compile import build
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import jobs_of, loaded
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
     from kprof_analyzers.pipeline import analyze
 
     machine, product = load_gpu(asked.arch)
-    options = TargetOptions(archs=(asked.arch,), config=knobs, case=asked.case, use_cache=False)
+    options = CompileOptions(arch=(asked.arch,), config=knobs, case=asked.case, use_cache=False)
     (job,) = jobs_of(replace(asked.kernel, entry=entry), machine, options)
     code = build(job.request, None, lambda _stage: None, log, {})
     return analyze(replace(loaded(job, code), product=product), model=True), code, job

@@ -1,12 +1,17 @@
 """Serving editors, where pygls is installed."""
 
 from kprof.errors import KprofError
+from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.tools import EditorOptions
 
 _NEEDED = frozenset({"pygls", "lsprotocol", "cattrs", "attrs"})
 
 
-def serve(arch: str, *, jobs: int = 0, timeout: float = 120.0, seconds: float = 30.0) -> None:
-    """Serve until the editor leaves; arguments as of :func:`kprof.api.live.lsp_server.serve`.
+def serve(options: EditorOptions) -> None:
+    """Serve until the editor leaves.
+
+    Args:
+        options: for which GPU, and how long questions and searches may take.
 
     Raises:
         HardwareError: there is no such GPU.
@@ -14,6 +19,7 @@ def serve(arch: str, *, jobs: int = 0, timeout: float = 120.0, seconds: float = 
     """
     from kprof.hardware.machine import load_gpu
 
+    arch = options.one_gpu("kprof lsp") or DEFAULT_GPU
     load_gpu(arch)
     try:
         from kprof.api.live import lsp_server
@@ -21,4 +27,4 @@ def serve(arch: str, *, jobs: int = 0, timeout: float = 120.0, seconds: float = 
         if (error.name or "").partition(".")[0] not in _NEEDED:
             raise
         raise KprofError("pygls is not installed", hint="pip install 'kprof[lsp]'") from None
-    lsp_server.serve(arch, jobs=jobs, timeout=timeout, seconds=seconds)
+    lsp_server.serve(arch, jobs=options.jobs, timeout=options.timeout, seconds=options.seconds)

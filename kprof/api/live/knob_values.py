@@ -42,7 +42,7 @@ def knob_values(
     config: Mapping[str, Any] | None = None,
     shape: Mapping[str, Any] | None = None,
     case: str | None = None,
-    constexprs: Mapping[str, Any] | None = None,
+    constexpr: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> KnobSheet:
     """The knobs of a target, as it is with these options of :func:`kprof.analyze`.
@@ -67,7 +67,7 @@ def knob_values(
         now = kernel.configure(machine.name, config, kernel.problem(machine.name, case, shape))
         knobs = _knobs(kernel, now, machine, ())
     else:
-        knobs = _of_function(kernel, {**(constexprs or {}), **(config or {})}, machine)
+        knobs = _of_function(kernel, {**(constexpr or {}), **(config or {})}, machine)
     return KnobSheet(target, knobs, list(kernel.shapes), gpu, _gpus(), str(installed().version))
 
 
@@ -99,7 +99,7 @@ def _knobs(
             origin = "the kernel's own space"
         else:
             origin = "an option of the compiler" if name in BACKEND_OPTIONS else "around its value"
-        option = "constexprs" if name in mine else "config"
+        option = "constexpr" if name in mine else "config"
         found.append(ViewKnob(name, current[name], _ordered([current[name], *tried.get(name, ())]), option, origin))
     return found
 

@@ -105,10 +105,10 @@ def kernel_of(target: str, kernel: int, **options: Any) -> "LoadedKernel":
         TargetError: there is no such kernel.
         KprofError: as :func:`kprof.analyze`.
     """
-    from kprof.api.options import target_options
+    from kprof.options.groups import CompileOptions
     from kprof.targets.resolver import load
 
-    found = next((one for number, one in enumerate(load(target, target_options(**options))) if number == kernel), None)
+    found = next((one for number, one in enumerate(load(target, CompileOptions(**options))) if number == kernel), None)
     if found is None:
         raise TargetError(f"there is no kernel {kernel + 1}", path=target)
     return found

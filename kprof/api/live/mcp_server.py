@@ -5,6 +5,7 @@ It needs the official SDK, ``pip install kprof[mcp]``.
 
 import asyncio
 import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
@@ -18,11 +19,15 @@ from kprof.api.live.reach import Reach
 from kprof.api.live.session import Session
 from kprof.api.live.words import text
 from kprof.errors import KprofError
-from kprof.hardware.default import DEFAULT_GPU
+from kprof.options.groups import GpuOptions
+from kprof.options.kernels import AnalyzeOptions, OccupancyOptions
+from kprof.options.option import Declared, Options, declared
+from kprof.options.programs import CaptureOptions
+from kprof.options.searches import AdviseOptions, TuneOptions
 from kprof.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable
 
     from mcp.server.mcpserver import Context
     from mcp_types import InputRequiredResult, Tool
@@ -34,23 +39,52 @@ whose ranges overlap much, or that are marked as ties, can only be told apart by
 compiles better knobs and says what must be seen in the code (fewer spills, more wavefronts) before it is benchmarked.
 """
 
-Target = Annotated[
-    str,
-    Field(
-        description="A bundled kernel's name (see kernels), an .amdgcn or .hsaco file, a folder that capture wrote "
-        "(with ::NAME one kernel of it), or, with --allow-run, FILE.py or FILE.py::FUNCTION."
-    ),
-]
-Arch = Annotated[str, Field(description="A product or architecture: MI300X, MI355X, gfx942.")]
-Config = Annotated[
-    dict[str, int | bool | str] | None, Field(description='Knobs: {"BLOCK_M": 64, "num_warps": 4, "waves_per_eu": 2}.')
-]
-Shape = Annotated[dict[str, int | str] | None, Field(description='Sizes of the problem: {"M": 4096}.')]
-Case = Annotated[str | None, Field(description="One of a bundled kernel's named shapes.")]
-Signature = Annotated[str | None, Field(description="Argument types of FILE.py::FUNCTION: *fp16,*fp16,i32.")]
-Seconds = Annotated[float, Field(description="Seconds after which no compile is begun.", gt=0, le=600)]
+TARGET = (
+    "A bundled kernel's name (see kernels), an .amdgcn or .hsaco file, a folder that capture wrote (with ::NAME one "
+    "kernel of it), or, with --allow-run, FILE.py or FILE.py::FUNCTION."
+)
+COMPILING = ("arch", "config", "shape", "case", "signature", "constexpr", "grid")
 
 Answer = TypeVar("Answer")
+
+
+ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
+
+LONGEST = 600
+"""Seconds that a tool may search: an agent waits for it."""
+
+
+def takes(group: type[Options], *names: str, **own: str) -> Callable[[ToolFunction], ToolFunction]:
+    """Give a tool fields: options as their group declares them, and what has only a sentence.
+
+    Args:
+        group: declares the options.
+        names: those that the tool has.
+        own: other fields with their sentences: text that must be given.
+    """
+    known = {each.name: each for each in declared(group)}
+
+    def decorate(tool: ToolFunction) -> ToolFunction:
+        signature = inspect.signature(tool)
+        kept = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        fields = [_field(name, Annotated[str, Field(description=text)], inspect.Parameter.empty)
+                  for name, text in own.items()]  # fmt: skip
+        fields += [_option_field(known[name]) for name in names]
+        vars(tool)["__signature__"] = signature.replace(parameters=[*kept, *fields])
+        return tool
+
+    return decorate
+
+
+def _option_field(each: Declared) -> inspect.Parameter:
+    kind, default = (each.type, each.default) if each.option.kind is None else (each.option.kind.json | None, None)
+    most = each.option.most or (LONGEST if each.option.metavar == "SECONDS" else None)
+    text = Field(description=each.option.text, ge=each.option.least, le=most)
+    return _field(each.name, Annotated[kind, text], default)
+
+
+def _field(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 class Tools:
@@ -77,93 +111,46 @@ class Tools:
         answer = msgspec.convert(reply, kind)
         return CallToolResult(content=[TextContent(type="text", text=text(answer))], structured_content=reply)
 
-    async def analyze(
-        self,
-        *,
-        target: Target,
-        arch: Arch = DEFAULT_GPU,
-        config: Config = None,
-        shape: Shape = None,
-        case: Case = None,
-        signature: Signature = None,
-        constexprs: Config = None,
-        grid: Annotated[list[int] | None, Field(description="Workgroups of the launch of FILE.py::FUNCTION.")] = None,
-    ) -> Annotated[CallToolResult, answers.Analyzed]:
+    @takes(AnalyzeOptions, *COMPILING, target=TARGET)
+    async def analyze(self, **arguments: Any) -> Annotated[CallToolResult, answers.Analyzed]:
         """Registers, spills, LDS, occupancy, findings and the modelled time of a kernel, with no GPU."""
-        return await self._ask(
-            answers.Analyzed, "analyze", target=target, arch=arch, config=config, shape=shape, case=case,
-            signature=signature, constexprs=constexprs, grid=grid,
-        )  # fmt: skip
+        return await self._ask(answers.Analyzed, "analyze", **arguments)
 
+    @takes(AnalyzeOptions, "arch", "shape", "case", target=TARGET)
     async def compare(
         self,
         *,
-        target: Target,
         old: Annotated[dict[str, Any], Field(description='Options of analyze: {"config": {"BLOCK_M": 128}}.')],
         new: Annotated[dict[str, Any], Field(description="The same for the other side; {} is the kernel as it is.")],
-        arch: Arch = DEFAULT_GPU,
-        shape: Shape = None,
-        case: Case = None,
+        **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Compared]:
         """What differs in the compiled code between two configurations, GPUs or shapes of a kernel."""
         for side in (old, new):
-            if unknown := side.keys() - {"arch", "config", "shape", "case", "constexprs"}:
-                raise ToolError(
-                    f"compare does not take {', '.join(sorted(unknown))}; it takes arch, config, shape, case"
-                )
-        return await self._ask(
-            answers.Compared, "compare", target=target, old=old, new=new, arch=arch, shape=shape, case=case
-        )
+            if unknown := side.keys() - set(COMPILING):
+                raise ToolError(f"compare does not take {', '.join(sorted(unknown))}; it takes {', '.join(COMPILING)}")
+        return await self._ask(answers.Compared, "compare", old=old, new=new, **arguments)
 
-    async def advise(
-        self,
-        *,
-        target: Target,
-        arch: Arch = DEFAULT_GPU,
-        config: Config = None,
-        shape: Shape = None,
-        case: Case = None,
-        budget: Seconds = 30.0,
-    ) -> Annotated[CallToolResult, answers.AdviceAnswer]:
+    @takes(AdviseOptions, "arch", "config", "shape", "case", "budget", target=TARGET)
+    async def advise(self, **arguments: Any) -> Annotated[CallToolResult, answers.AdviceAnswer]:
         """Compile a kernel with other knobs and give those that are predicted to be faster, with what they change."""
         run = None if self._reach.run else False
-        return await self._ask(
-            answers.AdviceAnswer, "advise", target=target, arch=arch, config=config, shape=shape, case=case,
-            budget=budget, run=run,
-        )  # fmt: skip
+        return await self._ask(answers.AdviceAnswer, "advise", run=run, **arguments)
 
-    async def rank(
-        self,
-        *,
-        target: Target,
-        arch: Arch = DEFAULT_GPU,
-        config: Config = None,
-        shape: Shape = None,
-        case: Case = None,
-        budget: Seconds = 60.0,
-        top: Annotated[int, Field(description="Configurations wanted.", ge=1, le=100)] = 8,
-    ) -> Annotated[CallToolResult, answers.Ranking]:
+    @takes(TuneOptions, "arch", "config", "shape", "case", "budget", "short_list", target=TARGET)
+    async def rank(self, **arguments: Any) -> Annotated[CallToolResult, answers.Ranking]:
         """Rank the configurations of a kernel's search space by predicted time."""
         run = None if self._reach.run else False
-        return await self._ask(
-            answers.Ranking, "rank", target=target, arch=arch, config=config, shape=shape, case=case, budget=budget,
-            top=top, run=run,
-        )  # fmt: skip
+        return await self._ask(answers.Ranking, "rank", run=run, **arguments)
 
+    @takes(OccupancyOptions, "arch", "vgpr", "agpr", "sgpr", "lds", "num_warps")
     async def occupancy(
         self,
         *,
-        arch: Arch = DEFAULT_GPU,
         target: Annotated[str | None, Field(description="A kernel; without one give the numbers.")] = None,
-        vgpr: Annotated[int | None, Field(description="VGPRs of a wavefront, per lane.")] = None,
-        agpr: int | None = None,
-        lds: Annotated[int | None, Field(description="Bytes of LDS of a workgroup.")] = None,
-        num_warps: int | None = None,
+        **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Occupied]:
         """Wavefronts a SIMD, what limits them, and what to give up for more."""
-        return await self._ask(
-            answers.Occupied, "occupancy", target=target, arch=arch, vgpr=vgpr, agpr=agpr, lds=lds, num_warps=num_warps
-        )
+        return await self._ask(answers.Occupied, "occupancy", target=target, **arguments)
 
     async def explain_rule(
         self, rule: Annotated[str, Field(description="A rule's identifier or name, as findings have it.")]
@@ -171,15 +158,18 @@ class Tools:
         """What a rule looks for, why it matters and what to try."""
         return await self._ask(answers.RuleText, "explain_rule", rule=rule)
 
-    async def kernels(self, arch: Arch = DEFAULT_GPU) -> Annotated[CallToolResult, answers.KernelList]:
+    @takes(GpuOptions, "arch")
+    async def kernels(self, **arguments: Any) -> Annotated[CallToolResult, answers.KernelList]:
         """The bundled kernels, with their cases and knobs."""
-        return await self._ask(answers.KernelList, "kernels", arch=arch)
+        return await self._ask(answers.KernelList, "kernels", **arguments)
 
+    @takes(CaptureOptions, "arch")
     async def capture(
         self,
+        *,
         program: Annotated[list[str], Field(description='A command: ["python", "train.py"].')],
         output: Annotated[str, Field(description="A new folder that gets the capture.")],
-        arch: Arch = DEFAULT_GPU,
+        **arguments: Any,
     ) -> Annotated[CallToolResult, answers.Captured]:
         """Run a program on a simulated GPU and record the Triton kernels that it launches; needs --allow-run."""
         if not self._reach.run:
@@ -188,7 +178,7 @@ class Tools:
             place = self._reach.path(output)
         except KprofError as error:
             raise ToolError(str(error)) from error
-        return await self._ask(answers.Captured, "capture", program=program, output=str(place), arch=arch)
+        return await self._ask(answers.Captured, "capture", program=program, output=str(place), **arguments)
 
 
 NAMES = ("analyze", "compare", "advise", "rank", "occupancy", "explain_rule", "kernels", "capture")

@@ -70,8 +70,9 @@ def compared(old: Options, new: Options) -> answers.Compared:
     from kprof.api import diff as diff_
     from kprof.api.result import ReportResult
     from kprof.document import Report
+    from kprof.options.searches import DiffOptions
 
-    found = diff_.diff(*(ReportResult(msgspec.convert(side, Report)) for side in (old, new)))
+    found = diff_.diff(*(ReportResult(msgspec.convert(side, Report)) for side in (old, new)), options=DiffOptions())
     document = _plain(found)
     changes = [
         answers.ChangeAnswer(
@@ -188,18 +189,19 @@ def explain_rule(rule: str) -> answers.RuleText:
     return answers.RuleText(found.id, found.name, found.severity.value, found.help)
 
 
-def kernels(arch: str = DEFAULT_GPU) -> answers.KernelList:
+def kernels(arch: str | list[str] = DEFAULT_GPU) -> answers.KernelList:
     """The bundled kernels for a GPU."""
     from kprof.api import kernels as bundled
 
     return answers.KernelList(json.loads(json.dumps(bundled.kernels(arch), default=str)))
 
 
-def capture(program: list[str], output: str, arch: str = DEFAULT_GPU) -> answers.Captured:
+def capture(program: list[str], output: str, arch: str | list[str] = DEFAULT_GPU) -> answers.Captured:
     """Run a program on the simulated GPU and keep what it launches."""
     from kprof.api.record import record
+    from kprof.options.programs import CaptureOptions
 
-    found = record(program, arch=arch, output=output)
+    found = record(program, options=CaptureOptions(arch=arch, output=output))
     launched = [
         {"name": kernel.name, "launches": kernel.launches, "compiles": kernel.ok} for kernel in found.capture.kernels
     ]

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -13,6 +12,8 @@ from kprof.api.result import ReportResult
 from kprof.document import Report
 from kprof.errors import KprofError, TargetError
 from kprof.importing.dependencies import GONE, Stamp, stale, stamps
+from kprof.options.kernels import WatchOptions
+from kprof.options.searches import DiffOptions
 
 POLL = 0.2
 """Seconds between two looks at the files' stamps."""
@@ -37,13 +38,13 @@ class Update:
     last: ReportResult | None
 
 
-def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Update]:
+def watch(target: str, options: WatchOptions, *, poll: float = POLL) -> Iterator[Update]:
     """Analyse a target, and again whenever one of the files that it rests on is saved; it never ends by itself.
 
     Args:
         target: a Python file's kernel, an assembly file, a code object, a capture: whatever has files of its own.
+        options: how it is compiled.
         poll: seconds between two looks at the files.
-        options: further arguments of :func:`kprof.analyze`.
 
     Raises:
         TargetError: the target has no file that could change.
@@ -52,7 +53,7 @@ def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Update
     files: Mapping[str, Stamp] = {}
     with Session(jobs=1, warm=True) as session:
         while True:
-            asked = session.submit("report", target=target, **options)
+            asked = session.submit("report", target=target, **options.given())
             update = _update(asked, last)
             # A target that is gone may come back where it was.
             files = asked.files or stamps(files)
@@ -72,7 +73,7 @@ def _update(asked: Question, last: ReportResult | None) -> Update:
         found = ReportResult(msgspec.convert(asked.result(), Report))
     except KprofError as error:
         return Update(None, error, None, last)
-    return Update(found, None, diff(last, found) if last is not None else None, last)
+    return Update(found, None, diff(last, found, options=DiffOptions()) if last is not None else None, last)
 
 
 def settle(files: Mapping[str, Stamp], poll: float = POLL) -> None:

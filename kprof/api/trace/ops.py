@@ -77,9 +77,9 @@ def trace_ops(
     shape: Values | None = None,
     case: str | None = None,
     signature: str | None = None,
-    constexprs: Values | None = None,
+    constexpr: Values | None = None,
     grid: str | Sequence[int] = "",
-    values: Mapping[str, int | Sequence[int]] | None = None,
+    value: Mapping[str, int | Sequence[int]] | None = None,
     space: Path_ | None = None,
     budget: float | None = None,
     progress: "Callable[[Progress], None] | None" = None,
@@ -100,9 +100,9 @@ def trace_ops(
         shape: problem parameters, or values of a function's arguments.
         case: one of a kernel's named shapes.
         signature: argument types of a function.
-        constexprs: its compile-time arguments.
+        constexpr: its compile-time arguments.
         grid: its workgroups: numbers, or with ``tune`` expressions as for :func:`kprof.tune`.
-        values: numbers that a launch does not tell, as for :func:`kprof.analyze`.
+        value: numbers that a launch does not tell, as for :func:`kprof.analyze`.
         space: a file with the values of knobs to search, instead of the kernel's own.
         budget: seconds after which a search begins no compile, by default 300.
         progress: called with the state of each search.
@@ -120,8 +120,7 @@ def trace_ops(
         _check_product(arch)
     given = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
     options = {
-        "config": config, "shape": shape, "case": case, "signature": signature, "constexprs": constexprs,
-        "values": values,
+        "config": config, "shape": shape, "case": case, "signature": signature, "constexpr": constexpr, "value": value,
     }  # fmt: skip
     wanted = TracedTargets(given, options, grid, tune, {"space": space, "budget": budget})
     wanted.check()

@@ -1,12 +1,13 @@
 """Kernels of targets in traces: what the model says of their launches, and what a search of their knobs finds."""
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError, KprofError, TargetError, near
+from kprof.options.kernels import AnalyzeOptions
+from kprof.options.searches import TuneOptions
 from kprof.targets.target import TargetKind, TargetLike, resolve
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.measured.launches import CompiledTarget, TargetLaunch
     from kprof_analyzers.profiles.timeline.launch_shapes import LaunchShapes
 
-_NUMBERS = re.compile(r"[\d, ]+")
 _SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION})
 
 
@@ -26,14 +26,14 @@ class TracedTargets:
     Attributes:
         targets: as :func:`kprof.analyze` takes them.
         options: how they are compiled: arguments of :func:`kprof.analyze`.
-        grid: workgroups of a function's launch: numbers, or expressions as :func:`kprof.tune` takes them.
+        grid: workgroups of a function's launch: as ``--grid``.
         tune: search the knobs of those that were launched.
         search: arguments of :func:`kprof.tune`: the space, seconds, and who is told.
     """
 
     targets: Sequence[TargetLike]
     options: Mapping[str, Any] = field(default_factory=dict)
-    grid: str | Sequence[int] = ""
+    grid: str | Sequence[int | str] = ""
     tune: bool = False
     search: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,31 +83,15 @@ class TracedTargets:
         from kprof_analyzers.profiles.measured.launches import CompiledTarget
 
         found = resolve(target)
-        options = dict(self.options)
-        if self.grid:
-            options["grid"] = self._numbers()
+        given = {name: value for name, value in self.options.items() if value}
         for each, tuned_as in _kernels(target):
             arch = "" if found.kind is TargetKind.CAPTURE else gpu
-            analysis = analyze(each, arch=arch, **options)
+            analysis = analyze(each, options=AnalyzeOptions(**given, arch=arch, grid=self.grid))
             for report, program in zip(analysis.kernels, analysis.programs, strict=True):
                 if program is None:
                     raise TargetError("a saved report has no kernel to be joined to a trace", path=found.text)
                 identity = subject_of(program.loaded, report, program.loaded.arch)
                 yield CompiledTarget(found.text, tuned_as, report, identity)
-
-    def _numbers(self) -> tuple[int, ...]:
-        """Workgroups of the launch as it is."""
-        from kprof.expressions import whole
-        from kprof.tuning.request import grid_of
-
-        known = {n: v for name in ("constexprs", "shape", "config") for n, v in (self.options.get(name) or {}).items()}
-        return tuple(whole(part, known) for part in grid_of(self._expressions()))
-
-    def _expressions(self) -> str:
-        """The grid as :func:`kprof.tune` takes it: axes with ``;`` between them, where numbers may have commas."""
-        if not isinstance(self.grid, str):
-            return ";".join(map(str, self.grid))
-        return self.grid.replace(",", ";") if _NUMBERS.fullmatch(self.grid) else self.grid
 
     def _tuned(
         self,
@@ -142,13 +126,13 @@ class TracedTargets:
         search = {name: value for name, value in self.search.items() if value is not None}
         if resolve(target).kind is TargetKind.CAPTURE:
             try:
-                return tune(target, values=self.options.get("values"), progress=progress, **search).document
+                asked = TuneOptions(value=self.options.get("value") or {}, **search)
+                return tune(target, options=asked, progress=progress).document
             except KprofError as error:
                 return error.message
-        names = ("shape", "signature", "constexprs", "values")
-        options = {name: self.options[name] for name in names if self.options.get(name)}
-        options |= {"case": self.options.get("case") or (), "grid": self._expressions(), "progress": progress}
-        return tune(target, arch=gpu, **options, **search).document
+        options = {name: value for name, value in self.options.items() if value and name != "config"}
+        asked = TuneOptions(**options, arch=gpu, grid=self.grid, **search)
+        return tune(target, options=asked, progress=progress).document
 
 
 def best_of(one: "TargetLaunch", report: "TuneReport", *, as_is: bool) -> "TargetLaunch":

@@ -115,9 +115,9 @@ def _not(file: "ConfigFile", stand: Stand | None, machine: "Architecture | None"
 
 
 def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, machine: "Architecture") -> "TargetJob":
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import plan
     from kprof.targets.library import load
-    from kprof.targets.options import TargetOptions
 
     knobs = stand.knobs(bucket)
     if knobs is None:
@@ -126,8 +126,8 @@ def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, mac
     shape: dict[str, Any] = {}
     if kernel.shapes and choice.signature is None:
         shape = {**stand.shape, **sizes_of(file, bucket, kernel.problem(machine.name, choice.case)), **choice.shape}
-    options = TargetOptions(
-        config=knobs, shape=shape, case=choice.case, signature=choice.signature, constexprs=choice.constexprs
+    options = CompileOptions(
+        config=knobs, shape=[shape], case=choice.case, signature=choice.signature, constexpr=choice.constexprs
     )
     return plan(stand.kernel, [machine], options)[0]
 

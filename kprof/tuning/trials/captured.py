@@ -20,7 +20,7 @@ def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.targets.recompile import recorded
 
     options = question["options"]
-    archs = [load_gpu(name)[0].name for name in options["archs"]]
+    archs = [load_gpu(name)[0].name for name in options["arch"]]
     found, lost = recorded(question["target"], archs, all_configs=options["all_configs"])
     for name, why in lost.items():
         yield {"kind": "unread", "name": name, "error": why}

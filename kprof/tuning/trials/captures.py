@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from kprof.diffing.comparing import Input
     from kprof.diffing.document import Explanation
     from kprof.diffing.limits import DiffLimits
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
 
 
 def explain_captures(
     targets: Sequence[str],
     sides: "Sequence[Input]",
-    options: "TargetOptions",
+    options: "CompileOptions",
     limits: "DiffLimits",
     *,
     budget: float,

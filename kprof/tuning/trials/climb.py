@@ -28,7 +28,7 @@ from kprof.tuning.work import Executor, Judge
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
 
 CLOSE = 1.01
 """Of configurations this near to the fastest, the one with the fewest changes is proposed."""
@@ -46,7 +46,7 @@ LOOKED_AT = 12
 def climb(
     kernel: "Kernel",
     machine: Architecture,
-    options: "TargetOptions",
+    options: "CompileOptions",
     start: Trial,
     *,
     product: Product,
@@ -83,8 +83,8 @@ def climb(
         product,
         (Problem("", problem),),
         config=options.config,
-        environment=options.environment,
-        values=options.values,
+        environment=options.env,
+        values=options.value,
     )
     changes = _changes(kernel, machine, problem, start.report.findings)
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
@@ -298,7 +298,7 @@ def with_report(subject: TuningSubject, trial: Trial, *, use_cache: bool = True)
 
 
 def reported(
-    kernel: "Kernel", machine: Architecture, options: "TargetOptions", problem: Mapping[str, Any], trials: Trials
+    kernel: "Kernel", machine: Architecture, options: "CompileOptions", problem: Mapping[str, Any], trials: Trials
 ) -> Iterator[Trial]:
     """Every trial with its report, best first, each analysed only when it is asked for.
 
@@ -311,8 +311,8 @@ def reported(
         None,
         (Problem("", problem),),
         config=options.config,
-        environment=options.environment,
-        values=options.values,
+        environment=options.env,
+        values=options.value,
     )
     seen = {repr(sorted(trial.config.items(), key=str)) for trial in trials.best}
     yield from trials.best

@@ -86,7 +86,7 @@ class Case:
 
     def worse(self, kernel: KernelReport) -> list[Change]:
         """What counts and is worse than on the old side."""
-        least = self.limits.fail_on.rank
+        least = self.limits.least
         found = compare(self.old, kernel, self.limits)
         return [change for change in found if change.effect == "worse" and change.severity.rank >= least]
 

@@ -1,8 +1,8 @@
 """Advice for a bare Triton function whose arguments, sizes and workgroups are given."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError, TargetError
@@ -12,31 +12,15 @@ from kprof.tuning.trials.trial import Trials
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
     from kprof.tuning.recorded.relaunch import Ready
     from kprof.tuning.subject import SignatureSubject
-
-
-@dataclass(frozen=True)
-class LaunchedFunction:
-    """How a function is launched.
-
-    Attributes:
-        signature: argument types, see :mod:`kprof.targets.signature`.
-        grid: workgroups as expressions of sizes and knobs, axes with ``;`` between them.
-        constexprs: compile-time arguments that stay as they are.
-    """
-
-    signature: str
-    grid: str = ""
-    constexprs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def advise_function(
     kernel: "Kernel",
     machine: Architecture,
-    options: "TargetOptions",
-    function: LaunchedFunction,
+    options: "CompileOptions",
     *,
     product: Product | None = None,
     budget: float = 60.0,
@@ -49,8 +33,7 @@ def advise_function(
     Args:
         kernel: the function.
         machine: architecture.
-        options: its sizes as the shape, its knobs as the configuration.
-        function: how it is launched.
+        options: its sizes as the shape, its knobs as the configuration; signature, grid and constexprs of its launch.
         product: the GPU; the architecture's first product when ``None``.
         budget: seconds after which no further compile is begun.
         progress: called with the number of finished compiles and a few words.
@@ -65,7 +48,7 @@ def advise_function(
     from kprof.tuning.trials.climb import Around, climb_around
 
     began = time.monotonic()
-    subject, start, ready = _subject(kernel, machine, options, function, product)
+    subject, start, ready = _subject(kernel, machine, options, product)
     (problem,) = subject.problems
     (job,) = subject.jobs(problem, start)
     (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
@@ -90,8 +73,7 @@ def advise_function(
 def _subject(
     kernel: "Kernel",
     machine: Architecture,
-    options: "TargetOptions",
-    function: LaunchedFunction,
+    options: "CompileOptions",
     product: Product | None,
 ) -> "tuple[SignatureSubject, dict[str, Any], Ready]":
     """The function with its launch, the configuration to start from, and what its source and autotuner allow."""
@@ -101,21 +83,20 @@ def _subject(
     from kprof.tuning.request import check_grid, check_sizes, grid_of
     from kprof.tuning.subject import SignatureSubject
 
-    own = [name for name in ("signature", "constexprs", "grid") if getattr(function, name)]
-    check(kind_of(kernel), kernel.name, [*given(options), *own])
+    check(kind_of(kernel), kernel.name, given(options))
     ready, start = _ready(kernel, options)
-    grid = grid_of(function.grid)
+    grid = grid_of(options.grid)
     product = product or next(iter(machine.products.values()), None)
-    problem = Problem("as given", dict(options.shape))
+    problem = Problem("as given", dict(options.sizes))
     subject = SignatureSubject(
-        kernel, machine, product, (problem,), function.signature, grid, function.constexprs, options.values, start
+        kernel, machine, product, (problem,), options.signature or "", grid, options.constexpr, options.value, start
     )
     check_sizes(subject, problem)
-    check_grid(subject, {*start, *options.shape, *function.constexprs})
+    check_grid(subject, {*start, *options.sizes, *options.constexpr})
     return subject, start, ready
 
 
-def _ready(kernel: "Kernel", options: "TargetOptions") -> "tuple[Ready, dict[str, Any]]":
+def _ready(kernel: "Kernel", options: "CompileOptions") -> "tuple[Ready, dict[str, Any]]":
     """What of the function may change, and where it starts."""
     from kprof.importing.functions import unwrap
     from kprof.recording.tile_arguments import tiles_of

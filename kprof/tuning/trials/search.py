@@ -23,7 +23,7 @@ from kprof.tuning.trials.trial import Trial, Trials
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.options import TargetOptions
+    from kprof.options.groups import CompileOptions
 
 Progress = Callable[[int, str], None]
 
@@ -35,7 +35,7 @@ _PATIENCE = 12
 def advise(
     kernel: "Kernel",
     machine: Architecture,
-    options: "TargetOptions",
+    options: "CompileOptions",
     *,
     product: Product | None = None,
     budget: float = 60.0,
@@ -68,7 +68,7 @@ def advise(
         )
     began = time.monotonic()
     (job,) = jobs_of(kernel, machine, options)
-    config = {**kernel.configure(machine.name, options.config, job.problem), **options.environment}
+    config = {**kernel.configure(machine.name, options.config, job.problem), **options.env}
     (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
     start = analysed({}, config, job, outcome)
     if start.report is None or start.measure is None:
@@ -91,7 +91,7 @@ def advise(
 def _by_resources(
     kernel: "Kernel",
     machine: Architecture,
-    options: "TargetOptions",
+    options: "CompileOptions",
     start: Trial,
     problem: Mapping[str, Any],
     *,
@@ -145,7 +145,7 @@ def _has_settled(start: Trial, found: Sequence[Trial]) -> bool:
 def compile_changes(
     kernel: "Kernel",
     machine: Architecture,
-    options: "TargetOptions",
+    options: "CompileOptions",
     config: Mapping[str, Any],
     changes: Collection[Mapping[str, Any]],
     *,
@@ -179,7 +179,7 @@ def compile_changes(
             changed = {**config, **change}
             knobs = {name: value for name, value in changed.items() if name not in switches}
             environment = {name: value for name, value in changed.items() if name in switches}
-            own = replace(options, config=knobs, environment={**options.environment, **environment}, all_configs=False)
+            own = replace(options, config=knobs, env={**options.env, **environment}, all_configs=False)
             try:
                 (job,) = jobs_of(kernel, machine, own)
             except KprofError:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from kprof.document import KernelReport
     from kprof.hardware.machine import Architecture, Product
     from kprof.kernel_spec import Kernel
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import TargetJob
-    from kprof.targets.options import TargetOptions
 
 Answer = dict[str, Any]
 
@@ -110,7 +110,7 @@ def _entry(job: "TargetJob", compiled: Any, product: "Product | None") -> "Kerne
 
 
 def _configs(
-    jobs: "list[TargetJob]", target: str, machines: "list[Architecture]", options: "TargetOptions"
+    jobs: "list[TargetJob]", target: str, machines: "list[Architecture]", options: "CompileOptions"
 ) -> list[dict[str, Any]]:
     """Return the knobs of each compile; all launches of a call have those of the call."""
     calls = iter(_configs_of_calls(target, machines, options))
@@ -121,16 +121,16 @@ def _configs(
     return found
 
 
-def _configs_of_calls(target: str, machines: "list[Architecture]", options: "TargetOptions") -> list[dict[str, Any]]:
+def _configs_of_calls(target: str, machines: "list[Architecture]", options: "CompileOptions") -> list[dict[str, Any]]:
     """Return the knobs of each call, in the order of :func:`kprof.targets.jobs.plan`."""
     from kprof.targets.library import load
 
     kernel = load(target)
     if not kernel.shapes or options.signature is not None:
-        return [{**options.constexprs, **options.config} for _ in machines]
+        return [{**options.constexpr, **options.config} for _ in machines]
     found: list[dict[str, Any]] = []
     for machine in machines:
-        problem = kernel.problem(machine.name, options.case, options.shape)
+        problem = kernel.problem(machine.name, options.case, options.sizes)
         overrides: list[Mapping[str, Any]] = [options.config]
         if options.all_configs:
             overrides = [{**config, **options.config} for config in kernel.configs] or overrides
@@ -152,7 +152,7 @@ def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
     kernel, machine, options = _subject(question)
     problem: Mapping[str, Any] = {}
     if kernel.shapes and options.signature is None:
-        problem = kernel.problem(machine.name, options.case, options.shape)
+        problem = kernel.problem(machine.name, options.case, options.sizes)
     found = neighbours(kernel, problem, question["config"], machine, question["rules"], version=installed().numbers)
     changes = [change for change in found if not set(change) & set(SWITCHES)]
     if kernel.legal is None:
@@ -176,7 +176,7 @@ def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
         yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
 
 
-def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, TargetOptions]":
+def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, CompileOptions]":
     from kprof.hardware.machine import load_gpu
     from kprof.targets.target import kernel_of
 
@@ -184,17 +184,17 @@ def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, Target
     return kernel_of(question["target"], machine.name), machine, _options(question)
 
 
-def _options(question: Mapping[str, Any]) -> "TargetOptions":
-    from kprof.targets.options import TargetOptions
+def _options(question: Mapping[str, Any]) -> "CompileOptions":
+    from kprof.options.groups import CompileOptions
 
-    return TargetOptions(**question["options"])
+    return CompileOptions(**question["options"])
 
 
 def _machines(question: Mapping[str, Any]) -> "list[tuple[Architecture, Product | None]]":
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
 
-    return [load_gpu(name) for name in question["options"]["archs"] or [DEFAULT_GPU]]
+    return [load_gpu(name) for name in question["options"]["arch"] or [DEFAULT_GPU]]
 
 
 _QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Answer]]] = {

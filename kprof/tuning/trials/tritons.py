@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport
 from kprof.errors import KprofError
+from kprof.options.groups import CompileOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kprof.diffing.comparing import Input
     from kprof.diffing.document import Explanation
     from kprof.diffing.limits import DiffLimits
-    from kprof.targets.options import TargetOptions
 
 _MODULE = "kprof.tuning.trials.serve"
 _EXPLAINED = 4
@@ -39,7 +39,7 @@ class Tritons:
     """
 
     target: str
-    options: "TargetOptions"
+    options: CompileOptions
     versions: Sequence[str]
     tell: Callable[[str], None]
     wait: Callable[[str], None]
@@ -138,7 +138,7 @@ class Tritons:
 
     def _asked(self, **changes: Any) -> dict[str, Any]:
         """Options as the other process reads them."""
-        return asdict(replace(self.options, **changes))
+        return asdict(replace(self.options.part(CompileOptions), **changes))
 
     def explanations(self, sides: "Sequence[Input]", limits: "DiffLimits", seconds: float) -> "dict[int, Explanation]":
         """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
@@ -200,7 +200,7 @@ class _OneKernel:
     config: Mapping[str, Any]
 
     def _question(self, ask: str, **more: Any) -> dict[str, Any]:
-        options = self.owner._asked(archs=(), all_configs=False)  # noqa: SLF001  # of one piece with its owner
+        options = self.owner._asked(arch=(), all_configs=False)  # noqa: SLF001  # of one piece with its owner
         return {
             "ask": ask,
             "target": self.target,

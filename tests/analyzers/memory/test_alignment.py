@@ -6,7 +6,7 @@ import pytest
 
 from kprof.inputs import mlir
 from kprof.inputs.amdgcn import InstructionClass
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.memory.alignment import known_alignment, mask_is_constant
 from kprof_analyzers.memory.dataflow import global_loads
@@ -34,10 +34,10 @@ def test_as_triton_decides(wide, shift, mask, divisible):
     """Its own analysis decides the width of the loads; alignment and mask explain that width."""
     pytest.importorskip("triton")
     constexprs = {"BLOCK": 2048, "WIDE": wide, "SHIFT": shift, "MASK": mask}
-    options = TargetOptions(
-        archs=("gfx942",),
+    options = CompileOptions(
+        arch=("gfx942",),
         signature=f"*fp16:16,*fp32:16,{divisible}",
-        constexprs=constexprs,
+        constexpr=constexprs,
         config={"num_warps": 4},
     )
     (kernel,) = load(f"{FILE}::rows", options)

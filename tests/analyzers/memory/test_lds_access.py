@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from kprof.inputs.amdgcn import InstructionClass
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.memory.lds_access import lds_accesses
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.triton
 @pytest.mark.parametrize("arch", ["gfx942", "gfx950"])
 def test_widths_and_numbers_are_those_of_the_assembly(kernel, arch):
     """Reads and writes by bytes at an address: the same number from the layouts and from the assembly."""
-    (loaded,) = load(kernel, TargetOptions(archs=(arch,)))
+    (loaded,) = load(kernel, CompileOptions(arch=(arch,)))
     expected: Counter[tuple[bool, int]] = Counter()
     for access in lds_accesses(loaded.ttgir, loaded.arch):
         expected[access.write, access.width] += access.instructions

@@ -8,35 +8,35 @@ import pytest
 
 from kprof.analysis import ModelChange
 from kprof.findings import Finding, Gain, Severity, by_cost
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.model.gains import costs_of, without
 from kprof_analyzers.model.kernel import build, predict_model
 from kprof_analyzers.pipeline import analyze, facts_of
 
 FILE = Path(__file__).parents[2] / "rules" / "ab_kernels" / "elementwise.py"
-SWIGLU = TargetOptions(
-    archs=("MI300X",),
+SWIGLU = CompileOptions(
+    arch=("MI300X",),
     signature="*fp16:16,*fp16:16,8192",
-    constexprs={"BLOCK": 1024, "FORM": "interleaved"},
+    constexpr={"BLOCK": 1024, "FORM": "interleaved"},
     config={"num_warps": 4},
     grid=(4096, 8, 1),
 )
-SCALED = TargetOptions(
-    archs=("MI300X",),
+SCALED = CompileOptions(
+    arch=("MI300X",),
     signature="*fp16:16,*fp16:16,fp32,32",
-    constexprs={"BLOCK": 32},
+    constexpr={"BLOCK": 32},
     config={"num_warps": 4},
     grid=(262144, 1, 1),
 )
-SHORT = TargetOptions(
-    archs=("MI300X",),
+SHORT = CompileOptions(
+    arch=("MI300X",),
     signature="*fp16:16,*fp16:16,64,64",
-    constexprs={"BLOCK": 1024},
+    constexpr={"BLOCK": 1024},
     config={"num_warps": 4},
     grid=(65536, 1, 1),
 )
-NORM = TargetOptions(archs=("MI300X",), shape={"M": 2048, "N": 16380})
+NORM = CompileOptions(arch=("MI300X",), shape={"M": 2048, "N": 16380})
 
 
 @cache

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import analyze
 
@@ -30,7 +30,7 @@ BY_ROW = {
 def predicted(m, n, k, group):
     """Microseconds of the bundled kernel."""
     shape = {"M": m, "N": n, "K": k}
-    (kernel,) = load("gemm", TargetOptions(archs=("MI300X",), shape=shape, config={**TILE, "GROUP_M": group}))
+    (kernel,) = load("gemm", CompileOptions(arch=("MI300X",), shape=shape, config={**TILE, "GROUP_M": group}))
     return analyze(kernel, model=True).model.time_us
 
 

@@ -4,7 +4,7 @@ from math import ceil
 
 import pytest
 
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.model import predict
 from kprof_analyzers.pipeline import facts_of
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.triton
 
 def facts(kernel, shape):
     """A bundled kernel, compiled for the MI300X."""
-    (loaded,) = load(kernel, TargetOptions(archs=("MI300X",), shape=shape))
+    (loaded,) = load(kernel, CompileOptions(arch=("MI300X",), shape=shape))
     return facts_of(loaded)[0]
 
 

@@ -72,12 +72,12 @@ def test_peak_is_what_the_compiler_allocated(arch):
     """Never above the compiler's count, and close to it: its allocator wastes little."""
     from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load as load_architecture
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load
-    from kprof.targets.options import TargetOptions
 
     machine = load_architecture(arch)
-    jobs = [job for name in ("softmax", "gemm", "rmsnorm") for job in jobs_of(load(name), machine, TargetOptions())]
+    jobs = [job for name in ("softmax", "gemm", "rmsnorm") for job in jobs_of(load(name), machine, CompileOptions())]
     for outcome in compile_many([job.request for job in jobs], jobs=1):
         code = amdgcn.parse(outcome.result().amdgcn).kernels[0]
         live = Liveness(code)

@@ -45,9 +45,9 @@ def test_what_is_set_is_the_value():
 def test_a_function_has_what_its_autotuner_lists(tmp_path):
     """Its constexprs are set as such; the compiler's options beside them."""
     (tmp_path / "mine.py").write_text(FUNCTION)
-    sheet = knob_values(f"{tmp_path / 'mine.py'}::tuned", "MI300X", constexprs={"BLOCK": 256})
+    sheet = knob_values(f"{tmp_path / 'mine.py'}::tuned", "MI300X", constexpr={"BLOCK": 256})
     found = {knob.name: knob for knob in sheet.knobs}
-    assert (found["BLOCK"].value, found["BLOCK"].option) == (256, "constexprs")
+    assert (found["BLOCK"].value, found["BLOCK"].option) == (256, "constexpr")
     assert {128, 256, 512} <= set(found["BLOCK"].values)
     assert (found["MASKED"].value, found["MASKED"].values) == (True, [True, False])
     assert found["num_warps"].option == "config"

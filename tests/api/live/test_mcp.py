@@ -12,6 +12,7 @@ import pytest
 import kprof
 from kprof.api.live import serving
 from kprof.errors import KprofError
+from kprof.options.tools import AgentOptions
 
 mcp = pytest.importorskip("mcp", reason="the MCP SDK is not installed")
 from mcp import ClientSession, StdioServerParameters  # noqa: E402
@@ -40,7 +41,7 @@ def test_without_the_sdk(monkeypatch):
     monkeypatch.delitem(sys.modules, "kprof.api.live.mcp_server", raising=False)
     monkeypatch.delattr("kprof.api.live.mcp_server", raising=False)
     with pytest.raises(KprofError, match="the MCP SDK is not installed") as missing:
-        serving.serve()
+        serving.serve(AgentOptions())
     assert missing.value.hint == "pip install 'kprof[mcp]'"
 
 

@@ -93,7 +93,7 @@ def test_tools_that_search_and_record(tmp_path):
     held = {"num_stages": 2, "waves_per_eu": 0, "TILES": 1}
     asked = {
         "advise": {**kernel, "budget": 120},
-        "rank": {**kernel, "config": held, "budget": 120, "top": 3},
+        "rank": {**kernel, "config": held, "budget": 120, "short_list": 3},
         "capture": {"program": [sys.executable, "program.py"], "output": "recorded", "arch": "MI300X"},
     }
 
@@ -110,7 +110,7 @@ def test_tools_that_search_and_record(tmp_path):
     assert told["advise"]["summary"] == found.summary
     assert [one["config"] for one in told["advise"]["suggestions"]] == [dict(trial.config) for trial in found.best]
 
-    tuned = kprof.tune("memory_write", case="mib64", config=held, budget=120, top=3, jobs=1)
+    tuned = kprof.tune("memory_write", case="mib64", config=held, budget=120, short_list=3, jobs=1)
     assert told["rank"]["ended"] == tuned.document.search.ended == "complete"
     ranking = tuned.problems[0].ranking
     assert [one["config"] for one in told["rank"]["configs"]] == [one.config for one in ranking]

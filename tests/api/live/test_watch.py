@@ -18,6 +18,7 @@ from kprof.api.live import watch as watching
 from kprof.api.live.watch import Update, watch
 from kprof.errors import TargetError
 from kprof.importing.dependencies import stamps
+from kprof.options.kernels import WatchOptions
 
 ASSEMBLY = (Path(__file__).parents[2] / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn").read_text()
 SPILLED = ASSEMBLY.replace("; ScratchSize: 0", "; ScratchSize: 64").replace(
@@ -30,7 +31,7 @@ PLENTY = 30.0
 def updates(tmp_path: Path) -> Iterator[Any]:
     path = tmp_path / "k.s"
     path.write_text(ASSEMBLY)
-    yield path, (found := watch(str(path), poll=0.02))
+    yield path, (found := watch(str(path), WatchOptions(), poll=0.02))
     found.close()
 
 
@@ -126,7 +127,7 @@ def test_a_save_in_steps_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_what_has_no_file_cannot_be_watched() -> None:
     with pytest.raises(TargetError, match="no kernel 'matmull'"):
-        next(watch("matmull"))
+        next(watch("matmull", WatchOptions()))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -6,7 +6,7 @@ import pytest
 
 from kprof.inputs import amdgcn
 from kprof.inputs.amdgcn import InstructionClass, MemorySpace
-from kprof.targets.options import TargetOptions
+from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 
 CODE = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
@@ -91,7 +91,7 @@ def test_scratch_accesses_are_so_in_every_respect():
 @pytest.mark.triton
 def test_the_entry_tells_the_same_as_the_comments():
     """All of the spill traffic of a real kernel, and nothing else, with the comments and without them."""
-    options = TargetOptions(archs=("gfx90a",), config={"waves_per_eu": 4})
+    options = CompileOptions(arch=("gfx90a",), config={"waves_per_eu": 4})
     (kernel,) = load("flash_attention", options)
     text = kernel.stages["amdgcn"]
     text = text if isinstance(text, str) else text.decode()

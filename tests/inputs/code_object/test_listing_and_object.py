@@ -9,8 +9,8 @@ from kprof.errors import KprofError
 from kprof.hardware.machine import architectures, load
 from kprof.inputs import amdgcn, code_object
 from kprof.inputs.code_object import llvm_library
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import plan
-from kprof.targets.options import TargetOptions
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 PAIRS = sorted(f for f in ARTIFACTS.glob("gfx*/*.hsaco") if f.with_suffix(".amdgcn").exists())
@@ -71,7 +71,7 @@ def test_artefacts(file):
 
 def compiled(target, arch, **options):
     """The object and the text of a compile, or a skip where this Triton does not know the architecture."""
-    (job,) = plan(target, [load(arch)], TargetOptions(**options))
+    (job,) = plan(target, [load(arch)], CompileOptions(**options))
     try:
         made = compile_kernel(job.request)
     except KprofError as error:

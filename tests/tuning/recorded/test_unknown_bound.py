@@ -63,7 +63,7 @@ def test_the_order_is_that_of_a_long_extent(rows: Path) -> None:
     A longer one than the stride makes rows overlap, and the caches serve them.
     """
     by_cycles = kprof.advise(f"{rows}::sums", budget=40, jobs=2).trials
-    by_time = kprof.advise(f"{rows}::sums", budget=40, jobs=2, values={"length": 4096}).trials
+    by_time = kprof.advise(f"{rows}::sums", budget=40, jobs=2, value={"length": 4096}).trials
     assert by_cycles is not None
     assert by_time is not None
     assert by_time.ranked_by == "time"

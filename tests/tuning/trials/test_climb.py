@@ -69,13 +69,13 @@ def test_reduction_of_split_products_counts() -> None:
     """A configuration that splits K launches its reduction too, and its time is part of the answer."""
     pytest.importorskip("triton")
     from kprof.hardware.machine import load
+    from kprof.options.groups import CompileOptions
     from kprof.targets.library import load as load_kernel
-    from kprof.targets.options import TargetOptions
     from kprof.tuning.trials import advise
 
     shape = {"M": 64, "N": 256, "K": 8192}
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "SPLIT_K": 8}
-    trials = advise(load_kernel("gemm"), load("gfx942"), TargetOptions(shape=shape, config=config, jobs=2), budget=60)
+    trials = advise(load_kernel("gemm"), load("gfx942"), CompileOptions(shape=shape, config=config, jobs=2), budget=60)
     parts = trials.start.parts
     assert parts
     assert 0 < sum(parts.values()) < trials.start.time_us

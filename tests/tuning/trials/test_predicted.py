@@ -56,12 +56,12 @@ def compiled_copy(**config: Any) -> tuple[Any, dict[str, Any]]:
     """A copy kernel and a launch of it."""
     from kprof.compiler.compile import compile_kernel
     from kprof.hardware.machine import load
+    from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load as load_kernel
-    from kprof.targets.options import TargetOptions
     from kprof.tuning.trials.predicted import version
 
-    (job,) = jobs_of(load_kernel("memory_copy"), load("gfx942"), TargetOptions(config=config))
+    (job,) = jobs_of(load_kernel("memory_copy"), load("gfx942"), CompileOptions(config=config))
     launch = {"name": job.name, "arch": "MI300X", "grid": list(job.grid or ()), "arguments": dict(job.arguments),
               "problem": dict(job.problem), "version": version(), "flops": None}  # fmt: skip
     return compile_kernel(job.request), launch

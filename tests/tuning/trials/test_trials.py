@@ -10,8 +10,8 @@ from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import load
 from kprof.kernel_spec import Kernel
+from kprof.options.groups import CompileOptions
 from kprof.targets.library import load as load_kernel
-from kprof.targets.options import TargetOptions
 from kprof.tuning.trials import Trial, Trials, advise, advised, measure
 from kprof.tuning.trials.changes import SWITCHES, neighbours
 from kprof.tuning.trials.measure import Measure
@@ -241,7 +241,7 @@ def test_tiles_with_short_names_are_changed_together():
 @pytest.mark.triton
 def test_attention_with_a_head_of_256_gets_rid_of_its_spills():
     """The published case: 128x64 spills; what is proposed does not, and nothing that was compiled is faster."""
-    options = TargetOptions(
+    options = CompileOptions(
         case="d256_s4096", config={"BLOCK_M": 128, "BLOCK_N": 64, "waves_per_eu": 2, "num_warps": 4}, jobs=2
     )
     trials = advise(load_kernel("flash_attention"), MI300X, options, budget=45)
@@ -262,7 +262,7 @@ def test_attention_with_a_head_of_256_gets_rid_of_its_spills():
 def test_a_loop_is_no_advice_for_a_softmax_in_one_pass():
     """Its instructions are fewer, but it reads everything twice, and is predicted to take longer."""
     pytest.importorskip("triton")
-    trials = advise(load_kernel("softmax"), MI300X, TargetOptions(jobs=2), budget=20)
+    trials = advise(load_kernel("softmax"), MI300X, CompileOptions(jobs=2), budget=20)
     assert trials.ranked_by == "time"
     looped = [trial for trial in trials.all if trial.config["BLOCK"] < trials.start.config["BLOCK"]]
     assert looped

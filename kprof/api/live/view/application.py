@@ -145,8 +145,8 @@ class ViewServer:
         return result(await self._questions.ask("advise", given, asked.triton))
 
     async def _occupancy(self, asked: AskedOccupancy) -> Any:
-        given = {"arch": asked.gpu, "vgpr": asked.vgpr, "agpr": asked.agpr, "lds": asked.lds}
-        more = {"num_warps": asked.num_warps, "curve": asked.over}
+        given = {"arch": asked.arch, "vgpr": asked.vgpr, "agpr": asked.agpr, "lds": asked.lds}
+        more = {"num_warps": asked.num_warps, "curve": asked.curve}
         return result(await self._questions.ask("occupancy", {**given, **more}))
 
     async def _compare(self, asked: AskedPair) -> Any:

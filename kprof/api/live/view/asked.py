@@ -7,6 +7,7 @@ import msgspec
 
 from kprof.api.live.listings import STAGES
 from kprof.errors import KprofError
+from kprof.options.groups import SearchOptions
 
 MOST_BYTES = 64 * 1024
 """Of a request; those of the page have some hundred."""
@@ -23,25 +24,25 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     Attributes:
         target: position among the targets that the server was started with: no path is ever taken from a request.
-        gpu: product or architecture; as the server was started when empty.
+        arch: product or architecture; as the server was started when empty.
         case: one of the kernel's named shapes; as the server was started when ``None``.
-        config, constexprs, shape: on top of what the server was started with.
+        config, constexpr, shape: on top of what the server was started with.
         kernel: position among the target's kernels, for a listing.
         stage: of a listing.
         triton: release that compiles; the installed one when empty.
-        seconds: after which a search for better knobs begins no compile.
+        budget: seconds after which a search for better knobs begins no compile.
     """
 
     target: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
-    gpu: Gpu = ""
+    arch: Gpu = ""
     case: Name | None = None
     config: Values = {}
-    constexprs: Values = {}
+    constexpr: Values = {}
     shape: Values = {}
     kernel: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     stage: str = ""
     triton: Release = ""
-    seconds: Annotated[float, msgspec.Meta(ge=1, le=600)] = 30.0
+    budget: Annotated[float, msgspec.Meta(ge=1, le=600)] = SearchOptions().budget
 
 
 class AskedLanding(Asked, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -64,15 +65,15 @@ class AskedPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class AskedOccupancy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a kernel would take: registers of a lane, bytes of LDS and wavefronts of a workgroup.
 
-    ``over`` is the one that the curve is drawn over.
+    ``curve`` is the one that it is drawn over.
     """
 
-    gpu: Gpu
+    arch: Gpu
     vgpr: Annotated[int, msgspec.Meta(ge=1, le=4096)]
     agpr: Annotated[int, msgspec.Meta(ge=0, le=4096)]
     lds: Annotated[int, msgspec.Meta(ge=0, le=1 << 24)]
     num_warps: Annotated[int, msgspec.Meta(ge=1, le=128)]
-    over: Literal["vgpr", "lds", "num-warps"]
+    curve: Literal["vgpr", "lds", "num-warps"]
 
 
 Kind = TypeVar("Kind", Asked, AskedLanding, AskedPair, AskedOccupancy)
@@ -109,11 +110,11 @@ def arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, Any]) -> 
         raise KprofError(f"there is no target {asked.target + 1}, there are {len(targets)}")
     found = {name: value for name, value in base.items() if name not in MEASURED}
     found["target"] = targets[asked.target]
-    if asked.gpu:
-        found["arch"] = asked.gpu
+    if asked.arch:
+        found["arch"] = asked.arch
     if asked.case is not None:
         found["case"] = asked.case
-    for name in ("config", "constexprs", "shape"):
+    for name in ("config", "constexpr", "shape"):
         found[name] = {**(base.get(name) or {}), **getattr(asked, name)}
     # What is not set is not sent: some targets take none of these options.
     return {name: value for name, value in found.items() if value not in (None, "", {}, [])}
@@ -196,9 +197,9 @@ def advice_arguments(asked: Asked, targets: Sequence[str], base: Mapping[str, An
         KprofError: there is no such target, or it is launched as the command line says and has no cases.
     """
     given = arguments(asked, targets, base)
-    if stays := [name for name in ("signature", "constexprs", "grid") if name in given]:
+    if stays := [name for name in ("signature", "constexpr", "grid") if name in given]:
         raise KprofError(
             f"better knobs are looked for where a kernel says how it is launched, and not by {', '.join(stays)}",
             hint="kprof advise FILE.py::FUNCTION takes the grid as a formula of the knobs.",
         )
-    return {**given, "budget": asked.seconds, "run": False}
+    return {**given, "budget": asked.budget, "run": False}

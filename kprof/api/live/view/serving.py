@@ -2,10 +2,12 @@
 
 import secrets
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
+from kprof.options.groups import CompileOptions, ThreadTraceOptions
+from kprof.options.kernels import ViewOptions
 
 if TYPE_CHECKING:
     from kprof.api.live.view.application import ViewServer
@@ -16,21 +18,15 @@ _LOOPBACK = "127.0.0.1"
 
 def serve(
     targets: Sequence[str],
-    options: Mapping[str, Any],
+    options: ViewOptions,
     *,
-    port: int = 0,
-    jobs: int = 0,
-    timeout: float = 120.0,
     tell: Callable[[str], None] = print,
 ) -> None:
     """Serve the page of some targets until Ctrl-C.
 
     Args:
         targets: as :func:`kprof.analyze` takes them.
-        options: of :func:`kprof.analyze`, for all of them.
-        port: of the loopback, 0 for a free one.
-        jobs: questions answered at a time, 0 for one a core.
-        timeout: seconds that a question may take.
+        options: how they are compiled, and how they are served.
         tell: given the address once the server listens.
 
     Raises:
@@ -52,17 +48,17 @@ def serve(
 
     for target in targets:
         _check(target)
-    options = _of_measured_gpu(options)
+    base = _base(options)
     compiling = any(resolve(target).kind is TargetKind.SOURCE for target in targets)
 
     def begin(version: str) -> Session:
-        return Session(jobs=jobs, timeout=timeout, triton=version or "installed", warm=compiling)
+        return Session(jobs=options.jobs, timeout=options.timeout, triton=version or "installed", warm=compiling)
 
-    with _listening(port) as listening, TritonSessions(begin) as tritons:
+    with _listening(options.port) as listening, TritonSessions(begin) as tritons:
         if compiling:
             # Its processes import what they need while the browser starts.
             tritons.session("")
-        server = ViewServer(tritons, Served(list(targets), options))
+        server = ViewServer(tritons, Served(list(targets), base))
         _run(server, listening, tell)
 
 
@@ -81,19 +77,22 @@ def _check(target: str) -> None:
         load(found.text)
 
 
-def _of_measured_gpu(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same options for the GPU that was measured, where none is named.
+def _base(options: ViewOptions) -> dict[str, Any]:
+    """Arguments of every question: for the GPU that was measured, where none is named.
 
     Raises:
         KprofError: measurements cannot be read, or are of another GPU.
     """
     from kprof.api.measurements import joining
-    from kprof.api.options import names
 
-    counters, trace, archs = (options.get(name) or () for name in ("counters", "trace", "arch"))
-    found = joining(counters, trace, options.get("thread_trace"), names(archs))
-    gpu = found.measurement.name if found is not None else None
-    return {**options, "arch": gpu} if gpu and not options.get("arch") else options
+    given = {**options.part(CompileOptions).given(), **options.part(ThreadTraceOptions).given()}
+    given.pop("jobs", None)
+    found = joining(options, options.arch)
+    measured = found.measurement.name if found is not None else None
+    # Questions are JSON; the page's own sizes and GPU come on top.
+    own = {"arch": ",".join(options.arch) or measured or "", "shape": options.sizes}
+    given |= {name: value for name, value in own.items() if value}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
 def _listening(port: int) -> socket.socket:

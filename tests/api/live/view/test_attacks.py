@@ -80,7 +80,7 @@ def test_a_request_cannot_name_a_target(assembly):
         assert answer["message"]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"gpu": "../x y"}', b"[" * 50_000, b"\xff\xfe"])
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"arch": "../x y"}', b"[" * 50_000, b"\xff\xfe"])
 def test_what_is_no_question_is_refused(assembly, body):
     status, _, answer = assembly.send("POST", "/api/report", body, {"X-Kprof-Token": assembly.token})
     assert status == 422
@@ -100,7 +100,7 @@ def test_two_hundred_requests_at_once(assembly):
 
     def ask(number: int) -> None:
         # Different questions, so that all but the first are work.
-        seen.append(assembly.ask("/api/report", target=0, gpu="gfx942" if number % 2 else "MI300X")[0])
+        seen.append(assembly.ask("/api/report", target=0, arch="gfx942" if number % 2 else "MI300X")[0])
 
     threads = [threading.Thread(target=ask, args=[number]) for number in range(200)]
     for thread in threads:

@@ -284,7 +284,7 @@ def test_better_knobs_are_a_click_away(attention, opened):
     page = opened(attention)
 
     def briefly(route: Any) -> None:
-        route.continue_(post_data=json.dumps({**route.request.post_data_json, "seconds": 2}))
+        route.continue_(post_data=json.dumps({**route.request.post_data_json, "budget": 2}))
 
     page.route("**/api/advise", briefly)
     page.select_option("#knob-num_warps", label="8")

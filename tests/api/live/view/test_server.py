@@ -13,6 +13,7 @@ import pytest
 import kprof
 from kprof.api.live.view import serving
 from kprof.errors import KprofError
+from kprof.options.kernels import ViewOptions
 from tests.api.live.view.conftest import ASSEMBLY
 
 
@@ -20,7 +21,7 @@ def test_without_the_server(monkeypatch):
     """One sentence that says what to install."""
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(KprofError, match="the page's server is not installed") as missing:
-        serving.serve(["gemm"], {})
+        serving.serve(["gemm"], ViewOptions())
     assert missing.value.hint == "pip install 'kprof[view]'"
 
 
@@ -35,7 +36,7 @@ def test_a_target_that_does_not_exist_is_told_at_once(tmp_path):
 
 def test_the_report_is_the_one_of_the_command_line(assembly):
     """The same document as ``kprof analyze kernel --json``."""
-    status, document = assembly.ask("/api/report", target=0, gpu="MI300X")
+    status, document = assembly.ask("/api/report", target=0, arch="MI300X")
     assert status == 200
     direct = json.loads(kprof.analyze(assembly.folder / "k.amdgcn", arch="MI300X").to_json())
     assert document["kernels"][0]["resources"] == direct["kernels"][0]["resources"]
@@ -65,16 +66,18 @@ def test_the_instructions_are_listed_with_their_lines(assembly):
 
 
 def test_occupancy_is_the_one_of_the_command_line(assembly):
-    status, found = assembly.ask("/api/occupancy", gpu="MI300X", vgpr=168, agpr=0, lds=32768, num_warps=4, over="lds")
+    status, found = assembly.ask("/api/occupancy", arch="MI300X", vgpr=168, agpr=0, lds=32768, num_warps=4, curve="lds")
     assert status == 200
     direct = kprof.occupancy(arch="MI300X", vgpr=168, lds=32768, num_warps=4, curve="lds")
     assert found["kernels"] == json.loads(direct.to_json())["kernels"]
-    assert assembly.ask("/api/occupancy", gpu="MI300X", vgpr=0, agpr=0, lds=0, num_warps=4, over="lds")[0] == 422
+    assert assembly.ask("/api/occupancy", arch="MI300X", vgpr=0, agpr=0, lds=0, num_warps=4, curve="lds")[0] == 422
 
 
 def test_two_gpus_are_compared(assembly):
     """What ``kprof.diff`` says of the two; two targets are none of it."""
-    status, found = assembly.ask("/api/compare", old={"target": 0, "gpu": "MI300X"}, new={"target": 0, "gpu": "MI308X"})
+    status, found = assembly.ask(
+        "/api/compare", old={"target": 0, "arch": "MI300X"}, new={"target": 0, "arch": "MI308X"}
+    )
     assert status == 200
     sides = [kprof.analyze(assembly.folder / "k.amdgcn", arch=gpu) for gpu in ("MI300X", "MI308X")]
     assert found["summary"] == kprof.diff(*sides).summary
@@ -84,9 +87,9 @@ def test_two_gpus_are_compared(assembly):
 
 
 def test_better_knobs_need_a_kernel_that_says_how_it_is_launched(assembly):
-    status, refused = assembly.ask("/api/advise", target=0, constexprs={"BLOCK": 1})
+    status, refused = assembly.ask("/api/advise", target=0, constexpr={"BLOCK": 1})
     assert status == 422
-    assert "not by constexprs" in refused["message"]
+    assert "not by constexpr" in refused["message"]
 
 
 def test_unknown_stages_are_refused(assembly):
@@ -102,9 +105,9 @@ def test_news_are_streamed(assembly):
     stream = connection.getresponse()
     assert stream.status == 200
     assert stream.readline() == b": listening\n"
-    assembly.ask("/api/report", target=0, gpu="MI325X")
+    assembly.ask("/api/report", target=0, arch="MI325X")
     kind, news = _next(stream)
-    assert (kind, news["asked"]["gpu"]) == ("result", "MI325X")
+    assert (kind, news["asked"]["arch"]) == ("result", "MI325X")
     assert news["kernels"][0]["vgprs"] > 0
     path = assembly.folder / "k.amdgcn"
     time.sleep(0.3)
@@ -112,7 +115,7 @@ def test_news_are_streamed(assembly):
     assert _next(stream) == ("changed", {"target": 0, "saves": 1})
     connection.close()
     _, _, body = assembly.send("GET", "/api/session", headers={"X-Kprof-Token": assembly.token})
-    assert any(one["asked"].get("gpu") == "MI325X" for one in json.loads(body)["results"])
+    assert any(one["asked"].get("arch") == "MI325X" for one in json.loads(body)["results"])
 
 
 def _next(stream):
@@ -155,7 +158,7 @@ def _running(pid: int) -> bool:
 def test_the_page_says_what_the_terminal_says(view, assembly, tmp_path):
     """Loops by their lines, no labels and no names of instructions; the verdict is a sentence about the kernel."""
     shutil.copy(ASSEMBLY.with_name("matmul.triton-3.9.0.amdgcn"), tmp_path / "k.amdgcn")
-    _, document = view("k.amdgcn", folder=tmp_path).ask("/api/report", target=0, gpu="MI300X")
+    _, document = view("k.amdgcn", folder=tmp_path).ask("/api/report", target=0, arch="MI300X")
     (kernel,), (words,) = document["kernels"], document["words"]
     assert len(words["findings"]) == len(kernel["findings"]) > 0
     said = " ".join((words["verdict"], *words["findings"]))

@@ -26,7 +26,7 @@ export async function find(question, sheet, open) {
   byId("better-words").textContent = `compiling other knobs, ${SECONDS} s at most …`;
   const { kernel: _, ...asked } = question;
   try {
-    const found = await ask("advise", { ...asked, seconds: SECONDS }, mine.signal);
+    const found = await ask("advise", { ...asked, budget: SECONDS }, mine.signal);
     if (running !== mine) return;
     forget();
     byId("better-words").textContent = `${found.summary} (${found.tried} compiled, ${found.left} left)`;

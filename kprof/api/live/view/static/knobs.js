@@ -45,9 +45,9 @@ export function command(target, question, options) {
   // Another Triton than the installed one is a comparison with it.
   const words = question.triton ? ["kprof", "diff", target, "--triton", "installed", "--triton", question.triton] : ["kprof", "analyze", "kernel", target];
   const add = (flag, value) => value && words.push(flag, value);
-  add("--arch", question.gpu || options.arch);
+  add("--arch", question.arch || options.arch);
   add("--case", question.case || options.case);
-  for (const [name, flag] of [["config", "--config"], ["shape", "--shape"], ["constexprs", "--constexpr"], ["env", "--env"]]) {
+  for (const [name, flag] of [["config", "--config"], ["shape", "--shape"], ["constexpr", "--constexpr"], ["env", "--env"]]) {
     add(flag, set({ ...(options[name] || {}), ...(question[name] || {}) }));
   }
   add("--signature", options.signature);

@@ -19,7 +19,7 @@ export function begin(kernel, gpu) {
   const all = [vgpr, lds, num_warps].every(Number.isInteger);
   byId("what-if").hidden = !all;
   if (!all) return;
-  now = { gpu, vgpr: Math.max(1, vgpr), agpr: agpr || 0, lds, num_warps };
+  now = { arch: gpu, vgpr: Math.max(1, vgpr), agpr: agpr || 0, lds, num_warps };
   const most = { lds: limit || 65536 };
   byId("sliders").replaceChildren(...KNOBS.map((knob) => slider(knob, most)));
   draw();
@@ -42,7 +42,7 @@ async function draw() {
   turn += 1;
   const mine = turn;
   try {
-    const [vgpr, lds] = await Promise.all(["vgpr", "lds"].map((over) => ask("occupancy", { ...now, over })));
+    const [vgpr, lds] = await Promise.all(["vgpr", "lds"].map((over) => ask("occupancy", { ...now, curve: over })));
     if (mine !== turn) return;
     const { occupancy, launch_problems: problems } = vgpr.kernels[0];
     const limit = occupancy.limiter.replaceAll("_", " ");

@@ -18,16 +18,16 @@ const MORE_IS_BETTER = new Set(["Waves"]);
 const sorted = (values) => Object.fromEntries(Object.entries(values || {}).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** A question, or what the server says that was asked, in the one form that all have that mean the same. */
-export function plain({ target = 0, gpu = "", case: chosen = null, triton = "", config, constexprs, shape, kernel = 0 }) {
-  return { target, gpu, case: chosen, triton, config: sorted(config), constexprs: sorted(constexprs), shape: sorted(shape), kernel };
+export function plain({ target = 0, arch = "", case: chosen = null, triton = "", config, constexpr, shape, kernel = 0 }) {
+  return { target, arch, case: chosen, triton, config: sorted(config), constexpr: sorted(constexpr), shape: sorted(shape), kernel };
 }
 
 /** Whether two questions in their plain form are of the same kernel, problem and GPU: only knobs may differ. */
-const sameProblem = (a, b) => ["target", "gpu", "case", "kernel"].every((name) => a[name] === b[name]) && JSON.stringify(a.shape) === JSON.stringify(b.shape);
+const sameProblem = (a, b) => ["target", "arch", "case", "kernel"].every((name) => a[name] === b[name]) && JSON.stringify(a.shape) === JSON.stringify(b.shape);
 
 /** How many knobs differ. */
 function turned(a, b) {
-  const [x, y] = [a, b].map((one) => ({ ...one.config, ...one.constexprs }));
+  const [x, y] = [a, b].map((one) => ({ ...one.config, ...one.constexpr }));
   return Object.keys({ ...x, ...y }).filter((name) => x[name] !== y[name]).length;
 }
 
@@ -56,10 +56,10 @@ export class Tried {
         several ? found.name : "",
         question.case || "",
         question.triton ? `Triton ${question.triton}` : "",
-        ...["config", "constexprs", "shape"].flatMap((name) => Object.entries(question[name] || {}).map(([k, v]) => `${k}=${v}`)),
+        ...["config", "constexpr", "shape"].flatMap((name) => Object.entries(question[name] || {}).map(([k, v]) => `${k}=${v}`)),
         saves ? `(save ${saves})` : "",
       ].filter(Boolean).join(" ");
-      this.rows.set(key, { key, question: { ...question, kernel: at }, words: words || "as started", gpu: found.product || found.arch || question.gpu || "", error, ...found });
+      this.rows.set(key, { key, question: { ...question, kernel: at }, words: words || "as started", gpu: found.product || found.arch || question.arch || "", error, ...found });
     }
   }
 

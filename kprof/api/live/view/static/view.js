@@ -61,11 +61,11 @@ async function refresh({ sheetToo = false } = {}) {
   say("compiling …");
   try {
     if (sheetToo) {
-      const { config: _, constexprs: __, ...plain } = question;
+      const { config: _, constexpr: __, ...plain } = question;
       const found = await ask("knobs", plain);
       if (mine !== turn) return;
       sheet = found;
-      if (!homes.has(question.target)) homes.set(question.target, { gpu: sheet.gpu, case: firstCase() });
+      if (!homes.has(question.target)) homes.set(question.target, { arch: sheet.gpu, case: firstCase() });
       controls();
     }
     const found = await ask("report", question);
@@ -130,7 +130,7 @@ function arrange() {
 const firstCase = () => served.options.case ?? sheet.cases[0];
 
 function controls() {
-  choices(byId("gpu"), sheet.gpus.map(([product, arch]) => [product, `${product} (${arch})`]), question.gpu || sheet.gpu);
+  choices(byId("gpu"), sheet.gpus.map(([product, arch]) => [product, `${product} (${arch})`]), question.arch || sheet.gpu);
   byId("gpu").parentElement.hidden = !sheet.gpus.length;
   choices(byId("case"), sheet.cases.map((one) => [one, one]), question.case ?? firstCase());
   byId("case-choice").hidden = sheet.cases.length < 2;
@@ -276,9 +276,9 @@ async function start() {
   }
   choices(byId("target"), served.targets.map((one, at) => [String(at), one]), "0");
   tried = new Tried(served.targets, (asked) => {
-    const { target, gpu, case: chosen, triton } = plain(question);
+    const { target, arch, case: chosen, triton } = plain(question);
     question = { target: asked.target };
-    change(asked, { sheetToo: target !== asked.target || gpu !== asked.gpu || chosen !== asked.case || triton !== asked.triton });
+    change(asked, { sheetToo: target !== asked.target || arch !== asked.arch || chosen !== asked.case || triton !== asked.triton });
   });
   for (const one of served.results) tried.add(one);
   byId("pane-count").addEventListener("change", () => arrange().forEach((pane) => fill(pane).catch(complain)));
@@ -291,11 +291,11 @@ async function start() {
     selected = null;
     change({ target: Number(byId("target").value) }, { sheetToo: true });
   });
-  byId("gpu").addEventListener("change", () => change({ gpu: byId("gpu").value }, { sheetToo: true }));
+  byId("gpu").addEventListener("change", () => change({ arch: byId("gpu").value }, { sheetToo: true }));
   byId("case").addEventListener("change", () => change({ case: byId("case").value }, { sheetToo: true }));
   byId("triton-version").addEventListener("change", () => change({ triton: byId("triton-version").value }, { sheetToo: true }));
   byId("kernel").addEventListener("change", () => change({ kernel: Number(byId("kernel").value) }));
-  byId("reset").addEventListener("click", () => change({ config: {}, constexprs: {} }));
+  byId("reset").addEventListener("click", () => change({ config: {}, constexpr: {} }));
   byId("better").addEventListener("click", () =>
     better.find(question, sheet, (found) => change({ config: { ...(question.config || {}), ...found } })),
   );

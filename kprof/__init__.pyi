@@ -1,0 +1,868 @@
+"""What type checkers and editors know of ``kprof``; made by ``make docs`` from ``kprof.options``."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+from kprof.api.advise import Advised
+from kprof.api.analyze import Analysis
+from kprof.api.budget import budget as budget
+from kprof.api.check import CheckResult
+from kprof.api.counters.diff import counter_diff as counter_diff
+from kprof.api.counters.metrics import counter_metrics as counter_metrics
+from kprof.api.counters.roofline import counter_roofline as counter_roofline
+from kprof.api.diagnose import Diagnosed
+from kprof.api.diff import Comparison, Side, Tell
+from kprof.api.draw_control_flow import ControlFlow
+from kprof.api.draw_layout import LayoutDrawing
+from kprof.api.lint_configs import lint_configs as lint_configs
+from kprof.api.live.answers import OracleAnswer
+from kprof.api.live.session import Session as Session
+from kprof.api.measure import Measurements
+from kprof.api.occupancy import Occupancies
+from kprof.api.options import Path_
+from kprof.api.oracle import Source
+from kprof.api.profile import Profile
+from kprof.api.read_counters import read_counters as read_counters
+from kprof.api.read_mlir import read_mlir as read_mlir
+from kprof.api.read_results import read_results as read_results
+from kprof.api.read_thread_trace import read_thread_trace as read_thread_trace
+from kprof.api.read_trace import read_trace as read_trace
+from kprof.api.read_tunableop import read_tunableop as read_tunableop
+from kprof.api.run_report import RunReport
+from kprof.api.server_configs import server_configs as server_configs
+from kprof.api.trace.breakdown import trace_breakdown as trace_breakdown
+from kprof.api.trace.diff import trace_diff as trace_diff
+from kprof.api.trace.gaps import trace_gaps as trace_gaps
+from kprof.api.trace.ops import trace_ops as trace_ops
+from kprof.api.trace.path import trace_path as trace_path
+from kprof.api.trace.ranks import trace_ranks as trace_ranks
+from kprof.api.trace.steps import trace_steps as trace_steps
+from kprof.api.trace.summary import trace_summary as trace_summary
+from kprof.api.trace.top import trace_top as trace_top
+from kprof.api.trace.tree import trace_tree as trace_tree
+from kprof.api.tune import Tuned
+from kprof.api.validate import Validation
+from kprof.bench.document import Measurement
+from kprof.errors import CompileError as CompileError
+from kprof.errors import HardwareError as HardwareError
+from kprof.errors import InputError as InputError
+from kprof.errors import KprofError as KprofError
+from kprof.errors import TargetError as TargetError
+from kprof.kernel_spec import Kernel as Kernel
+from kprof.kernel_spec import Launch as Launch
+from kprof.kernel_spec import Tensor as Tensor
+from kprof.recording.scope import capture as capture
+from kprof.targets.target import TargetLike
+from kprof.tuning.autotune import perf_model as perf_model
+from kprof.tuning.autotune import prune_configs as prune_configs
+from kprof.tuning.choice import select as select
+from kprof.tuning.search_result import Progress
+from kprof.version import __version__ as __version__
+
+__all__ = [
+    "CompileError",
+    "HardwareError",
+    "InputError",
+    "Kernel",
+    "KprofError",
+    "Launch",
+    "Session",
+    "TargetError",
+    "Tensor",
+    "__version__",
+    "advise",
+    "analyze",
+    "budget",
+    "capture",
+    "check",
+    "counter_diff",
+    "counter_metrics",
+    "counter_roofline",
+    "diagnose",
+    "diff",
+    "draw_control_flow",
+    "draw_layout",
+    "lint_configs",
+    "measure",
+    "occupancy",
+    "oracle",
+    "perf_model",
+    "profile",
+    "prune_configs",
+    "read_counters",
+    "read_mlir",
+    "read_results",
+    "read_thread_trace",
+    "read_trace",
+    "read_tunableop",
+    "report",
+    "run_report",
+    "select",
+    "server_configs",
+    "trace_breakdown",
+    "trace_diff",
+    "trace_gaps",
+    "trace_ops",
+    "trace_path",
+    "trace_ranks",
+    "trace_steps",
+    "trace_summary",
+    "trace_top",
+    "trace_tree",
+    "tune",
+    "validate",
+]
+
+def advise(
+    target: TargetLike | None = ...,
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    budget: float = 60.0,
+    run: bool = True,
+    counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    search: bool = True,
+    program: Sequence[str] | None = ...,
+    progress: Callable[[int, str], None] | None = ...,
+    tell: Callable[[str], None] | None = ...,
+) -> Advised:
+    """Try other knobs by recompiling, and say what they change. No GPU is used.
+
+    With ``counters`` or ``trace`` the findings are first compared with what was measured. Spills, registers, occupancy
+    and instructions are those of compiled programs; time is predicted.
+
+    Kernels of a capture get other compiler options from what was recorded, and other tiles by running its program again
+    up to the launch; that is only done where the program lies here as it was recorded.
+
+    Args:
+        target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture, with ``::NAME`` one
+            kernel of it. With ``program`` a Python file to run, or ``None``.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        budget: Seconds after which no compile is begun; 0: no limit.
+        run: Run a capture's program again, up to the launch, for other tiles; else compiler options only.
+        counters: Files or folders of a ROCm profiler with what is asked about.
+        trace: PyTorch traces, or folders of them, with what is asked about.
+        search: Try other knobs; else only judge by --counters and --trace.
+        program: a program to record and to advise on: its command, or with a file as the target its arguments.
+        progress: called with the number of finished compiles and a few words.
+        tell: called with what is run.
+
+    Raises:
+        TargetError: there is no such kernel, it has no cases, or it is several.
+        CompileError: it does not compile as it is.
+        InputError: a measurement cannot be read, or does not have the kernel.
+        KprofError: more than one architecture, or nothing to do.
+    """
+
+def analyze(
+    *targets: TargetLike,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    all_configs: bool = False,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    passes: bool = False,
+    counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    thread_trace: str | os.PathLike[str] | None = None,
+    kernel: str | None = None,
+    time_limit: float | None = None,
+    try_cures: bool = True,
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    fail_on: str | None = None,
+    dump: str | os.PathLike[str] | None = None,
+    keep_going: bool = ...,
+    keep_programs: bool = ...,
+    program: Sequence[str] | None = ...,
+) -> Analysis:
+    """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
+
+    Sources are compiled for the GPU that was measured where ``arch`` is empty; ``kernels[0].measured`` says what
+    ``counters``, ``trace`` and ``thread_trace`` tell beside what is modelled.
+
+    Args:
+        targets: a bundled kernel's name, ``"file.py::function"``, a ``@triton.jit`` function, a :class:`kprof.Kernel`,
+            an assembly file, a code object, HIP source, a Triton cache directory, a capture, or a report that
+            ``--json`` wrote. Only Python files are run, as ``import`` runs them.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        passes: Also show what each compiler pass changed.
+        counters: Files or folders of a ROCm profiler with what is asked about.
+        trace: PyTorch traces, or folders of them, with what is asked about.
+        thread_trace: A decoded thread trace (ATT) of the kernel.
+        kernel: Only this kernel, of a target with several.
+        time_limit: Seconds that the program after -- may run; 3600 if left out.
+        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+        source: A folder with the sources of what is compiled already; the current one always counts.
+        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
+            compiles are compared and checked, never where a kernel is analysed.
+        dump: Write each stage of the compiler, and with --passes each pass, to this folder.
+        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
+        keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
+        program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in a process of its own
+            on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
+
+    Raises:
+        TargetError: a target does not exist, lacks something, or cannot use one of the options.
+        CompileError: a kernel does not compile, or Triton is missing.
+        InputError: a file cannot be read.
+        HardwareError: an architecture is not known.
+    """
+
+def check(
+    config_file: Path_ | None = ...,
+    *,
+    arch: str | Sequence[str] = ...,
+    advise: float = 0.0,
+    jobs: int = 0,
+    baseline: str | os.PathLike[str] | None = None,
+    update_baseline: bool = False,
+) -> CheckResult:
+    """Compile the kernels that ``[tool.kprof]`` names and compare them with budgets and a baseline. No GPU is used.
+
+    Args:
+        config_file: ``kprof.toml`` or ``pyproject.toml``; looked for in this folder and above when ``None``.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        advise: Seconds to search, by recompiling, for better knobs; 0: none.
+        jobs: Worker processes; 0: one for each core.
+        baseline: Baseline file instead of the configuration's.
+        update_baseline: Write the present state to the baseline file; judge nothing.
+
+    Returns:
+        The verdict. A kernel that cannot be compiled raises nothing: it makes the verdict ``cannot_tell``.
+
+    Raises:
+        KprofError: the configuration or the baseline cannot be read, or no baseline is named that could be updated.
+        HardwareError: an architecture is not known.
+    """
+
+def diagnose(*, root: str | os.PathLike[str] | None = "/", workload: str | None = None) -> Diagnosed:
+    """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
+
+    Args:
+        root: Where the machine's /proc, /sys, /dev and /opt are: /host in a container.
+        workload: What the settings are for: inference, training, tuning, multi-gpu, vllm or sglang.
+
+    Raises:
+        KprofError: there is no such folder or workload.
+    """
+
+def diff(
+    old: Side | None = ...,
+    new: Side | None = ...,
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    all_configs: bool = False,
+    env: Mapping[str, Any] | str | None = ...,
+    budget: float = 60.0,
+    fail_on: str | None = None,
+    triton: str | Sequence[str] = ...,
+    package: str | Sequence[str] = ...,
+    explain: bool | None = None,
+    tolerance: Mapping[str, Any] | str | None = ...,
+    program: Sequence[str] | None = ...,
+    progress: Tell | None = ...,
+    waiting: Tell | None = ...,
+) -> Comparison:
+    """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
+
+    Args:
+        old: a result of :func:`kprof.analyze`, or a target: a ``--json`` report, a capture or Triton cache directory,
+            an ``.amdgcn``, ``.hsaco`` or ``.co`` file, a kernel.
+        new: the same, to be compared with it; left out with ``triton``, where ``old`` is a kernel or a capture.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
+        env: Triton's environment switches for the compile.
+        budget: Seconds after which no compile is begun; 0: no limit.
+        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
+            compiles are compared and checked, never where a kernel is analysed.
+        triton: A Triton to compile with, old to new; again for the next. 'installed' is the running one. For a
+            program also a Python interpreter, or a .whl file.
+        package: A package that the program after -- needs besides.
+        explain: Look for cause and cures by recompiling; on by default with --triton, possible with two captures.
+        tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
+        program: a command to record under each of ``triton``; there ``triton`` may also name interpreters and
+            ``.whl`` files. With ``old`` the arguments of that Python file, ``FILE.py`` or ``FILE.py::FUNCTION``.
+        progress: called with each step, in words.
+        waiting: called with what is downloaded or waited for, in words.
+
+    Raises:
+        TargetError: a side does not exist or is of no known kind; sides and options that do not go together.
+        InputError: a file cannot be read.
+        CompileError: a kernel does not compile, or a release of Triton cannot be had.
+    """
+
+def draw_control_flow(
+    target: TargetLike,
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    kernel: str | None = None,
+    output: str | os.PathLike[str] | None = None,
+) -> ControlFlow:
+    """Draw the control flow of a kernel: blocks, loops, hot spots. No GPU is used.
+
+    Args:
+        target: as for :func:`kprof.analyze`.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        kernel: Only this kernel, of a target with several.
+        output: File or folder to write; as a file, - is standard output.
+
+    Raises:
+        TargetError: there is no such target or kernel, or it is several.
+        CompileError: it does not compile, or Triton is missing.
+        InputError: a file cannot be read.
+    """
+
+def draw_layout(
+    layout: str,
+    *,
+    arch: str | Sequence[str] = ...,
+    size: str | Sequence[int] = ...,
+    setting: Mapping[str, str] | str | None = ...,
+    operand: int | None = None,
+    k_width: int = 4,
+    bits: int = 16,
+    module: str | os.PathLike[str] | None = None,
+) -> LayoutDrawing:
+    """Draw a layout: which lane holds which element, or LDS and its banks.
+
+    Args:
+        layout: an attribute (``#ttg.blocked<{...}>``), an alias of ``module`` (``#mma``), or a kind that ``setting``
+            describes: ``blocked``, ``mfma``, ``wmma``, ``linear``, ``swizzled``, ``rotating``, ``padded``.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        size: Elements along each axis: 64x64.
+        setting: A field of the kind: sizePerThread=1x8, version=3; others keep defaults.
+        operand: Draw operand 0 or 1 of the product with this result.
+        k_width: Neighbours along K in a lane, of an operand.
+        bits: Size of an element in bits, for the banks of LDS.
+        module: A TTGIR file whose aliases may be used.
+
+    Raises:
+        InputError: the module cannot be read.
+        HardwareError: the architecture is not known.
+        KprofError: it is no layout, or one that cannot be.
+    """
+
+def measure(
+    kernel: Path_,
+    *,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    seed: int = 0,
+    table: str | os.PathLike[str] | None = None,
+    timeout: float = 300.0,
+    provider: str | Sequence[str] = ...,
+    limit: Mapping[str, Any] | str | None = ...,
+    measure_limits: bool = True,
+    check_only: bool = False,
+    graph: bool | None = None,
+    warmup_ms: float = 25.0,
+    rep_ms: float = 100.0,
+    inputs: str = "own",
+    profile: str | os.PathLike[str] | None = None,
+    write_table: str | os.PathLike[str] | None = None,
+    gpus: int = 1,
+    progress: Callable[[Measurement], None] | None = ...,
+) -> Measurements:
+    """Check and time a kernel on a real GPU, ROCm or CUDA.
+
+    Results are compared with the kernel's reference first; a wrong one is shown and not timed.
+
+    Args:
+        kernel: a bundled kernel, or a file with a ``KERNEL``.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        seed: Seed of the inputs.
+        table: Dispatch table; $KPROF_DISPATCH_TABLE, if set, where none is named.
+        timeout: Seconds that one compile, measurement or question may take.
+        provider: Who computes it, comma separated: triton, tuned, torch, sdpa, aiter, ck, alternatives. By default
+            triton, and torch where it can.
+        limit: The machine's limits, where known better: gbs=4800,fp16=990.
+        measure_limits: Measure limits that are not known with a copy and a matrix product.
+        check_only: Compare with the reference, do not time.
+        graph: Always or never launch through a device graph.
+        warmup_ms: Milliseconds to run before measuring.
+        rep_ms: Milliseconds to measure.
+        inputs: Numbers in the inputs: own, zeros, same, integers or normal. They change clocks, not results: zeros
+            can be a fifth faster.
+        profile: Write PyTorch profiler traces to a folder.
+        write_table: Add the fastest to a dispatch table for kprof select.
+        gpus: GPUs that run it at the same time: 2 for both GCDs of an MI250X.
+        progress: called with each measurement.
+
+    Raises:
+        HardwareError: there is no GPU.
+        TargetError: there is no such kernel.
+        KprofError: a case, a provider or a table cannot be used, or torch is missing.
+    """
+
+def occupancy(
+    target: str | os.PathLike[str] | None = ...,
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    vgpr: int | None = None,
+    agpr: int | None = None,
+    sgpr: int | None = None,
+    lds: int | str | None = None,
+    num_warps: int | None = None,
+    wavefront_size: int | None = None,
+    mode: str | None = None,
+    method: str = "hardware",
+    llvm: int | None = None,
+    curve: str | None = None,
+) -> Occupancies:
+    """How many wavefronts a SIMD holds, from numbers or for a kernel, and what limits them. No GPU is used.
+
+    Args:
+        target: a bundled kernel, ``"file.py::function"``, an assembly file or a code object. Numbers that are given
+            besides replace its own.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        vgpr: VGPRs of a wavefront, per lane.
+        agpr: AGPRs of a wavefront, per lane.
+        sgpr: SGPRs of a wavefront, as in .sgpr_count.
+        lds: LDS of a workgroup: bytes, or 32K.
+        num_warps: Wavefronts of a workgroup; 4 where the kernel does not say.
+        wavefront_size: 32 or 64 lanes.
+        mode: wgp or cu, on RDNA.
+        method: hardware, llvm (what the compiler prints) or guide (AMD's formula).
+        llvm: LLVM's major version, for --method llvm.
+        curve: Draw occupancy over vgpr, lds or num-warps.
+
+    Raises:
+        HardwareError: an architecture is not known.
+        TargetError: the target does not exist or holds no kernel.
+        KprofError: a number is missing, or impossible on the architecture.
+    """
+
+@overload
+def oracle(
+    candidate: Source,
+    reference: str,
+    *,
+    arch: str | Sequence[str] = ...,
+    seed: int = 0,
+    timeout: float = 300.0,
+    jobs: int = 0,
+    memory: int = 4096,
+    any_python: bool = False,
+    allow_network: bool = False,
+) -> OracleAnswer:
+    """Judge candidates for a kernel. Equal questions have equal answers; the case is trusted, a candidate is not.
+
+    A candidate is a file with the Triton function that the case launches, by its name and with its arguments, which
+    takes its place. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in it sets knobs of the case.
+
+    Args:
+        candidate: its text, or its file as a ``Path``; a list of them is answered in its order.
+        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights;
+            ``NAME@CASE`` for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        seed: Seed of the inputs.
+        timeout: Seconds that one compile, measurement or question may take.
+        jobs: Worker processes; 0: one for each core.
+        memory: MiB of address space that a candidate may take, besides Python, Triton and torch.
+        any_python: Take candidates with other Python, too; such a one could fake its answer.
+        allow_network: Leave the network to candidates.
+
+    Raises:
+        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system
+            or may not run.
+    """
+
+@overload
+def oracle(
+    candidate: list[Source] | list[str] | list[Path],
+    reference: str,
+    *,
+    arch: str | Sequence[str] = ...,
+    seed: int = 0,
+    timeout: float = 300.0,
+    jobs: int = 0,
+    memory: int = 4096,
+    any_python: bool = False,
+    allow_network: bool = False,
+) -> list[OracleAnswer]:
+    """Judge candidates for a kernel. Equal questions have equal answers; the case is trusted, a candidate is not.
+
+    A candidate is a file with the Triton function that the case launches, by its name and with its arguments, which
+    takes its place. ``CONFIG = {"BLOCK": 1024, "num_warps": 8}`` in it sets knobs of the case.
+
+    Args:
+        candidate: its text, or its file as a ``Path``; a list of them is answered in its order.
+        reference: a bundled kernel's name or a file with a ``KERNEL``, which is imported with all rights;
+            ``NAME@CASE`` for another of its shapes than the first. Its ``checks`` and ``reference`` say what is right.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        seed: Seed of the inputs.
+        timeout: Seconds that one compile, measurement or question may take.
+        jobs: Worker processes; 0: one for each core.
+        memory: MiB of address space that a candidate may take, besides Python, Triton and torch.
+        any_python: Take candidates with other Python, too; such a one could fake its answer.
+        allow_network: Leave the network to candidates.
+
+    Raises:
+        KprofError: there is no such case or GPU, Triton is missing, or candidates cannot be contained on this system
+            or may not run.
+    """
+
+def profile(
+    target: str | os.PathLike[str] | Sequence[str],
+    *,
+    arch: str | Sequence[str] = ...,
+    output: str | os.PathLike[str] | None = None,
+    top: int = 20,
+    advise: float = 0.0,
+    time_limit: float | None = None,
+    jobs: int = 0,
+    by: str = "name",
+    within: str = "",
+    html: str | os.PathLike[str] | None = None,
+    layers: str = "",
+) -> Profile:
+    """Where the time of a program would go on a GPU that it does not run on. Needs no GPU.
+
+    Triton's kernels have the performance model's time, torch's own operators the time at the roofline over the share
+    of it that such operators reached in public traces. Host time, overlap between streams and other ranks are outside.
+
+    Of several GPUs the program runs once for each, since what it launches may depend on the GPU; a capture is of one
+    architecture, by default of its own GPU. Each Triton kernel has a page beside the one of ``html``, of the first
+    GPU. ``advise`` searches for kernels with 2 % of the step and more, on the first GPU; a program that ran no longer
+    than that is run again up to their launches. With ``layers`` it is run with one and with two, or for ``4,8,32`` with
+    4 and 8, and what the second has more comes on top as often as it takes.
+
+    Args:
+        target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        output: File or folder to write; as a file, - is standard output.
+        top: Rows to show; 0: all.
+        advise: Seconds to search, by recompiling, for better knobs; 0: none.
+        time_limit: Seconds that the program after -- may run; 3600 if left out.
+        jobs: Worker processes; 0: one for each core.
+        by: A row for each: name, shapes, module, phase or range; or module,name.
+        within: Only what runs in torch.profiler.record_function(NAME).
+        html: Write one page of everything that is known, for a browser. - is standard output.
+        layers: The model's layers, from runs with 1 and 2 in place of {layers}; 4,8,N: with 4 and 8.
+
+    Raises:
+        TargetError: the program launches nothing and calls no operator, or fails before it does.
+        KprofError: the capture cannot be read, or has no operators; the architecture has no product with peaks.
+    """
+
+def report(
+    *targets: TargetLike,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    all_configs: bool = False,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    passes: bool = False,
+    counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    thread_trace: str | os.PathLike[str] | None = None,
+    kernel: str | None = None,
+    time_limit: float | None = None,
+    try_cures: bool = True,
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    output: str | os.PathLike[str] | None = None,
+    max_size: float | None = None,
+    keep_going: bool = ...,
+    program: Sequence[str] | None = ...,
+) -> Analysis:
+    """Write one HTML page of everything that is known about a kernel. It needs nothing but a browser.
+
+    The page is ``output``; nothing is written where no kernel could be analysed, or without ``output``.
+
+    Args:
+        targets: as for :func:`kprof.analyze`, a report that ``--json`` wrote among them.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        passes: Also show what each compiler pass changed.
+        counters: Files or folders of a ROCm profiler with what is asked about.
+        trace: PyTorch traces, or folders of them, with what is asked about.
+        thread_trace: A decoded thread trace (ATT) of the kernel.
+        kernel: Only this kernel, of a target with several.
+        time_limit: Seconds that the program after -- may run; 3600 if left out.
+        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+        source: A folder with the sources of what is compiled already; the current one always counts.
+        output: File or folder to write; as a file, - is standard output.
+        max_size: Megabytes that the page of kernels should stay below, 1 if left out; 0: everything of all of them.
+        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
+        program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
+
+    Raises:
+        KprofError: as :func:`kprof.analyze`, the size is no size, or the page cannot be written.
+    """
+
+def run_report(
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    all_configs: bool = False,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    passes: bool = False,
+    counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    kernel: str | None = None,
+    try_cures: bool = True,
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    target: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    output: str | os.PathLike[str] | None = None,
+    scheduler: str | None = None,
+) -> RunReport:
+    """One HTML page of what traces and counters say of a run. It needs nothing but a browser.
+
+    Each kernel of ``target`` gets a page of its own beside the run's, with what the traces say of it; the run's links
+    to it. ``arch`` names the product where the files do not, and the other options say how the kernels are compiled.
+
+    Args:
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        passes: Also show what each compiler pass changed.
+        counters: Files or folders of a ROCm profiler with what is asked about.
+        trace: PyTorch traces, or folders of them, with what is asked about.
+        kernel: Only this kernel, of a target with several.
+        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+        source: A folder with the sources of what is compiled already; the current one always counts.
+        target: A kernel of the traces, as kprof analyze kernel takes it; again for another.
+        output: File or folder to write; as a file, - is standard output.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+
+    Raises:
+        InputError: a file cannot be read, or the traces have no kernel of the targets.
+        TargetError: targets without traces, or without a file for the run's page; options without targets.
+        KprofError: nothing was given, the product is not known, or a page cannot be written.
+    """
+
+def tune(
+    kernel: TargetLike | None = ...,
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    grid: str | int | Sequence[int | str] | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    budget: float = 60.0,
+    run: bool = True,
+    scheduler: str | None = None,
+    space: str | os.PathLike[str] | None = None,
+    verify: bool = False,
+    device_name: str | None = None,
+    output: str | os.PathLike[str] | None = None,
+    shape_file: str | os.PathLike[str] | None = None,
+    short_list: int = 8,
+    write: str | Sequence[str] = ...,
+    measured: str | os.PathLike[str] | None = None,
+    resume: bool = True,
+    key: Mapping[str, Any] | str | None = ...,
+    program: Sequence[str] | None = ...,
+    progress: Callable[[Progress], None] | None = ...,
+    tell: Callable[[str], None] = ...,
+) -> Tuned:
+    """Rank a kernel's configurations by predicted time, without a GPU: all are compiled, and a model predicts.
+
+    Ctrl-C ends the search with what is known so far; the same call goes on from there.
+
+    Args:
+        kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel`, a
+            ``@triton.jit`` function, or ``"capture::kernel"``. With ``program`` a Python file to run, with
+            ``::function`` that function's launch, or ``None``.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        budget: Seconds after which no compile is begun; 0: no limit.
+        run: Run a capture's program again, up to the launch, for other tiles; else compiler options only.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        space: Knobs with values (TOML, YAML, JSON) in place of the kernel's own.
+        verify: Also measure the short list on this machine's GPU.
+        device_name: The device in file names, where it is not the product's usual one.
+        output: File or folder to write; as a file, - is standard output.
+        shape_file: Further problems from a YAML, JSON or TOML file: - {M: 4096, N: 4096, K: 4096}
+        short_list: Length of the short list.
+        write: Also write, to -o: triton, aiter, vllm, sglang, tune_gemm, dispatch.
+        measured: CSV of measured times (knobs, sizes, time_us) that correct the model.
+        resume: Go on from an earlier search, or forget it.
+        key: A written format's key and the knob or value that it is: GROUP_SIZE_M=1.
+        program: a program to record and whose launch is tuned: its command, or with a file as the kernel its arguments.
+        progress: called with the state of the search.
+        tell: called with a line on each measurement, and with what is run.
+
+    Raises:
+        TargetError: there is no such kernel, case, knob or size.
+        CompileError: Triton is missing.
+        HardwareError: the architecture is not known, or there is no GPU to verify on.
+        KprofError: a space, a grid, a format or a file of times cannot be used.
+    """
+
+def validate(
+    *targets: TargetLike,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    all_configs: bool = False,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    thread_trace: str | os.PathLike[str] | None = None,
+    kernel: str | None = None,
+    time_limit: float | None = None,
+    try_cures: bool = True,
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    program: Sequence[str] | None = ...,
+) -> Validation:
+    """Hold what the model says of kernels against measurements of them.
+
+    Args:
+        targets: as for :func:`kprof.analyze`.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        counters: Files or folders of a ROCm profiler with what is asked about.
+        trace: PyTorch traces, or folders of them, with what is asked about.
+        thread_trace: A decoded thread trace (ATT) of the kernel.
+        kernel: Only this kernel, of a target with several.
+        time_limit: Seconds that the program after -- may run; 3600 if left out.
+        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+        source: A folder with the sources of what is compiled already; the current one always counts.
+        program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
+
+    Raises:
+        KprofError: as :func:`kprof.analyze`, or no measurement is named.
+    """

@@ -1,0 +1,331 @@
+"""Options that several commands have, in groups of those that go together."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Annotated, Any
+
+from kprof.errors import KprofError
+from kprof.options.kinds import ASSIGNMENTS, GRID, NAMES, PATH, PATHS, PROBLEMS, SUPPLIED, SWITCHES, WORDS
+from kprof.options.option import Option, Options, group
+
+
+@group(frozen=True, kw_only=True)
+class DisplayOptions(Options):
+    """How an answer is shown; every command has these."""
+
+    quiet: Annotated[bool, Option("Only the verdict.", "-q")] = False
+    verbose: Annotated[int, Option("More detail; -vv for all of it.", "-v", counted=True)] = 0
+    no_color: Annotated[bool, Option("No colours, whatever the terminal can do.")] = False
+
+
+@group(frozen=True, kw_only=True)
+class GpuOptions(Options):
+    """For which GPU."""
+
+    arch: Annotated[
+        Sequence[str],
+        Option(
+            "GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.",
+            "-a",
+            "GPU[,GPU]",
+            NAMES,
+            completes="architectures",
+        ),
+    ] = ()
+
+    def one_gpu(self, command: str) -> str:
+        """The only GPU that is named, empty where none is.
+
+        Raises:
+            KprofError: several are.
+        """
+        if len(self.arch) > 1:
+            raise KprofError(f"{command} takes one architecture at a time", hint=f"--arch {self.arch[0]}")
+        return self.arch[0] if self.arch else ""
+
+
+@group(frozen=True, kw_only=True)
+class OutputOptions(Options):
+    """Where a result is written."""
+
+    output: Annotated[
+        str | None, Option("File or folder to write; as a file, - is standard output.", "-o", "PATH", PATH)
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class RowOptions(Options):
+    """How much of a table is shown."""
+
+    top: Annotated[int, Option("Rows to show; 0: all.", "-n", "N", least=0)] = 20
+
+
+@group(frozen=True, kw_only=True)
+class WorkerOptions(Options):
+    """How much of the machine is used."""
+
+    jobs: Annotated[int, Option("Worker processes; 0: one for each core.", "-j", "N", least=0)] = 0
+
+
+@group(frozen=True, kw_only=True)
+class ClusterOptions(Options):
+    """Who does the work."""
+
+    scheduler: Annotated[
+        str | None, Option("Dask scheduler whose workers do the work: tcp://host:8786.", metavar="URL")
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class TimeoutOptions(Options):
+    """When something is given up."""
+
+    timeout: Annotated[
+        float, Option("Seconds that one compile, measurement or question may take.", metavar="SECONDS", least=0.1)
+    ] = 300.0
+
+
+@group(frozen=True, kw_only=True)
+class ProgramOptions(Options):
+    """How long a program is run."""
+
+    time_limit: Annotated[
+        float | None,
+        Option("Seconds that the program after -- may run; 3600 if left out.", metavar="SECONDS", least=1),
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class FailOptions(Options):
+    """What makes the exit status 1."""
+
+    fail_on: Annotated[
+        str | None,
+        Option(
+            "Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or "
+            "compiles are compared and checked, never where a kernel is analysed.",
+            metavar="SEVERITY",
+            choices=("note", "warning", "error", "never"),
+        ),
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class GrowthOptions(Options):
+    """What makes the exit status 1 where two runs are compared."""
+
+    fail_over: Annotated[
+        float | None, Option("Exit with 1 when the GPU's time grew by more than this many percent.", metavar="PERCENT")
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class KnobOptions(GpuOptions):
+    """Which of a kernel's compiles is meant."""
+
+    config: Annotated[
+        Mapping[str, Any],
+        Option("Knobs: BLOCK_M=64,num_warps=4.", "-c", "K=V,...", ASSIGNMENTS),
+    ] = field(default_factory=dict)
+    shape: Annotated[
+        Sequence[Mapping[str, Any]],
+        Option(
+            "Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.",
+            "-s",
+            "K=V,...",
+            PROBLEMS,
+        ),
+    ] = ()
+    case: Annotated[
+        str | None,
+        Option("Named shape of the kernel; several with commas where a command takes them.", metavar="NAME", kind=WORDS,
+               completes="cases"),
+    ] = None  # fmt: skip
+    signature: Annotated[
+        str | None,
+        Option("Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.", metavar="TYPES"),
+    ] = None
+    constexpr: Annotated[
+        Mapping[str, Any],
+        Option("Compile-time arguments of a kernel without cases: BLOCK=1024.", metavar="K=V,...", kind=ASSIGNMENTS),
+    ] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> Mapping[str, Any]:
+        """The sizes of the only problem.
+
+        Raises:
+            KprofError: there are several.
+        """
+        if len(self.shape) > 1:
+            raise KprofError("--shape names several problems, and one is taken", hint="--shape M=4096,N=4096")
+        return self.shape[0] if self.shape else {}
+
+
+@group(frozen=True, kw_only=True)
+class CompileOptions(KnobOptions, WorkerOptions):
+    """How source targets are compiled. Targets that are compiled already only use ``arch``.
+
+    Attributes:
+        use_cache: serve repeated compiles from kprof's cache.
+    """
+
+    all_configs: Annotated[
+        bool, Option("Each configuration that the kernel lists; of a capture, also what was not launched.")
+    ] = False
+    grid: Annotated[
+        Sequence[int | str],
+        Option(
+            "Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or "
+            "'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.",
+            metavar="X[;Y[;Z]]",
+            kind=GRID,
+        ),
+    ] = ()
+    env: Annotated[
+        Mapping[str, str],
+        Option("Triton's environment switches for the compile.", metavar="K=V,...", kind=SWITCHES),
+    ] = field(default_factory=dict)
+    value: Annotated[
+        Mapping[str, int | Sequence[int]],
+        Option(
+            "What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.",
+            metavar="NAME=N|FILE",
+            kind=SUPPLIED,
+        ),
+    ] = field(default_factory=dict)
+    passes: Annotated[bool, Option("Also show what each compiler pass changed.")] = False
+    use_cache: bool = True
+
+
+@group(frozen=True, kw_only=True)
+class MeasuredOptions(Options):
+    """What was measured of a kernel or a run."""
+
+    counters: Annotated[
+        Sequence[str],
+        Option("Files or folders of a ROCm profiler with what is asked about.", metavar="PATH", kind=PATHS),
+    ] = ()
+    trace: Annotated[
+        Sequence[str],
+        Option("PyTorch traces, or folders of them, with what is asked about.", metavar="PATH", kind=PATHS),
+    ] = ()
+
+
+@group(frozen=True, kw_only=True)
+class ThreadTraceOptions(MeasuredOptions):
+    """The same, and what was traced."""
+
+    thread_trace: Annotated[
+        str | None, Option("A decoded thread trace (ATT) of the kernel.", metavar="FOLDER", kind=PATH)
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class ChosenKernelOptions(Options):
+    """Which kernel of a target is meant."""
+
+    kernel: Annotated[str | None, Option("Only this kernel, of a target with several.", metavar="NAME")] = None
+
+
+@group(frozen=True, kw_only=True)
+class LinkedTargetOptions(Options):
+    """Kernels beside what was measured."""
+
+    target: Annotated[
+        Sequence[str],
+        Option(
+            "A kernel of the traces, as kprof analyze kernel takes it; again for another.",
+            metavar="TARGET",
+            kind=PATHS,
+            completes="targets",
+        ),
+    ] = ()
+
+
+@group(frozen=True, kw_only=True)
+class BudgetOptions(Options):
+    """How long is searched."""
+
+    budget: Annotated[
+        float, Option("Seconds after which no compile is begun; 0: no limit.", metavar="SECONDS", least=0)
+    ] = 60.0
+
+    @property
+    def seconds(self) -> float:
+        """The budget, infinite where there is no limit."""
+        return self.budget or math.inf
+
+
+@group(frozen=True, kw_only=True)
+class RunOptions(Options):
+    """Whether what was recorded runs again."""
+
+    run: Annotated[
+        bool, Option("Run a capture's program again, up to the launch, for other tiles; else compiler options only.")
+    ] = True
+
+
+@group(frozen=True, kw_only=True)
+class SearchOptions(BudgetOptions, RunOptions):
+    """How configurations are searched."""
+
+
+@group(frozen=True, kw_only=True)
+class SpaceOptions(Options):
+    """What is searched."""
+
+    space: Annotated[
+        str | None,
+        Option("Knobs with values (TOML, YAML, JSON) in place of the kernel's own.", metavar="FILE", kind=PATH),
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class VerifyOptions(Options):
+    """Whether what is predicted is measured, too."""
+
+    verify: Annotated[bool, Option("Also measure the short list on this machine's GPU.")] = False
+
+
+@group(frozen=True, kw_only=True)
+class DeviceNameOptions(Options):
+    """What files call the GPU."""
+
+    device_name: Annotated[
+        str | None, Option("The device in file names, where it is not the product's usual one.", metavar="NAME")
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class TableOptions(Options):
+    """Where configurations are looked up."""
+
+    table: Annotated[
+        str | None,
+        Option("Dispatch table; $KPROF_DISPATCH_TABLE, if set, where none is named.", metavar="FILE", kind=PATH),
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class SeedOptions(Options):
+    """How inputs are made."""
+
+    seed: Annotated[int, Option("Seed of the inputs.", metavar="N", least=0)] = 0
+
+
+@group(frozen=True, kw_only=True)
+class CureOptions(Options):
+    """Whether better knobs are searched besides."""
+
+    advise: Annotated[
+        float, Option("Seconds to search, by recompiling, for better knobs; 0: none.", metavar="SECONDS", least=0)
+    ] = 0.0
+
+
+@group(frozen=True, kw_only=True)
+class StrictOptions(Options):
+    """What is an error."""
+
+    strict: Annotated[bool, Option("Exit with 2 when anything is missing, unreadable or only assumed.")] = False

@@ -1,0 +1,200 @@
+"""What an option is: a field of a group, with an :class:`Option` beside its type."""
+
+import functools
+import types
+from collections.abc import Callable
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, get_args, get_origin
+
+from kprof.errors import KprofError
+
+__all__ = ["Declared", "Kind", "Option", "Options", "declared", "group", "is_group"]
+
+Group = TypeVar("Group", bound="Options")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a value is written, where it is not simply text, a number or a switch.
+
+    Attributes:
+        accepts: the type that Python callers may give, as a signature shows it.
+        read: from what was given, and the option's flag for messages, to the value. A value is read as itself.
+        json: the type in JSON documents and in the tools of agents.
+        several: the command line takes the option again and again.
+    """
+
+    accepts: str
+    read: Callable[[Any, str], Any]
+    json: Any
+    several: bool = True
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option besides its name, its type and its default.
+
+    Attributes:
+        text: what it is, in one sentence for Python, the command line and agents alike.
+        short: the one-letter flag: ``-a``.
+        metavar: what stands for the value in ``--help``.
+        kind: how the value is written, where that is not plain.
+        least: the smallest number that is allowed.
+        most: the largest.
+        choices: the words that are allowed.
+        completes: what a shell offers: ``targets``, ``architectures``, ``cases`` or ``rules``.
+        counted: a number that the command line counts: ``-vv``.
+    """
+
+    text: str
+    short: str = ""
+    metavar: str | None = None
+    kind: Kind | None = None
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    completes: str = ""
+    counted: bool = False
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option of a group.
+
+    Attributes:
+        name: of the field, and of the keyword argument.
+        type: of the value.
+        default: what it is where nothing is given.
+        option: what else is known.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    option: Option
+
+    @property
+    def flag(self) -> str:
+        """As the command line calls it."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def accepts(self) -> str:
+        """The type that Python callers may give, as a signature shows it."""
+        return self.option.kind.accepts if self.option.kind is not None else _type_text(self.type)
+
+    def value(self, given: Any) -> Any:
+        """The value that was given, read and checked.
+
+        Raises:
+            KprofError: it is none that the option takes.
+        """
+        option = self.option
+        if option.kind is not None:
+            return option.kind.read(given, self.flag)
+        if option.choices and given is not None and given not in option.choices:
+            raise KprofError(f"{self.flag} takes {_either(option.choices)}, got {given!r}")
+        if given is not None and (option.least is not None or option.most is not None):
+            if isinstance(given, bool) or not isinstance(given, int | float):
+                raise KprofError(f"{self.flag} takes a number, got {given!r}")
+            # Not the other way round: NaN is neither below nor above.
+            if not ((option.least is None or given >= option.least) and (option.most is None or given <= option.most)):
+                most = "" if option.most is None else f" and at most {option.most:g}"
+                raise KprofError(f"{self.flag} is {given:g}: it is at least {option.least or 0:g}{most}")
+        return given
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as group
+else:
+
+    def group(**_how: Any) -> Any:
+        """Make a class a group of options: a frozen dataclass, whose methods are all those of :class:`Options`.
+
+        Those that :mod:`dataclasses` would write for each of some fifty classes take longer than a short command.
+        """
+        return functools.partial(dataclass, init=False, repr=False, eq=False, kw_only=True)
+
+
+@group(frozen=True, kw_only=True)
+class Options:
+    """Options of a command or a function; what was given is read and checked as it is made.
+
+    Attributes:
+        without: options of its groups that it does not offer; they keep their defaults.
+    """
+
+    without: ClassVar[frozenset[str]] = frozenset()
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **given: Any) -> None:
+            for field in fields(self):
+                default = field.default_factory() if field.default_factory is not MISSING else field.default
+                object.__setattr__(self, field.name, given.pop(field.name, default))
+            if given:
+                raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(given))}")
+            for each in _all(type(self)):
+                object.__setattr__(self, each.name, each.value(getattr(self, each.name)))
+
+        def __setattr__(self, name: str, _value: object) -> None:
+            raise FrozenInstanceError(f"{name} cannot be changed")
+
+        def __eq__(self, other: object) -> bool:
+            return type(self) is type(other) and vars(self) == vars(other)
+
+        __hash__ = None
+
+        def __repr__(self) -> str:
+            return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def part(self, group: type[Group]) -> Group:
+        """The options of one of its groups, and no others."""
+        return group(**{field.name: getattr(self, field.name) for field in fields(group) if field.init})
+
+    def given(self) -> dict[str, Any]:
+        """The options that differ from their defaults."""
+        found = {each.name: (getattr(self, each.name), each.default) for each in declared(type(self))}
+        return {name: value for name, (value, default) in found.items() if value != default}
+
+
+def is_group(annotation: Any) -> bool:
+    """Whether a parameter takes a group of options."""
+    return isinstance(annotation, type) and issubclass(annotation, Options)
+
+
+def declared(group: Any) -> tuple[Declared, ...]:
+    """The options that a group offers: those of the groups it inherits, in their order, and then its own."""
+    return tuple(each for each in _all(group) if each.name not in group.without)
+
+
+@functools.cache
+def _all(group: Any) -> tuple[Declared, ...]:
+    known = {field.name: field for field in fields(group)}
+    names = dict.fromkeys(name for base in _in_order(group) for name in vars(base).get("__annotations__", ()))
+    found = [_declared(known[name]) for name in names if name in known]
+    return tuple(each for each in found if each is not None)
+
+
+def _in_order(group: type) -> list[type]:
+    inherited = [one for base in group.__bases__ if issubclass(base, Options) for one in _in_order(base)]
+    return [*inherited, group]
+
+
+def _declared(field: "Field[Any]") -> Declared | None:
+    kind, *beside = get_args(field.type) if get_origin(field.type) is not None else (field.type,)
+    option = next((one for one in beside if isinstance(one, Option)), None)
+    if option is None:
+        return None
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    return Declared(field.name, kind, default, option)
+
+
+def _type_text(kind: Any) -> str:
+    if get_origin(kind) in {Union, types.UnionType}:
+        return " | ".join(map(_type_text, get_args(kind)))
+    return "None" if kind is types.NoneType else kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def _either(choices: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))

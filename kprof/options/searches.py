@@ -1,0 +1,102 @@
+"""Options of commands that search configurations or compare compiles."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Annotated, Any, ClassVar
+
+from kprof.options.groups import (
+    BudgetOptions,
+    ClusterOptions,
+    CompileOptions,
+    CureOptions,
+    DeviceNameOptions,
+    FailOptions,
+    GpuOptions,
+    MeasuredOptions,
+    OutputOptions,
+    SearchOptions,
+    SpaceOptions,
+    VerifyOptions,
+    WorkerOptions,
+)
+from kprof.options.kinds import ASSIGNMENTS, LISTED, NAMES, PATH, TEXTS
+from kprof.options.option import Option, group
+
+
+@group(frozen=True, kw_only=True)
+class AdviseOptions(CompileOptions, SearchOptions, MeasuredOptions):
+    """Options of ``kprof.advise`` and ``kprof advise``."""
+
+    without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes"})
+
+    search: Annotated[bool, Option("Try other knobs; else only judge by --counters and --trace.")] = True
+
+
+@group(frozen=True, kw_only=True)
+class TuneOptions(
+    CompileOptions, SearchOptions, ClusterOptions, SpaceOptions, VerifyOptions, DeviceNameOptions, OutputOptions
+):
+    """Options of ``kprof.tune`` and ``kprof tune``."""
+
+    without: ClassVar[frozenset[str]] = frozenset({"all_configs", "env", "passes"})
+
+    shape_file: Annotated[
+        str | None,
+        Option("Further problems from a YAML, JSON or TOML file: - {M: 4096, N: 4096, K: 4096}", metavar="FILE",
+               kind=PATH),
+    ] = None  # fmt: skip
+    short_list: Annotated[int, Option("Length of the short list.", metavar="N", least=1, most=1000)] = 8
+    write: Annotated[
+        Sequence[str],
+        Option("Also write, to -o: triton, aiter, vllm, sglang, tune_gemm, dispatch.", metavar="NAME,...", kind=NAMES),
+    ] = ()
+    measured: Annotated[
+        str | None,
+        Option("CSV of measured times (knobs, sizes, time_us) that correct the model.", metavar="FILE", kind=PATH),
+    ] = None
+    resume: Annotated[bool, Option("Go on from an earlier search, or forget it.")] = True
+    key: Annotated[
+        Mapping[str, Any],
+        Option("A written format's key and the knob or value that it is: GROUP_SIZE_M=1.", metavar="K=V,...",
+               kind=ASSIGNMENTS),
+    ] = field(default_factory=dict)  # fmt: skip
+
+
+@group(frozen=True, kw_only=True)
+class DiffOptions(CompileOptions, BudgetOptions, FailOptions):
+    """Options of ``kprof.diff`` and ``kprof diff``."""
+
+    without: ClassVar[frozenset[str]] = frozenset({"grid", "value", "passes"})
+
+    triton: Annotated[
+        Sequence[str],
+        Option(
+            "A Triton to compile with, old to new; again for the next. 'installed' is the running one. For a program "
+            "also a Python interpreter, or a .whl file.",
+            "-t",
+            "VERSION",
+            LISTED,
+        ),
+    ] = ()
+    package: Annotated[
+        Sequence[str],
+        Option("A package that the program after -- needs besides.", metavar="REQUIREMENT", kind=TEXTS),
+    ] = ()
+    explain: Annotated[
+        bool | None,
+        Option("Look for cause and cures by recompiling; on by default with --triton, possible with two captures."),
+    ] = None
+    tolerance: Annotated[
+        Mapping[str, Any],
+        Option("What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,...", kind=ASSIGNMENTS),
+    ] = field(default_factory=dict)
+
+
+@group(frozen=True, kw_only=True)
+class CheckOptions(GpuOptions, CureOptions, WorkerOptions):
+    """Options of ``kprof.check`` and ``kprof check``."""
+
+    baseline: Annotated[
+        str | None, Option("Baseline file instead of the configuration's.", metavar="PATH", kind=PATH)
+    ] = None
+    update_baseline: Annotated[bool, Option("Write the present state to the baseline file; judge nothing.")] = False
