@@ -13,6 +13,7 @@ from kprof.api.live.reach import Reach
 from kprof.api.live.session import Session
 from kprof.errors import KprofError, TargetError
 from kprof.importing import permission
+from kprof.options.tools import AgentOptions
 from kprof.targets.target import resolve
 from tests.api.live.view.conftest import ASSEMBLY
 
@@ -180,12 +181,12 @@ def test_a_server_without_permission_forbids_it_for_all_its_processes(place, mon
         lambda *_: seen.update(allowed=permission.is_allowed(), path=list(sys.path)),
     )
     try:
-        serving.serve([str(place)])
+        serving.serve(AgentOptions(folder=[str(place)]))
         assert seen["allowed"] is False
         assert not [entry for entry in seen["path"] if Path(entry or ".").resolve() == place.resolve()]
     finally:
         os.environ.pop(permission.VARIABLE, None)
-    serving.serve([str(place)], run=True)
+    serving.serve(AgentOptions(folder=[str(place)], allow_run=True))
     assert seen["allowed"] is True
 
 
