@@ -33,7 +33,7 @@ def test_configurations_are_ranked_as_by_the_command(tmp_path: Path, run: Callab
     assert found.best is found.problems[0].ranking[0]
     assert found.best.config["BLOCK"] in {512, 1024}
     options = ("--arch", "MI300X", "--space", tmp_path / "space.json", "--config", "waves_per_eu=0", "-j", 1)
-    written = json.loads(run("tune", "memory_copy", *options, "--fresh", "--json", "-").out)
+    written = json.loads(run("tune", "memory_copy", *options, "--no-resume", "--json", "-").out)
     assert json.loads(found.to_json())["problems"] == written["problems"]
 
     assert not (tmp_path / "out" / "result.json").exists()

@@ -163,7 +163,7 @@ def test_a_session_refuses_what_a_door_has_let_through(place):
     """The worker asks again: this target was never shown to the server's own check."""
     with Session(jobs=1) as session, pytest.raises(KprofError, match="this kprof runs no code of others"):
         session.submit(
-            "analyze", target=str(place / "evil.py::fn"), signature="*fp32", constexprs={"BLOCK": 64}
+            "analyze", target=str(place / "evil.py::fn"), signature="*fp32", constexpr={"BLOCK": 64}
         ).result()
     assert not ran(place)
 
