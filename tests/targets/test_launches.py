@@ -4,10 +4,10 @@ import pytest
 
 from kprof.hardware.machine import load
 from kprof.kernel_spec import Kernel, Launch, Part
+from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import calls_of, plan
 from kprof.targets.library import catalogue
 from kprof.targets.library import load as load_kernel
-from kprof.options.groups import CompileOptions
 
 WITH_PARTS = [one.name for one in catalogue() if one.parts]
 
