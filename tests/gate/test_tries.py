@@ -108,8 +108,8 @@ def test_a_kernel_with_a_signature_gets_its_neighbours(compiler, tmp_path):
     assert [one.config for one in compiler.options] == [
         {"BLOCK": 32, "num_warps": 8}, {"BLOCK": 64, "num_warps": 8}, {"BLOCK": 16, "num_warps": 2}
     ]  # fmt: skip
-    assert [one.environment for one in compiler.options] == [{}, {"AMDGCN_USE_BUFFER_OPS": "True"}, {}]
-    assert all(one.constexprs == {} for one in compiler.options)
+    assert [one.env for one in compiler.options] == [{}, {"AMDGCN_USE_BUFFER_OPS": "True"}, {}]
+    assert all(one.constexpr == {} for one in compiler.options)
     assert all((one.signature, one.jobs) == ("*fp32", 3) for one in compiler.options)
 
 
@@ -187,8 +187,8 @@ def test_a_kernel_with_cases_is_searched(compiler, search, tmp_path):
     assert (made.last_us, made.start_us()) == (90.0, 130.0)
     ((arch, product, options, budget),) = search.asked
     assert (arch, product, budget) == ("gfx942", "MI325X", 9.0)
-    assert (options.config, options.shape, options.case) == ({"BLOCK": 64}, {"N": 5}, "large")
-    assert (options.environment, options.constexprs, options.jobs) == ({"E": "1"}, {"C": 1}, 2)
+    assert (options.config, options.sizes, options.case) == ({"BLOCK": 64}, {"N": 5}, "large")
+    assert (options.env, options.constexpr, options.jobs) == ({"E": "1"}, {"C": 1}, 2)
     tries(subject(entry), tmp_path, 9.0)
     assert search.asked[-1][:2] == ("gfx942", None)
 
