@@ -205,8 +205,8 @@ def _compiled(
 ) -> "tuple[KernelReport, Any, TargetJob]":
     from kprof.compiler.cached_compile import build
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.jobs import jobs_of, loaded
     from kprof.options.groups import CompileOptions
+    from kprof.targets.jobs import jobs_of, loaded
     from kprof_analyzers.pipeline import analyze
 
     machine, product = load_gpu(asked.arch)
