@@ -26,8 +26,12 @@ def command(
     Example:  kprof trace report trace.json.gz -o page.html
     """
     from kprof.api.run_report import run_report
+    from kprof.options.kernels import RunReportOptions
 
-    found = run_report(trace=paths, output=output, arch=arch, jobs=jobs, scheduler=scheduler)
+    chosen = RunReportOptions(
+        trace=tuple(paths), output=output, arch=() if arch is None else (arch,), jobs=jobs, scheduler=scheduler
+    )
+    found = run_report(options=chosen)
     for note in found.notes:
         log(f"kprof: {note}")
     if output != "-":

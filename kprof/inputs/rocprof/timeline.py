@@ -85,11 +85,13 @@ def _describe(trace: LinkedTrace, data: "Data", rank: int) -> None:
 def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
     """Rows with trusted times."""
     if not len(table) or "duration_ns" not in table or "start_ns" not in table:
-        return table.iloc[:0]
+        nothing: pd.DataFrame = table.iloc[:0]
+        return nothing
     sound = table["duration_ns"].notna() & table["start_ns"].notna()
     lost = int((~sound).sum())
     log.add("no-times", f"{what} without trusted times were left out", count=lost, lost=lost)
-    return table[sound]
+    kept: pd.DataFrame = table[sound]
+    return kept
 
 
 def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
