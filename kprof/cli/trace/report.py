@@ -29,7 +29,11 @@ def command(
     from kprof.options.kernels import RunReportOptions
 
     chosen = RunReportOptions(
-        trace=tuple(paths), output=output, arch=() if arch is None else (arch,), jobs=jobs, scheduler=scheduler
+        trace=tuple(map(str, paths)),
+        output=output,
+        arch=() if arch is None else (arch,),
+        jobs=jobs,
+        scheduler=scheduler,
     )
     found = run_report(options=chosen)
     for note in found.notes:
