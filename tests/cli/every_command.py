@@ -15,64 +15,91 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 ARTEFACTS = ROOT / "tests" / "artifacts"
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 PROGRAM = "import sys\nsys.exit(0)\n"
 
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "advise": ("rmsnorm", "--arch", "gfx942", "--budget", "1"),
-    "analyze kernel": ("k.amdgcn",),
-    "arch list": (),
-    "arch show": ("gfx942",),
-    "bench": ("softmax", "--check-only"),
-    "cache info": (),
-    "cache clear": (),
-    "capture": ("--force", "-o", "recorded", "--", sys.executable, "program.py"),
-    "cfg": ("k.amdgcn", "-o", "-"),
-    "check": ("-j", "1"),
-    "configs": (str(ROOT / "tests/artifacts/model_configs/qwen3-8b"), "--server", "vllm", "--arch", "MI300X"),
+SAMPLES = {
+    "TARGET": "k.amdgcn",
+    "[TARGET]": "k.amdgcn",
+    "KERNEL": "softmax",
+    "FILE": "candidate.py",
+    "LAYOUT": "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
+    "MODEL": str(ROOT / "tests/artifacts/model_configs/qwen3-8b"),
+    "name": "gfx942",
+    "rule": "KP301",
+    "target": "softmax",
+    "before": "trace.json",
+    "after": "trace.json",
+}
+"""By metavar, or by name where there is none: an argument of a command."""
+SMALL = {
+    "--budget": ("0.01",),
+    "--check-only": (),
+    "--force": (),
+    "--no-browser": (),
+    "--no-predict": (),
+    "--reference": ("softmax",),
+    "--server": ("vllm",),
+}
+"""Options that keep a command small, or that it needs, wherever one has them."""
+OWN: dict[str, tuple[str, ...]] = {
+    "capture": ("-o", "recorded", "--", sys.executable, "program.py"),
+    "counters diff": ("counter_collection_1.csv", "counter_collection_1.csv", "--arch", "gfx942"),
     "counters metrics": ("counter_collection_1.csv", "--arch", "gfx942"),
     "counters roofline": ("counter_collection_1.csv", "--arch", "gfx942"),
-    "counters diff": ("counter_collection_1.csv", "counter_collection_1.csv", "--arch", "gfx942"),
     "diff": ("k.amdgcn", "k.amdgcn"),
-    "doctor": (),
     "ingest counters": ("counter_collection_1.csv",),
     "ingest mlir": ("k.ttgir",),
     "ingest results": ("tunableop.csv",),
     "ingest thread-trace": ("code.json",),
-    "ingest trace": ("trace.json",),
     "ingest tunableop": ("tunableop.csv",),
-    "kernels list": (),
-    "kernels show": ("softmax",),
-    "layout": (
-        "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>",
-    ),
     "lint-configs": ("configs",),
-    "lsp": (),
-    "mcp": (),
-    "occupancy": ("k.amdgcn",),
-    "oracle": ("candidate.py", "--case", "softmax", "--timeout", "1"),
-    "report": ("k.amdgcn", "-o", "page.html"),
-    "rules list": (),
-    "rules explain": ("KP301",),
-    "rules show": ("KP301",),
-    "schema": (),
+    "oracle": ("--timeout", "1"),
     "profile": ("--", sys.executable, "program.py"),
-    "select": ("softmax", "--arch", "gfx942", "--no-predict"),
-    "trace breakdown": ("trace.json",),
-    "trace report": ("trace.json", "-o", "page.html"),
-    "trace diff": ("trace.json", "trace.json"),
-    "trace gaps": ("trace.json",),
-    "trace ops": ("trace.json",),
-    "trace path": ("trace.json",),
-    "trace ranks": ("trace.json",),
-    "trace steps": ("trace.json",),
-    "trace top": ("trace.json",),
-    "trace tree": ("trace.json",),
-    "tune": ("softmax", "--arch", "gfx942", "--budget", "0.001", "-j", "1", "-o", "out"),
-    # Goes on until it is interrupted: run it where it raises only.
-    "watch": ("k.amdgcn",),
-    "view": ("k.amdgcn", "--no-browser"),
-    "validate": ("k.amdgcn", "--counters", "counter_collection_1.csv"),
+    "report": ("-o", "page.html"),
+    "trace report": ("-o", "page.html"),
+    "tune": ("-j", "1", "-o", "out"),
+    "validate": ("--counters", "counter_collection_1.csv"),
 }
+"""What follows from no option or argument: the files of a format, a program, a pair."""
+
+
+def derived() -> dict[str, tuple[str, ...]]:
+    """Every command of the program with what follows it; one that is added stands here by itself."""
+    from typer.main import get_command
+
+    from kprof.cli.app import app
+
+    found: dict[str, tuple[str, ...]] = {}
+    waiting: list[tuple[tuple[str, ...], Any, Any]] = [((), get_command(app), None)]
+    for path, command, parent in waiting:
+        if not hasattr(command, "list_commands"):
+            found[" ".join(path)] = _arguments(" ".join(path), command)
+            continue
+        context = command.context_class(command, info_name=path[-1] if path else "kprof", parent=parent)
+        names = command.list_commands(context)
+        waiting += [((*path, name), command.get_command(context, name), context) for name in names]
+    return found
+
+
+def _arguments(path: str, command: Any) -> tuple[str, ...]:
+    own = OWN.get(path, ())
+    named = [one for one in command.params if one.param_type_name == "argument"]
+    # A program and files of a format are its own; a configuration or a document that need not be named is left out.
+    files = [] if own and not own[0].startswith("-") else [SAMPLES.get(one.metavar or one.name) for one in named]
+    if path.startswith(("trace ", "ingest trace")) and files:
+        files = [file or "trace.json" for file in files]
+    flags = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+    # There a budget is for --tune alone.
+    flags -= {"--budget"} if path == "trace ops" else set()
+    small = [word for flag, values in SMALL.items() if flag in flags for word in (flag, *values)]
+    gpu = ["--arch", "MI300X"] if path == "configs" else []
+    if "--" in own:
+        return (*small, *own)
+    return (*[file for file in files if file], *small, *gpu, *own)
+
+
+COMMANDS = derived()
 """By command, what follows it in a folder that :func:`furnish` has furnished."""
 SILENT = frozenset({"lsp", "mcp", "capture", "cache clear"})
 """Those that may have nothing to say on standard output."""
@@ -245,6 +272,4 @@ def sweep(folder: Path, commands: list[str], places: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
-
     sweep(Path(sys.argv[1]), json.loads(sys.argv[2]) or list(COMMANDS), json.loads(sys.argv[3]) or list(PLACES))

@@ -133,7 +133,7 @@ SHOWN: dict[str, tuple[str, str, Any]] = {
     ),
     "bench": ("bench softmax", "kprof.api.measure.measure", measured),
     "oracle": (
-        "oracle right.py wrong.py --case scale.py --arch MI300X",
+        "oracle right.py wrong.py --reference scale.py --arch MI300X",
         "kprof.api.oracle.oracle",
         lambda: msgspec.convert(kept("oracle")["answers"], list[OracleAnswer]),
     ),

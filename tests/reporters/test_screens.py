@@ -37,7 +37,7 @@ COMMANDS = {
     "ingest-mlir": "ingest mlir matmul.ttgir",
     "ingest-trace": "ingest trace trace.json",
     "kernels-list": "kernels list",
-    "layout": "layout mfma --shape 32x32 -o layout.svg",
+    "layout": "layout mfma --size 32x32 -o layout.svg",
     "occupancy": "occupancy --arch gfx942 --vgpr 168 --lds 32768 --num-warps 4",
     "occupancy-kernel": "occupancy matmul.triton-3.9.0.amdgcn --lds 16384",
     "rules-explain": "rules explain KP301",

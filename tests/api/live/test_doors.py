@@ -102,7 +102,7 @@ COMMANDS = (
     ("diff", "TARGET", "TARGET"),
     ("lint-configs", "TARGET"),
     ("occupancy", "TARGET"),
-    ("oracle", "TARGET", "--case", "softmax", "--timeout", "1"),
+    ("oracle", "TARGET", "--reference", "softmax", "--timeout", "1"),
     ("report", "TARGET", "-o", "page.html"),
     ("select", "TARGET"),
     ("tune", "TARGET", "--budget", "1"),
