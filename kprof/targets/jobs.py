@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.request import Compiled, CompileRequest, from_json
 from kprof.compiler.specialization import specialization_of
-from kprof.errors import KprofError, TargetError
+from kprof.errors import KprofError, TargetError, near
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
 from kprof.options.groups import CompileOptions
@@ -299,7 +299,8 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
         chosen = [replace(function, configs=[config]) for config in function.configs]
         _several(kernel, len(chosen))
     for each in chosen:
-        derived = _derived(kernel.entry, {**(each.configs[0] if each.configs else {}), **passed, **values, **backend})
+        known = {**(each.configs[0] if each.configs else {}), **passed, **values, **backend}
+        derived = _derived(kernel.entry, known)
         request = from_signature(
             each,
             signature,
@@ -310,7 +311,7 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
             passes=options.passes,
         )
         notes, problem = _left_out(function), dict(options.sizes)
-        grid = _workgroups(options, {**problem, **passed, **derived})
+        grid = _workgroups(options, {**problem, **known, **derived})
         yield TargetJob(request, machine, kernel.name, grid, problem, passed, notes, values=options.value)
 
 
@@ -322,7 +323,11 @@ def _workgroups(options: CompileOptions, known: Mapping[str, Any]) -> tuple[int,
     """
     from kprof.expressions import SCALARS, parse, whole
 
-    return tuple(whole(parse(str(axis), "--grid", SCALARS), known) for axis in options.grid) or None
+    formulas = [parse(str(axis), "--grid", SCALARS) for axis in options.grid]
+    for name in sorted({name for formula in formulas for name in formula.names - known.keys()}):
+        hint = near(name, known).removeprefix("; ") or f"give it: --shape {name}=..."
+        raise KprofError(f"--grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
+    return tuple(whole(formula, known) for formula in formulas) or None
 
 
 def _left_out(function: "Function") -> tuple[str, ...]:

@@ -185,6 +185,15 @@ def test_own_kernel_with_its_launch(kprof, tmp_path):
     assert kernel["launch"]["grid"] == [4096]
     assert kernel["model"]["time_us"] > 0
     assert not any("grid" in note for note in kernel["notes"])
+    counted = (*arguments, "--arch", "MI300X", "--grid", "cdiv(n,BLOCK);2")
+    (kernel,) = document(kprof, *counted, "--shape", "n=1048576")["kernels"]
+    block = kernel["specialization"]["constexprs"]["BLOCK"]
+    assert kernel["launch"]["grid"] == [1048576 // block, 2]
+    ran = kprof(*arguments, "--grid", "cdiv(rows,BLOCK)")
+    assert "--grid uses rows, which is neither a knob nor a size that was given" in ran.err
+    assert "give it: --shape rows=..." in ran.err
+    short = kprof("analyze", *arguments[2:], "--arch", "MI300X", "--grid", "4096", "--quiet")
+    assert short.out == kprof(*arguments, "--arch", "MI300X", "--grid", "4096", "--quiet").out
 
 
 @pytest.mark.parametrize("grid", ["0", "1,2,3,4", "", "64;;2"])
