@@ -59,7 +59,7 @@ def damaged_input(name: str, seed: int, number: int, known: tuple[list[bytes], l
 def place_of(error: BaseException) -> str:
     """Where in kprof, or else in the target, an error came from, and what it says."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "kprof" in Path(frame.filename).parts or "kprof_analyzers" in frame.filename]
+    own = [frame for frame in frames if {"kprof", "kprof_analyzers", "kprof_servers"} & {*Path(frame.filename).parts}]
     last = (own or frames)[-1]
     return f"{Path(last.filename).name}:{last.lineno} {type(error).__name__}: {str(error)[:160]!r}"
 

@@ -85,7 +85,7 @@ def fuzz(name: str, seconds: float, *, fixed: bool = False) -> Outcome:
             check=False,
             env={
                 **os.environ,
-                "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")]),
+                "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]),
                 **({"PYTHONHASHSEED": "0"} if fixed else {}),
             },
         )
@@ -108,7 +108,9 @@ def inside(name: str, seconds: float, own: Path, *, fixed: bool) -> None:
         folder = Path("in")
         folder.mkdir()
         # What is imported by a function, when it first runs, has to be seen, too.
-        with atheris.instrument_imports(include=["kprof", "kprof_analyzers"], enable_loader_override=False):
+        with atheris.instrument_imports(
+            include=["kprof", "kprof_analyzers", "kprof_servers"], enable_loader_override=False
+        ):
             target = readers.target(name)
 
             def one(data: bytes) -> None:

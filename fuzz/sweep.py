@@ -76,7 +76,10 @@ def sweep(name: str, seed: int, first: int, count: int, seconds: float = float("
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=ROOT,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]),
+                },
             ) as worker:
                 try:
                     for report in _reports(worker, Path(scratch), began + seconds):

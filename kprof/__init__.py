@@ -82,7 +82,6 @@ _PUBLIC = {
     "diff": "kprof.api.diff",
     "draw_control_flow": "kprof.api.draw_control_flow",
     "draw_layout": "kprof.api.draw_layout",
-    "lint_configs": "kprof.api.lint_configs",
     "measure": "kprof.api.measure",
     "occupancy": "kprof.api.occupancy",
     "oracle": "kprof.api.oracle",
@@ -98,7 +97,6 @@ _PUBLIC = {
     "report": "kprof.api.report",
     "run_report": "kprof.api.run_report",
     "select": "kprof.tuning.choice",
-    "server_configs": "kprof.api.server_configs",
     "trace_breakdown": "kprof.api.trace.breakdown",
     "trace_diff": "kprof.api.trace.diff",
     "trace_gaps": "kprof.api.trace.gaps",
@@ -120,6 +118,14 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
+        return value
+    if name in __all__:
+        from kprof.plug_ins import MissingPackageError, load
+
+        try:
+            value = globals()[name] = load("kprof.functions", name)
+        except MissingPackageError as error:
+            raise AttributeError(str(error)) from None
         return value
     raise AttributeError(f"module 'kprof' has no attribute {name!r}")
 

@@ -6,7 +6,6 @@ distributions add theirs through the entry-point group ``kprof.analyzers``.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from msgspec import UNSET
@@ -238,17 +237,10 @@ def providers() -> tuple[str, ...]:
 
 
 def _named() -> tuple[tuple[str, str], ...]:
-    import sys
+    """Name and module of what has analyzers."""
+    from kprof.plug_ins import entries
 
-    return _providers(tuple(sys.path))
-
-
-@lru_cache(maxsize=4)
-def _providers(_path: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Name and module of what has analyzers. Looking through all that is installed takes longer than many a rule."""
-    from importlib.metadata import entry_points
-
-    others = {e.value: e.name for e in entry_points(group="kprof.analyzers") if e.value != _BUILT_IN}
+    others = {e.value: e.name for e in entries("kprof.analyzers").values() if e.value != _BUILT_IN}
     return (("builtin", _BUILT_IN), *((name, module) for module, name in others.items()))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers"), str(ROOT / "scripts")]
 HALF = 2.0
 
 

@@ -215,7 +215,10 @@ def sweep(name: str, seed: int, first: int, count: int, *, samples: bool = False
         with tempfile.TemporaryDirectory() as scratch:
             numbers = ["--seed", str(seed), "--first", str(at), "--count", str(end - at)]
             options = ["--worker", name, *numbers, "--scratch", scratch, *(["--samples"] if samples else [])]
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])}
+            environment = {
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]),
+            }
             with subprocess.Popen(
                 [sys.executable, __file__, *options],
                 stdout=subprocess.PIPE,

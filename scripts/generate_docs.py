@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("", "analyzers", "servers", "scripts")]
 
 _FORMATS = """\
 A command prints text for people and writes any of these besides; `-` as a path is standard output, in place of the

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers"), str(ROOT / "scripts")]
 
 from kill_cases import CASES, FILES, Case, damaged, entries, lost, readable  # noqa: E402
 
@@ -109,7 +109,7 @@ def start(case: Case, folder: Path, mark: str) -> "subprocess.Popen[bytes]":
         "KPROF_CACHE_DIR": str(folder / "cache"),
         "TRITON_CACHE_DIR": str(folder / "triton"),
         "TMPDIR": str(folder / "tmp"),
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]),
     }
     with (folder / "printed").open("wb") as printed:
         return subprocess.Popen(

@@ -29,7 +29,7 @@ import plain_tests
 from mutants import KINDS, Mutant, mutants
 from mutated_modules import ROOT, SETS, Chosen
 
-sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
 # Of a run without a change; what has no end, such as a loop whose condition was turned round, takes longer.
 _MOST = 10
 
@@ -138,7 +138,7 @@ def _load_unchanged(module: str) -> None:
     """Load what the module does not change: all of kprof but the modules that import it, directly or not."""
     import grimp
 
-    graph = grimp.build_graph("kprof", "kprof_analyzers")
+    graph = grimp.build_graph("kprof", "kprof_analyzers", "kprof_servers")
     below = {module, *graph.find_downstream_modules(module)}
     for name in sorted(graph.find_upstream_modules(module)):
         importlib.import_module(name)

@@ -120,7 +120,7 @@ _REST = (
     ("cache", "kprof.cache.own", "tests/cache/test_own.py"),
     ("rest of the gate", "kprof.gate.captured", "tests/gate/test_captured.py"),
     ("rest of the gate", "kprof.gate.config", "tests/gate/test_config.py"),
-    ("rest of the gate", "kprof.gate.config_files", "tests/gate/test_config_files.py"),
+    ("rest of the gate", "kprof_servers.lint_document", "tests/servers/test_lint_document.py"),
     ("rest of the gate", "kprof.gate.cure", "tests/gate/test_cure.py"),
     ("rest of the gate", "kprof.gate.cures", "tests/gate/test_cures.py"),
     ("rest of the gate", "kprof.gate.edits", "tests/gate/test_edits.py"),

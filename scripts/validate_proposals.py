@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from kprof.inputs.weight_format import WeightFormat
-from kprof.tuning.servers.shapes import ExpertShape, LayerShapes, ProductShape
-from kprof.tuning.servers.tuned_neighbours import TunedFile, read_all, votes
+from kprof_servers.served.shapes import ExpertShape, LayerShapes, ProductShape
+from kprof_servers.served.tuned_neighbours import TunedFile, read_all, votes
 
 PLACES = {
     ("vllm", "block FP8"): "vllm/model_executor/layers/quantization/utils/configs",
@@ -111,9 +111,9 @@ def _tile(config: Any) -> tuple[Any, ...]:
 
 def defaults(server: str, kernel: str, root: Path, asked: Sequence[Question]) -> Iterator[tuple[str, Score]]:
     """What the server's code takes where it has no file: its own function asked, for a GPU that no file has."""
-    from kprof.tuning.servers.default_config import default_config
-    from kprof.tuning.servers.lookup import ServerCode, ask
-    from kprof.tuning.servers.registry import server_of
+    from kprof_servers.served.default_config import default_config
+    from kprof_servers.served.lookup import ServerCode, ask
+    from kprof_servers.served.registry import server_of
 
     needs = [_need(server_of(server), kernel, file, rows) for file, rows, _ in asked]
     score = Score()
@@ -173,12 +173,12 @@ def compiled(server: str, root: Path, asked: Sequence[Question]) -> Iterator[tup
     from kprof.tuning import request
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.search import Search
-    from kprof.tuning.servers.kernel_source import cut, has_function
-    from kprof.tuning.servers.launches import ServedProduct
-    from kprof.tuning.servers.ranking import VOTED, complete, in_order
-    from kprof.tuning.servers.registry import server_of
-    from kprof.tuning.servers.subject import ServedSubject
     from kprof.tuning.space import Space
+    from kprof_servers.served.kernel_source import cut, has_function
+    from kprof_servers.served.launches import ServedProduct
+    from kprof_servers.served.ranking import VOTED, complete, in_order
+    from kprof_servers.served.registry import server_of
+    from kprof_servers.served.subject import ServedSubject
 
     places = server_of(server).kernels["block FP8"]
     name, function = next(each for each in places if has_function(root, root / each[0], each[1]))

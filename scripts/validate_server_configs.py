@@ -25,13 +25,13 @@ from typing import Any
 from unittest.mock import MagicMock
 
 from kprof.inputs.model_config import read
-from kprof.tuning.servers.devices import served_gpu
-from kprof.tuning.servers.document import NeededFile, ServerConfigs
-from kprof.tuning.servers.examine import ServedModel, examine
-from kprof.tuning.servers.interface import LookupCall
-from kprof.tuning.servers.lookup import ServerCode, ask, server_code
-from kprof.tuning.servers.registry import server_of
-from kprof.tuning.servers.shapes import Split, shapes_of
+from kprof_servers.served.devices import served_gpu
+from kprof_servers.served.document import NeededFile, ServerConfigs
+from kprof_servers.served.examine import ServedModel, examine
+from kprof_servers.served.interface import LookupCall
+from kprof_servers.served.lookup import ServerCode, ask, server_code
+from kprof_servers.served.registry import server_of
+from kprof_servers.served.shapes import Split, shapes_of
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT / "tests/artifacts/model_configs"

@@ -17,9 +17,9 @@ from unittest.mock import patch
 import tomllib
 
 import kprof
-from kprof.tuning.servers.document import NeededFile, PredictedConfig, ServerConfigs
-from kprof.tuning.servers.interface import NeededLookup
-from kprof.tuning.servers.ranking import Ranker
+from kprof_servers.served.document import NeededFile, PredictedConfig, ServerConfigs
+from kprof_servers.served.interface import NeededLookup
+from kprof_servers.served.ranking import Ranker
 
 RANKED = Ranker.ranked
 ROOT = Path(__file__).resolve().parents[1]

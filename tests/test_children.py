@@ -176,7 +176,7 @@ def test_a_child_that_begins_after_its_parent_has_ended_ends() -> None:
 def test_every_process_is_started_in_one_place() -> None:
     """What starts one by itself leaves it behind when kprof is killed."""
     started = re.compile(r"subprocess\.(run|Popen|call|check_call|check_output)\(|os\.(system|popen|posix_spawn|spawn)")
-    files = [path for name in ("kprof", "analyzers") for path in (ROOT / name).rglob("*.py")]
+    files = [path for name in ("kprof", "analyzers", "servers") for path in (ROOT / name).rglob("*.py")]
     assert len(files) > 300
 
     assert [path.name for path in files if started.search(path.read_text())] == ["children.py"]

@@ -7,10 +7,10 @@ from typing import Any
 from fuzz.target import Target, check, put
 from kprof.inputs.model_config import ModelConfig
 from kprof.inputs.model_config import read as read_model
-from kprof.tuning.servers.devices import served_gpu
-from kprof.tuning.servers.examine import ServedModel, examine
-from kprof.tuning.servers.registry import SERVERS
-from kprof.tuning.servers.shapes import Split
+from kprof_servers.served.devices import served_gpu
+from kprof_servers.served.examine import ServedModel, examine
+from kprof_servers.served.registry import SERVERS
+from kprof_servers.served.shapes import Split
 
 _SPLITS = (Split(), Split(8, 2))
 

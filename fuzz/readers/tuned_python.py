@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from fuzz.target import Target, put
-from kprof.tuning.configs.lint import lint
-from kprof.tuning.configs.reading import gather
+from kprof_servers.configs.lint import lint
+from kprof_servers.configs.reading import gather
 
 
 def read(data: bytes, folder: Path) -> None:

@@ -3,15 +3,17 @@
 from typing import Any
 
 from kprof.errors import KprofError, near_hint
+from kprof.plug_ins import load
 
 DOCUMENTS = ("report", "diff", "tune", "doctor", "bench", "profile", "server-configs")
+"""Of the core, and of what is installed with it."""
 
 
 def schema_of(document: str) -> dict[str, Any]:
     """The schema of one of the documents, as published in ``docs/schema``.
 
     Raises:
-        KprofError: there is no such document.
+        KprofError: there is no such document, or its package is not installed.
     """
     if document not in DOCUMENTS:
         raise KprofError(f"no document {document!r}", hint=near_hint(document, DOCUMENTS, "They are"))
@@ -23,7 +25,6 @@ def schema_of(document: str) -> dict[str, Any]:
     from kprof.diffing import document as diff
     from kprof.doctor import document as doctor
     from kprof.tuning import document as tune
-    from kprof.tuning.servers import document as servers
     from kprof_analyzers.whole_step import document as profile
 
     kinds = {
@@ -31,7 +32,9 @@ def schema_of(document: str) -> dict[str, Any]:
         "diff": (diff.SCHEMA, diff.Diff),
         "doctor": (doctor.SCHEMA, doctor.Diagnosis),
         "profile": (profile.SCHEMA, profile.ProfileDocument),
-        "server-configs": (servers.SCHEMA, servers.ServerConfigs),
         "tune": (tune.SCHEMA, tune.TuneReport),
     }
+    if document not in kinds:
+        found = load("kprof.documents", document)
+        return schema(found.SCHEMA, found.DOCUMENT)
     return schema(*kinds[document])

@@ -17,13 +17,14 @@ def derived_key(*parts: Any) -> str:
 
 @cache
 def of_kprof() -> str:
-    """SHA-256 of all files of kprof, of its analyzers and of plug-ins.
+    """SHA-256 of all files of kprof, of its analyzers and of what is plugged in.
 
     It is found once for a process: its modules stay what they were.
     """
     from kprof.analysis import providers
+    from kprof.plug_ins import packages
 
-    return key(of_package(), [[module, of_folders(_places(module))] for module in providers()])
+    return key(of_package(), [[module, of_folders(_places(module))] for module in (*providers(), *packages())])
 
 
 @cache

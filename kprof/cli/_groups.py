@@ -8,6 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command as to_click
 
 from kprof.errors import near
+from kprof.plug_ins import installed, load
 
 # Newer typers carry a click of their own: its types are therefore written as Any here.
 
@@ -17,8 +18,8 @@ class SuggestingGroup(TyperGroup):
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
         """As usual, with near matches for a mistyped command."""
-        known = self.list_commands(ctx)
-        if args and not args[0].startswith("-") and args[0] not in known:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            known = self.list_commands(ctx)
             loaded: dict[str, Any] = getattr(self, "commands", {})
             shown = [name for name in known if name not in loaded or not loaded[name].hidden]
             ctx.fail(f"no command {args[0]!r}{_meant(ctx.command_path, args[0], shown)}")
@@ -50,24 +51,31 @@ class Folder(SuggestingGroup):
 
     Attributes:
         package: its dotted name; a subclass sets it.
+        plugged_in: group of entry points that adds commands of other packages; none where it is empty.
         left_out: modules that are no commands, besides those that begin with an underscore.
     """
 
     package: str
+    plugged_in: str = ""
     left_out: frozenset[str] = frozenset()
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - the base class's
-        """Module names with hyphens, sorted."""
+        """Module names with hyphens and those of installed packages, sorted."""
+        return sorted({*self._own_commands(), *(installed(self.plugged_in) if self.plugged_in else ())})
+
+    def _own_commands(self) -> set[str]:
         from pkgutil import iter_modules
 
         names = (m.name for m in iter_modules(import_module(self.package).__path__))
-        return sorted(n.replace("_", "-") for n in names if n not in self.left_out and not n.startswith("_"))
+        return {n.replace("_", "-") for n in names if n not in self.left_out and not n.startswith("_")}
 
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ARG002 - as above
         """Import one command; ``None`` when there is none of that name."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        return _as_click(import_module(f"{self.package}.{cmd_name.replace('-', '_')}"), cmd_name)
+        if cmd_name in self._own_commands():
+            return _as_click(import_module(f"{self.package}.{cmd_name.replace('-', '_')}"), cmd_name)
+        # Searching what is installed takes long: only a command that is not here pays for it.
+        module = load(self.plugged_in, cmd_name) if self.plugged_in else None
+        return None if module is None else _as_click(module, cmd_name)
 
 
 def group(folder: type[TyperGroup] = SuggestingGroup) -> typer.Typer:

@@ -41,6 +41,7 @@ class CommandFolder(Folder):
     """The commands of this package."""
 
     package = "kprof.cli"
+    plugged_in = "kprof.commands"
     left_out = frozenset({"app", "common"})
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
@@ -63,11 +64,25 @@ def _help_line(name: str) -> str:
 
     path = os.path.join(kprof.cli.__path__[0], name.replace("-", "_"))  # noqa: PTH118 - pathlib takes long to import
     path = os.path.join(path, "__init__.py") if os.path.isdir(path) else f"{path}.py"  # noqa: PTH118, PTH112 - as above
+    if not os.path.exists(path):  # noqa: PTH110 - as above
+        path = _plugged_in_file(name)
     with open(path, encoding="utf-8") as file:  # noqa: PTH123 - as above
         for line in file:
             if line.startswith('HELP = "'):
                 return line[len('HELP = "') :].rstrip().removesuffix('"')
     raise AssertionError(f"{path} has no HELP line")
+
+
+def _plugged_in_file(name: str) -> str:
+    """The file of another package's command; only the packages above it are imported."""
+    from importlib.util import find_spec
+
+    from kprof.plug_ins import entries
+
+    spec = find_spec(entries(CommandFolder.plugged_in)[name].value)
+    assert spec is not None
+    assert spec.origin is not None
+    return spec.origin
 
 
 app = typer.Typer(

@@ -26,7 +26,15 @@ _LISTERS = (
     "setuptools", "site", "shutil", "tempfile", "kprof",
 )  # fmt: skip
 # The standard library's are asked for by hundreds, and a file that takes the place of one is soon noticed.
-_OTHERS = sys.stdlib_module_names | {"sitecustomize", "usercustomize", "kprof", "kprof_analyzers", "__main__", "org"}
+_OTHERS = sys.stdlib_module_names | {
+    "sitecustomize",
+    "usercustomize",
+    "kprof",
+    "kprof_analyzers",
+    "kprof_servers",
+    "__main__",
+    "org",
+}
 _SETS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks", "supports_effective_ids")
 
 

@@ -19,7 +19,7 @@ from kprof.captures.staleness import LIMIT, SourceNames, digests, named
 from kprof.recording.files_read import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
-_OWN_PACKAGES = frozenset({"kprof", "kprof_analyzers", "triton"})
+_OWN_PACKAGES = frozenset({"kprof", "kprof_analyzers", "kprof_servers", "triton"})
 """Another Triton compiles again, whatever its files are; another kprof judges again."""
 
 

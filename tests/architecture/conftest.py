@@ -6,10 +6,14 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = {"kprof": ROOT / "kprof", "kprof_analyzers": ROOT / "analyzers" / "kprof_analyzers"}
+PACKAGES = {
+    "kprof": ROOT / "kprof",
+    "kprof_analyzers": ROOT / "analyzers" / "kprof_analyzers",
+    "kprof_servers": ROOT / "servers" / "kprof_servers",
+}
 
 
 @pytest.fixture(scope="session")
 def graph() -> grimp.ImportGraph:
-    """Every module of the two packages with what it imports of them."""
+    """Every module of the packages with what it imports of them."""
     return grimp.build_graph(*PACKAGES, exclude_type_checking_imports=False, cache_dir=None)

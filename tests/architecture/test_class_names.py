@@ -11,7 +11,7 @@ def public_classes() -> Counter[str]:
     """How many classes of the package have each public name."""
     return Counter(
         node.name
-        for folder in ("kprof", "analyzers/kprof_analyzers")
+        for folder in ("kprof", "analyzers/kprof_analyzers", "servers/kprof_servers")
         for path in (ROOT / folder).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")

@@ -27,17 +27,25 @@ PARSERS = {"tomllib", "tomli", "yaml"}
 OWN = "a file of kprof itself, or what it wrote a moment ago"
 SUMMED = "an entry of the cache, whose checksum was compared"
 WIRE = "between processes of kprof"
-READERS = ("kprof/inputs/", "kprof/captures/", "kprof/cache/", "kprof/tuning/", "kprof/diffing/", "kprof_analyzers/")
+READERS = (
+    "kprof/inputs/",
+    "kprof/captures/",
+    "kprof/cache/",
+    "kprof/tuning/",
+    "kprof/diffing/",
+    "kprof_analyzers/",
+    "kprof_servers/",
+)
 ALLOWED = {
     "kprof/cache/entries.py": SUMMED,
     "kprof/tuning/choice/shipped.py": OWN,
-    "kprof/tuning/configs/json_text.py": "one text or number, whose form and length a pattern has held",
+    "kprof_servers/configs/json_text.py": "one text or number, whose form and length a pattern has held",
     "kprof/tuning/cures.py": SUMMED,
     "kprof/tuning/known_advice.py": SUMMED,
     "kprof/tuning/recorded/answer.py": "entries that were JSON a moment ago",
     "kprof/tuning/trials/serve.py": WIRE,
-    "kprof/tuning/servers/lookup_process.py": WIRE,
-    "kprof/tuning/servers/served_kernel.py": "what kprof wrote into the file that calls it",
+    "kprof_servers/served/lookup_process.py": WIRE,
+    "kprof_servers/served/served_kernel.py": "what kprof wrote into the file that calls it",
     "kprof_analyzers/directories.py": SUMMED,
     "kprof_analyzers/report_cache.py": SUMMED,
 }
@@ -114,7 +122,7 @@ def imported(tree: ast.Module) -> set[str]:
 
 def trees() -> dict[str, ast.Module]:
     """Every module by its path from the folder that it is installed into."""
-    packages = (ROOT / "kprof", ROOT / "analyzers" / "kprof_analyzers")
+    packages = (ROOT / "kprof", ROOT / "analyzers" / "kprof_analyzers", ROOT / "servers" / "kprof_servers")
     return {
         path.relative_to(package.parent).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
         for package in packages

@@ -6,7 +6,7 @@ import pytest
 
 from tests.architecture.conftest import ROOT
 
-FILES = [path for folder in ("kprof", "analyzers") for path in sorted((ROOT / folder).rglob("*.py"))]
+FILES = [path for folder in ("kprof", "analyzers", "servers") for path in sorted((ROOT / folder).rglob("*.py"))]
 _READS = {"startswith", "endswith", "find", "index", "split", "partition", "replace"}
 
 

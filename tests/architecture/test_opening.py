@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = (ROOT / "kprof", ROOT / "analyzers" / "kprof_analyzers")
+PACKAGES = (ROOT / "kprof", ROOT / "analyzers" / "kprof_analyzers", ROOT / "servers" / "kprof_servers")
 BOUNDARY = {"kprof/inputs/opening.py", "kprof/inputs/boundary.py", "kprof/inputs/plain_files.py"}
 OPENS = {"open", "read_text", "read_bytes", "mmap", "ZipFile", "ParquetFile", "fdopen", "memmap"}
 LAYER = {"boundary", "plain_files"}
@@ -58,7 +58,7 @@ ALLOWED = {
     "kprof/tuning/choice/shipped.py": OWN,
     "kprof/tuning/journal.py": "lines with a checksum each, and it writes",
     "kprof/tuning/trials/serve.py": WRITES,
-    "kprof/tuning/servers/lookup_process.py": "a server's own code, which is run next",
+    "servers/kprof_servers/served/lookup_process.py": "a server's own code, which is run next",
     "kprof_analyzers/profiles/counters/catalogue.py": OWN,
     "kprof_analyzers/profiles/timeline/categories.py": OWN,
     "kprof_analyzers/model/ranges.py": OWN,

@@ -16,7 +16,7 @@ from benchmarks.model.real.kernels import REAL, RealKernels, with_numbers
 from benchmarks.model.real.packages import Package, packages
 from kprof.errors import KprofError
 from kprof.kernel_spec import Tensor
-from kprof.tuning.servers.kernel_source import cut_text
+from kprof_servers.served.kernel_source import cut_text
 
 PRODUCT = "vllm/model_executor/layers/quantization/utils/fp8_utils.py"
 KERNEL = '''

@@ -102,16 +102,21 @@ class Copy:
     def __init__(self, root: Path) -> None:
         self.root = root
         skipped = shutil.ignore_patterns("__pycache__")
-        for name in ("kprof", "analyzers", "kernels"):
+        for name in ("kprof", "analyzers", "servers", "kernels"):
             shutil.copytree(ROOT / name, root / name, ignore=skipped)
 
     def files(self) -> list[Path]:
-        """Code and data of the two packages."""
-        places = (self.root / "kprof", self.root / "analyzers" / "kprof_analyzers")
+        """Code and data of the packages."""
+        places = (self.root / name for name in ("kprof", "analyzers/kprof_analyzers", "servers/kprof_servers"))
         return sorted(p for place in places for p in place.rglob("*") if p.is_file() and p.suffix != ".pyc")
 
     def python(self, *arguments: str, text: str = "", cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
-        paths = [str(self.root), str(self.root / "analyzers"), *(p for p in sys.path if p and p != str(ROOT))]
+        paths = [
+            str(self.root),
+            str(self.root / "analyzers"),
+            str(self.root / "servers"),
+            *(p for p in sys.path if p and p != str(ROOT)),
+        ]
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(p for p in paths if p != str(ROOT / "analyzers")),

@@ -107,7 +107,7 @@ SILENT = frozenset({"lsp", "mcp", "capture", "cache clear"})
 
 def furnish(folder: Path) -> None:
     """Put what the commands read into a folder."""
-    sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
+    sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers"), str(ROOT / "scripts")]
     from damage_readers import _CODE, _TUNABLE, _VLLM, TRACE
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -272,4 +272,6 @@ def sweep(folder: Path, commands: list[str], places: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
+
     sweep(Path(sys.argv[1]), json.loads(sys.argv[2]) or list(COMMANDS), json.loads(sys.argv[3]) or list(PLACES))

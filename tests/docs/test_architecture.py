@@ -16,13 +16,21 @@ else:
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 # A file, a group of entry points, and a module that must not be there.
-OTHERS = {"kprof.toml", "kprof.analyzers", "kprof.capture"}
-NAMES = sorted(set(re.findall(r"`(kprof(?:_analyzers)?(?:\.\w+)+)`", PAGE.read_text("utf-8"))) - OTHERS)
+OTHERS = {
+    "kprof.toml",
+    "kprof.analyzers",
+    "kprof.capture",
+    "kprof.commands",
+    "kprof.functions",
+    "kprof.checks",
+    "kprof.documents",
+}
+NAMES = sorted(set(re.findall(r"`(kprof(?:_analyzers|_servers)?(?:\.\w+)+)`", PAGE.read_text("utf-8"))) - OTHERS)
 
 
 def test_the_layers_are_those_of_the_contract():
     """In the same order."""
-    (listed,) = re.findall(r"^```\n(kprof\.cli\n.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    (listed,) = re.findall(r"^```\n(kprof_servers\n.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
     contract = next(each for each in contracts if each["type"] == "layers")
@@ -45,5 +53,5 @@ def test_every_name_is_there(name):
 
 def test_every_folder_and_file_is_there():
     """Placeholders in angle brackets are left out."""
-    for path in re.findall(r"`((?:kprof|analyzers|kernels|tests)/[^`]*)`", PAGE.read_text("utf-8")):
+    for path in re.findall(r"`((?:kprof|analyzers|servers|kernels|tests)/[^`]*)`", PAGE.read_text("utf-8")):
         assert (ROOT / path.partition("<")[0]).exists(), path

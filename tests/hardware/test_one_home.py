@@ -25,14 +25,14 @@ _ALLOWED = {
     "kprof/recording": _DEFAULT,
     "kprof/bench": _DEFAULT,
     # Stands for a class of AITER's, which decides by these names.
-    "kprof/tuning/servers/lookup_process.py": {"gfx10", "gfx11", "gfx12", "gfx1250"},
+    "servers/kprof_servers/served/lookup_process.py": {"gfx10", "gfx11", "gfx12", "gfx1250"},
 }
 
 
 def test_no_code_compares_names_of_architectures():
     """Rules name the families that they were looked at on; nothing else decides by a name."""
     found = []
-    for file in [*(ROOT / "kprof").rglob("*.py"), *(ROOT / "analyzers").rglob("*.py")]:
+    for file in (file for folder in ("kprof", "analyzers", "servers") for file in (ROOT / folder).rglob("*.py")):
         path = file.relative_to(ROOT).as_posix()
         allowed = next((names for folder, names in _ALLOWED.items() if path.startswith(folder)), set())
         tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -223,7 +223,7 @@ def test_a_name_of_pages_is_compared_with_nothing():
     """Comparing takes the product of the lengths, for each name that is known."""
     from kprof.errors import near
     from kprof.hardware.machine import _near
-    from kprof.tuning.configs.checks.keys import _typo
+    from kprof_servers.configs.checks.keys import _typo
 
     word = "BLOCK_SIZE_" * 50
     assert near(word, [word[:-1]]) == ""

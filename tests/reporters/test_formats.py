@@ -44,12 +44,12 @@ def copy(tmp_path_factory):
     """A copy of the package with one more file; runs it."""
     root = tmp_path_factory.mktemp("copy")
     skip = shutil.ignore_patterns("__pycache__")
-    for name in ("kprof", "analyzers", "scripts", "docs", "kernels"):
+    for name in ("kprof", "analyzers", "servers", "scripts", "docs", "kernels"):
         shutil.copytree(ROOT / name, root / name, ignore=skip)
     (root / "kprof/reporters/tsv.py").write_text(TSV)
     (root / "gfx950-GEMM-A16W16.json").write_text(json.dumps({"any": {"num_warps": 4, "kpack": 2}}))
     (root / "kprof.toml").write_text(f'[[kernel]]\ntarget = "{ASSEMBLY}"\n')
-    paths = os.pathsep.join([str(root), str(root / "analyzers")])
+    paths = os.pathsep.join([str(root), str(root / "analyzers"), str(root / "servers")])
 
     def run(*arguments):
         return subprocess.run(

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 _COPIED = (
     "kprof",
     "analyzers",
+    "servers",
     "kernels",
     "scripts",
     "docs/rules",
@@ -78,7 +79,9 @@ class Copy:
 
     def python(self, *arguments: object, code: int | None = 0, cwd: Path | None = None) -> subprocess.CompletedProcess:
         """Run Python with the copy's packages."""
-        paths = os.pathsep.join(map(str, (self.root, self.root / "analyzers", self.folder / "plugins")))
+        paths = os.pathsep.join(
+            map(str, (self.root, self.root / "analyzers", self.root / "servers", self.folder / "plugins"))
+        )
         ran = subprocess.run(
             [sys.executable, *map(str, arguments)],
             cwd=cwd or self.folder,

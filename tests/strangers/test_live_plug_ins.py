@@ -91,7 +91,9 @@ def test_an_agent_is_told_once(raising):
 def test_a_watch_names_it_and_waits_for_the_next_save(raising):
     """The screen is there, with the message once."""
     copy, _ = raising
-    paths = os.pathsep.join(map(str, (copy.root, copy.root / "analyzers", copy.folder / "plugins")))
+    paths = os.pathsep.join(
+        map(str, (copy.root, copy.root / "analyzers", copy.root / "servers", copy.folder / "plugins"))
+    )
     with subprocess.Popen(
         [sys.executable, "-u", "-m", "kprof", "watch", "k.amdgcn"],
         cwd=copy.folder,

@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
-from kprof.tuning.servers.routing import blocks, experts_of_blocks, rows_of_experts
+from kprof_servers.served.routing import blocks, experts_of_blocks, rows_of_experts
 
 SEED = 7
 PARTS = ("looked at", "held out")

@@ -122,7 +122,7 @@ def kernel(point: Point, text: str) -> "Kernel":
     from kprof.importing.functions import find_entry, unwrap
     from kprof.importing.loading import load_module
     from kprof.kernel_spec import Launch
-    from kprof.tuning.servers.kernel_source import written as stored
+    from kprof_servers.served.kernel_source import written as stored
 
     alone, name = plain(text)
     path = stored(alone, name)

@@ -294,8 +294,8 @@ def kernel(real: RealKernel, package: Package) -> "Kernel":
     from kprof.importing.loading import load_module
     from kprof.kernel_spec import Launch
     from kprof.targets.sizes import by_heuristics
-    from kprof.tuning.servers.kernel_source import written
-    from kprof.tuning.servers.registry import SERVERS
+    from kprof_servers.served.kernel_source import written
+    from kprof_servers.served.registry import SERVERS
 
     places = real.places or SERVERS[real.package].kernels[real.known]
     text, function = source(package, places)
@@ -328,7 +328,7 @@ def source(package: Package, places: Sequence[tuple[str, str]]) -> tuple[str, st
     Raises:
         KprofError: it is at none of them.
     """
-    from kprof.tuning.servers.kernel_source import cut_text, has_function
+    from kprof_servers.served.kernel_source import cut_text, has_function
 
     for file, function in places:
         path = package.root / file

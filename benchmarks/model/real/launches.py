@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kprof.kernel_spec import Config, Launch, Shape, Tensor
-from kprof.tuning.servers.aiter_launches import REDUCED, AiterProduct
-from kprof.tuning.servers.launches import ServedExperts, ServedProduct, arguments
+from kprof_servers.served.aiter_launches import REDUCED, AiterProduct
+from kprof_servers.served.launches import ServedExperts, ServedProduct, arguments
 
 SCALED = 128
 """Rows, columns and depth of a block that shares a scale, in all block-scaled products of the data."""

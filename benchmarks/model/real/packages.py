@@ -20,7 +20,7 @@ class Package:
     """A package on this machine; nothing of it is imported here.
 
     Attributes:
-        name: as :data:`kprof.tuning.servers.registry.SERVERS` has it, or :data:`OTHERS`.
+        name: as :data:`kprof_servers.served.registry.SERVERS` has it, or :data:`OTHERS`.
         shown: as people write it.
         version: of the distribution or the commit; ``unknown`` where neither is written.
         root: the folder that the package is in.
@@ -46,7 +46,7 @@ def packages(folders: Sequence[str]) -> dict[str, Package]:
     Raises:
         KprofError: a folder has none that has kernels of ours.
     """
-    from kprof.tuning.servers.registry import SERVERS
+    from kprof_servers.served.registry import SERVERS
 
     found: dict[str, Package] = {}
     for folder in folders:
@@ -66,8 +66,8 @@ def _places(folder: Path) -> list[Path]:
 
 
 def _packages_of(place: Path) -> dict[str, Package]:
-    from kprof.tuning.servers.lookup import server_code, version_of
-    from kprof.tuning.servers.registry import SERVERS
+    from kprof_servers.served.lookup import server_code, version_of
+    from kprof_servers.served.registry import SERVERS
 
     found = {}
     for name, server in SERVERS.items():

@@ -216,8 +216,8 @@ def test_the_dispatch_table_is_chosen_from(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["aiter", "vllm", "sglang"])
 def test_our_own_check_has_nothing_against_them(form: str, tmp_path: Path) -> None:
     """``kprof lint-configs`` finds no fault in what is written."""
-    from kprof.tuning.configs.lint import lint
-    from kprof.tuning.configs.reading import gather
+    from kprof_servers.configs.lint import lint
+    from kprof_servers.configs.reading import gather
 
     shapes = [at(m) for m in (1, 64, 4096)]
     given = results(*(shapes if form == "aiter" else [{**s, "E": 8} for s in shapes]))

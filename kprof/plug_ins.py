@@ -1,0 +1,88 @@
+"""What packages beside the core add to kprof, found by the entry points of installed distributions.
+
+A distribution adds a command in the group ``kprof.commands`` (a module, as those in ``kprof/cli``), a public function
+in ``kprof.functions``, checks of files in ``kprof.checks``, a document with a schema in ``kprof.documents``, and
+analyzers in ``kprof.analyzers``.
+"""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+_SERVERS = "kprof_servers"
+_APART = {
+    "kprof.commands": {"configs": _SERVERS, "lint-configs": _SERVERS},
+    "kprof.documents": {"server-configs": _SERVERS},
+    "kprof.functions": {"lint_configs": _SERVERS, "server_configs": _SERVERS},
+}
+"""What kprof's own wheel brings outside the core, with its package: where that is missing, the message names it."""
+
+
+class MissingPackageError(KprofError):
+    """A package beside the core is not installed."""
+
+
+def entries(group: str) -> "dict[str, EntryPoint]":
+    """The entry points of a group by name, whether or not they can be loaded."""
+    import sys
+
+    return _entries(group, tuple(sys.path))
+
+
+@lru_cache(maxsize=32)
+def _entries(group: str, _path: tuple[str, ...]) -> "dict[str, EntryPoint]":
+    """Looking through all that is installed takes longer than many a rule: it is done once for a search path."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def load(group: str, name: str) -> Any:
+    """Load what an entry point names; ``None`` where there is none of this name.
+
+    Raises:
+        MissingPackageError: its package is not installed.
+    """
+    entry = entries(group).get(name)
+    if entry is None:
+        if package := _APART.get(group, {}).get(name):
+            raise MissingPackageError(_missing(name, package))
+        return None
+    if not _is_installed(entry):
+        raise MissingPackageError(_missing(name, _package(entry)))
+    return entry.load()
+
+
+def load_all(group: str) -> list[Any]:
+    """Load every entry point of a group whose package is installed."""
+    return [load(group, name) for name in installed(group)]
+
+
+def packages() -> list[str]:
+    """Top packages of all but analyzers, sorted."""
+    groups = ("kprof.checks", *_APART)
+    return sorted({_package(entry) for group in groups for entry in entries(group).values()})
+
+
+def installed(group: str) -> list[str]:
+    """Names of the entry points whose package is there, sorted. What a removed package brought goes with it."""
+    return sorted(name for name, entry in entries(group).items() if _is_installed(entry))
+
+
+def _package(entry: "EntryPoint") -> str:
+    return entry.value.partition(":")[0].partition(".")[0]
+
+
+def _is_installed(entry: "EntryPoint") -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(_package(entry)) is not None
+
+
+def _missing(name: str, package: str) -> str:
+    source = "pip install --force-reinstall kprof" if package == _SERVERS else f"install {package}"
+    return f"{name} needs the package {package}, which is not installed: {source}"

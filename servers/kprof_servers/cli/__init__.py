@@ -1,0 +1,1 @@
+"""The commands ``kprof configs`` and ``kprof lint-configs``."""

@@ -1,0 +1,142 @@
+"""KP741 to KP744: what compiling a bucket shows."""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import ClassVar
+
+from msgspec import UNSET
+
+from kprof.document import KernelReport
+from kprof.findings import Finding, Location, Severity
+from kprof_analyzers.rules import known_rules
+from kprof_servers.configs.checks.check import ConfigCheck, Context, Tried
+from kprof_servers.configs.model import ConfigFile
+
+
+class CompiledCheck(ConfigCheck):
+    """A check of compiled buckets; says nothing without ``--compile``."""
+
+    def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
+        """See :meth:`ConfigCheck.check`."""
+        for bucket in file.buckets:
+            tried = context.tried.get(bucket.place)
+            found = None if tried is None else self.problem(tried)
+            if tried is None or found is None:
+                continue
+            text, source = found
+            related = [] if source is None else [source]
+            kernel = f"kprof's {tried.kernel}" if tried.stand_in else tried.kernel
+            with_triton = _compiler(tried.report)
+            message = f"{bucket.name}: {text} ({kernel} with these knobs{with_triton})"
+            # What a stand-in shows is a strong hint, not a proof.
+            weaker = Severity.WARNING if tried.stand_in else self.severity
+            yield self.finding(file, bucket.place, message, related=related, severity=weaker, bucket=bucket.name)
+
+    @abstractmethod
+    def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
+        """What is wrong in words, and the line of the kernel."""
+
+
+class SpillsInLoop(CompiledCheck):
+    """With this bucket's knobs the kernel spills registers inside a loop.
+
+    ## What it does
+    With `--compile`: compiles the kernel for each bucket and looks for scratch accesses in loops. The kernel is the one
+    that `--kernel` names, or a bundled one that does the same job; the message says which.
+
+    ## Why it matters
+    Spill traffic in a loop is often what made a retuned file slow, and nearly always what a new Triton does to an old
+    one. It is evidence, not a verdict: some spilling configurations are the fastest.
+
+    ## What to try
+    `kprof advise` with the same knobs, or a smaller tile; then measure.
+    """
+
+    id: ClassVar[str] = "KP741"
+    name: ClassVar[str] = "config-spills-in-loop"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
+        """See :meth:`CompiledCheck.problem`."""
+        return _first(tried, {rule.id for rule in known_rules() if "loop_spills" in rule.restates})
+
+
+class ConfigLdsOverLimit(CompiledCheck):
+    """With this bucket's knobs the kernel takes more LDS than the GPU has.
+
+    ## What it does
+    With `--compile`: compares the LDS of each compiled bucket with the GPU's.
+
+    ## Why it matters
+    It compiles, and fails at the launch with `OutOfResources`. The same knobs fit or not depending on Triton's version.
+
+    ## What to try
+    A lower `num_stages`, a smaller `BLOCK_K`.
+    """
+
+    id: ClassVar[str] = "KP742"
+    name: ClassVar[str] = "config-lds-over-limit"
+    severity: ClassVar[Severity] = Severity.ERROR
+
+    def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
+        """See :meth:`CompiledCheck.problem`."""
+        return _first(tried, {rule.id for rule in known_rules() if "lds_over_limit" in rule.restates})
+
+
+class LaunchLimit(CompiledCheck):
+    """With this bucket's knobs the launch breaks a limit of the GPU.
+
+    ## What it does
+    With `--compile`: looks for what the compiler takes and the launch refuses, such as too large a workgroup.
+
+    ## Why it matters
+    It compiles, and fails at the launch.
+
+    ## What to try
+    Fewer warps.
+    """
+
+    id: ClassVar[str] = "KP743"
+    name: ClassVar[str] = "config-over-launch-limit"
+    severity: ClassVar[Severity] = Severity.ERROR
+
+    def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
+        """See :meth:`CompiledCheck.problem`."""
+        others = (rule for rule in known_rules() if "lds_over_limit" not in rule.restates)
+        return _first(tried, {rule.id for rule in others if rule.launch_fails})
+
+
+class DoesNotCompile(CompiledCheck):
+    """With this bucket's knobs the kernel does not compile.
+
+    ## What it does
+    With `--compile` and `--kernel`: reports what Triton says. When a bundled kernel stands in for the real one, a
+    failed compile only means that it cannot take the place, and is a note on the file.
+
+    ## Why it matters
+    The first launch with such a size ends in the compiler's error, or in its abort.
+
+    ## What to try
+    What the message says; other knobs.
+    """
+
+    id: ClassVar[str] = "KP744"
+    name: ClassVar[str] = "config-does-not-compile"
+    severity: ClassVar[Severity] = Severity.ERROR
+
+    def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
+        """See :meth:`CompiledCheck.problem`."""
+        return None if tried.error is None or tried.stand_in else (tried.error, None)
+
+
+def _first(tried: Tried, rules: set[str]) -> tuple[str, Location | None] | None:
+    """The first finding of some rules of the analyzers."""
+    findings = [] if tried.report is None else [f for f in tried.report.findings if f.rule in rules]
+    if not findings:
+        return None
+    place = findings[0].location
+    return findings[0].message, None if place is UNSET else place
+
+
+def _compiler(report: KernelReport | None) -> str:
+    return f", Triton {report.triton}" if report is not None and report.triton is not UNSET else ""

@@ -1,0 +1,164 @@
+"""KP703 unknown-knob, KP704 mixed-knob-spellings, KP705 missing-knob and KP706 not-a-bucket."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.errors import LONGEST_NAME
+from kprof.findings import Finding, Location, Severity
+from kprof_servers.configs.checks.check import BucketCheck, ConfigCheck, Context
+from kprof_servers.configs.model import Bucket, ConfigFile, Knob
+from kprof_servers.configs.vocabulary import COMMON, FAMILIES, SPELLINGS
+
+_NEAR = 0.85
+
+
+class UnknownKnob(BucketCheck):
+    """A knob has a name that the format's kernels do not take.
+
+    ## What it does
+    Compares the names with those that the kernels of the format read, and names near ones. Where the kernels are not
+    known, only a name that is almost a known one is reported.
+
+    ## Why it matters
+    A loader ignores a mistyped knob and runs the default, or passes it on to a kernel that then refuses the launch.
+
+    ## What to try
+    Correct the name, or take the knob out.
+    """
+
+    id: ClassVar[str] = "KP703"
+    name: ClassVar[str] = "unknown-knob"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def bucket(self, file: ConfigFile, bucket: Bucket, context: Context) -> Iterable[Finding]:  # noqa: ARG002
+        """See :meth:`BucketCheck.bucket`."""
+        own = FAMILIES[file.vocabulary] if file.vocabulary else frozenset()
+        for knob in bucket.knobs:
+            if knob.name in COMMON | own or knob.name.startswith("_"):
+                continue
+            hint = _typo(knob.name, COMMON | own)
+            if own or hint:
+                text = f"{bucket.name} has the knob {knob.name!r}, which {file.format} kernels do not take{hint}"
+                yield self.finding(file, knob.place, text, knob=knob.name)
+
+
+def _typo(name: str, known: frozenset[str]) -> str:
+    """The nearest known name, only for one that is a slip away from it, of the shift key for example."""
+    if len(name) > LONGEST_NAME:
+        return ""
+    from difflib import SequenceMatcher
+
+    ratios = {word: SequenceMatcher(None, name.lower(), word.lower()).ratio() for word in sorted(known)}
+    best = max(ratios, key=lambda word: ratios[word])
+    return f"; did you mean {best!r}?" if ratios[best] > _NEAR else ""
+
+
+class MixedSpellings(ConfigCheck):
+    """A file, or a family of files, spells the same knob in two ways.
+
+    ## What it does
+    Looks for `BLOCK_M` beside `BLOCK_SIZE_M`, `SPLIT_K` beside `NUM_KSPLIT` and the like in the files of one family.
+
+    ## Why it matters
+    A kernel takes one of the spellings. With the other one the launch fails, or a default is used.
+
+    ## What to try
+    Use the spelling that the kernel's arguments have everywhere.
+    """
+
+    id: ClassVar[str] = "KP704"
+    name: ClassVar[str] = "mixed-knob-spellings"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
+        """See :meth:`ConfigCheck.check`."""
+        usual = _spellings(context.families)
+        for bucket in file.buckets:
+            for knob in bucket.knobs:
+                other = usual.get(knob.name)
+                if other is not None and (bucket.knob(other[0].name) or _alike(file, other[1], bucket)):
+                    at = other[0].place
+                    same = other[1].path == file.path
+                    where = f"line {at.line}" if same else f"{other[1].path.rsplit('/', 1)[-1]}, line {at.line}"
+                    text = f"{bucket.name} has {knob.name!r}, {where} has {other[0].name!r}"
+                    place = Location(file=other[1].path, line=at.line, column=at.column)
+                    yield self.finding(file, knob.place, text, related=[place], knob=knob.name)
+
+
+def _alike(file: ConfigFile, other: ConfigFile, bucket: Bucket) -> bool:
+    """Whether two buckets are for the same kernel: the nested ones of a file each have a kernel of their own."""
+    return len(bucket.path) == 1 and (other.path == file.path or file.vocabulary is not None)
+
+
+def _spellings(files: Iterable[ConfigFile]) -> dict[str, tuple[Knob, ConfigFile]]:
+    """A spelling that is not the most frequent one, to a knob with the most frequent one and its file."""
+    counts: Counter[str] = Counter()
+    first: dict[str, tuple[Knob, ConfigFile]] = {}
+    for file in files:
+        for bucket in file.buckets:
+            for knob in bucket.knobs:
+                counts[knob.name] += 1
+                first.setdefault(knob.name, (knob, file))
+    found: dict[str, tuple[Knob, ConfigFile]] = {}
+    for row in SPELLINGS:
+        used = sorted((name for name in row if counts[name]), key=lambda name: (-counts[name], name))
+        found |= dict.fromkeys(used[1:], first[used[0]]) if used else {}
+    return found
+
+
+class MissingKnob(ConfigCheck):
+    """A bucket lacks a knob that nearly all others of the file have.
+
+    ## What it does
+    Compares the knobs of the buckets of a file. A knob that at least four in five of them set is expected in all.
+
+    ## Why it matters
+    What a bucket leaves out is Triton's default (`num_stages` 2, `waves_per_eu` 0), or the loader's, which changes from
+    version to version.
+
+    ## What to try
+    Write the value that was tuned.
+    """
+
+    id: ClassVar[str] = "KP705"
+    name: ClassVar[str] = "missing-knob"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
+        """See :meth:`ConfigCheck.check`."""
+        if file.vocabulary is None:
+            return
+        counts = Counter(knob.name for bucket in file.buckets for knob in bucket.knobs)
+        expected = [name for name, count in counts.items() if 0.8 * len(file.buckets) <= count < len(file.buckets)]
+        for bucket in file.buckets:
+            left_out = [name for name in expected if bucket.knob(name) is None]
+            if left_out and len(file.buckets) >= 4:
+                text = f"{bucket.name} does not set {', '.join(left_out)}, as the other buckets do"
+                yield self.finding(file, bucket.place, text, knobs=left_out)
+
+
+class NotABucket(ConfigCheck):
+    """Something stands where a configuration is expected.
+
+    ## What it does
+    Finds values besides the buckets that are no objects, bucket names that the loader cannot read, and parts of the
+    file's name that are no `name=value`. Keys that begin with an underscore pass as comments.
+
+    ## Why it matters
+    Loaders raise an exception on some of it and skip the rest, so that a bucket is not used.
+
+    ## What to try
+    Correct or remove it.
+    """
+
+    id: ClassVar[str] = "KP706"
+    name: ClassVar[str] = "not-a-bucket"
+    severity: ClassVar[Severity] = Severity.ERROR
+
+    def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
+        """See :meth:`ConfigCheck.check`."""
+        for oddity in file.oddities:
+            yield self.finding(file, oddity.place, oddity.message)
+        if file.broken is None and not file.buckets:
+            yield self.finding(file, None, "there is no configuration in this file", severity=Severity.WARNING)

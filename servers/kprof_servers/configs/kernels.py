@@ -1,0 +1,83 @@
+"""Which kernel a bucket's knobs are for, as far as that is declared."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof_servers.configs.model import UNKNOWN, Bucket, ConfigFile
+
+_TILES = {"BLOCK_SIZE_M": "BLOCK_M", "BLOCK_SIZE_N": "BLOCK_N", "BLOCK_SIZE_K": "BLOCK_K", "GROUP_SIZE_M": "GROUP_M"}
+
+
+@dataclass(frozen=True)
+class Stand:
+    """A kernel and how a configuration's knobs become its own.
+
+    Attributes:
+        kernel: a target as for ``kprof analyze kernel``.
+        rename: the configuration's knob to the kernel's; ``None`` leaves it out.
+        shape: problem parameters that the family fixes.
+        stand_in: it does the same job as the kernel of the configuration, and is not that one.
+    """
+
+    kernel: str
+    rename: Mapping[str, str | None] = field(default_factory=dict)
+    shape: Mapping[str, Any] = field(default_factory=dict)
+    stand_in: bool = False
+
+    def knobs(self, bucket: Bucket) -> dict[str, Any] | None:
+        """The kernel's knobs; ``None`` when the text does not tell one of them."""
+        found = {}
+        for knob in bucket.knobs:
+            name = self.rename.get(knob.name, knob.name)
+            if name is not None:
+                found[name] = knob.value
+        return None if any(value is UNKNOWN for value in found.values()) else found
+
+
+_GEMM = {
+    **_TILES,
+    "NUM_KSPLIT": "SPLIT_K",
+    "cache_modifier": None,
+    "SPLITK_BLOCK_SIZE": None,
+    "kernel_type": None,
+    "persistent_iters": None,
+}
+
+_DECLARED: tuple[tuple[str, str, Stand], ...] = (
+    ("AITER", r"GEMM-A16W16(-ATOMIC)?", Stand("gemm", _GEMM, {"dtype": "bf16", "out": "bf16"}, stand_in=True)),
+    ("AITER", r"GEMM-A8W8", Stand("gemm", _GEMM, {"dtype": "fp8_e4m3", "out": "bf16"}, stand_in=True)),
+)
+"""Format, family and the bundled kernel that does the same: the same operands and tile, without the scales."""
+
+
+def stand_for(file: ConfigFile) -> Stand | None:
+    """The bundled kernel that can stand in for the one that a file is for."""
+    if file.backend == "gluon":
+        return None
+    for format_name, family, stand in _DECLARED:
+        if file.format.startswith(format_name) and re.fullmatch(family, file.family or ""):
+            return stand
+    return None
+
+
+def rows_of(bucket: Bucket) -> int | None:
+    """The number of rows that a bucket is compiled for: its bound; ``None`` where it names none."""
+    if bucket.bound is not None:
+        return bucket.bound[1]
+    name = bucket.path[-1]
+    return int(name) if name.isdecimal() and len(name) < 12 else None
+
+
+def sizes_of(file: ConfigFile, bucket: Bucket, parameters: Mapping[str, Any]) -> dict[str, int]:
+    """Problem sizes from the file's name and the bucket, those that a kernel has.
+
+    Args:
+        file: its name may give N, K and so on.
+        bucket: its bound gives M.
+        parameters: the kernel's problem parameters.
+    """
+    found = {name: int(value) for name, value in file.parameters.items() if name in parameters and value.isdecimal()}
+    rows = rows_of(bucket)
+    return found if rows is None or "M" not in parameters else {**found, "M": rows}

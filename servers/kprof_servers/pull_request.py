@@ -1,0 +1,66 @@
+"""What to say of tuned files that are offered to a server."""
+
+from collections.abc import Sequence
+
+from kprof.reporters._markdown_cells import cell
+from kprof_servers.served.document import NeededFile, PredictedConfig, ServerConfigs
+
+
+def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
+    """Markdown: what was compiled, what is predicted, and that nothing was measured."""
+    lines = [
+        f"# Tuned configurations of {found.architecture} on {found.gpu}",
+        "",
+        f"For {found.server} {found.version}, weights in {found.weights}, tp {found.tp}"
+        + (f", ep {found.ep}" if found.ep > 1 else "")
+        + f". {_measured(found)} Each configuration was compiled for "
+        f"{found.arch} from the server's own kernel by kprof {found.kprof}; times are {_times(found)}.",
+        "",
+        *_doubtful(files),
+        *(f"- {note}" for note in found.notes),
+        "",
+        "| file | rest on | rows | runs today | proposed | spills |"
+        if found.measured_on
+        else "| file | rest on | rows | runs today, predicted | proposed, predicted | spills |",
+        "|---|---|---|---|---|---|",
+    ]
+    for file in files:
+        for batch in file.ranked:
+            best = batch.best
+            if best is None:
+                continue
+            runs = "does not compile" if batch.runs is None else _time(batch.runs)
+            said = " (cannot be distinguished)" if batch.tie else " (slower: measure both)" if batch.slower else ""
+            cells = (file.name, file.basis, f"{batch.rows:,}", runs, _time(best) + said, str(best.vgpr_spills))
+            lines.append("| " + " | ".join(cell(each) for each in cells) + " |")
+    lines += ["", "`runners_up.json` has the next configurations of each batch size, for whoever can measure them.", ""]
+    return "\n".join(lines)
+
+
+def _measured(found: ServerConfigs) -> str:
+    if not found.measured_on:
+        return "**Nothing here was measured.**"
+    return f"**The short list of each batch was measured on {found.measured_on}**, and results compared with torch's."
+
+
+def _times(found: ServerConfigs) -> str:
+    return "measured, or predictions of its model where it says so" if found.measured_on else "predictions of its model"
+
+
+def _doubtful(files: Sequence[NeededFile]) -> list[str]:
+    """What to measure before anything is merged."""
+    batches = [batch for file in files for batch in file.ranked]
+    slower = sum(batch.slower for batch in batches)
+    if not slower:
+        return []
+    said = f"**{slower} of {len(batches)} proposals are predicted to be slower than what runs today.**"
+    why = "They are what tuned files for other shapes have, which is right more often than the model alone."
+    return [f"{said} {why} Here the two disagree: measure these first.", ""]
+
+
+def _time(one: PredictedConfig) -> str:
+    if one.measured_us is not None:
+        return f"{one.measured_us:,.1f} µs"
+    if one.failure:
+        return f"not measured ({one.failure[:80]}), predicted {one.time_us:,.1f} µs"
+    return f"{one.time_us:,.1f} µs ({one.low_us:,.1f} to {one.high_us:,.1f})"

@@ -1,0 +1,284 @@
+"""How AITER launches the attention kernels that it has tables for: MLA's decoding, prompts, and extending.
+
+The values are those of ``ops/triton/attention`` at e4048607a5. A table is for all shapes, so that one configuration
+serves all rows; :attr:`LaunchedKernel.candidates` are the same for all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, ClassVar
+
+from kprof.kernel_spec import Launch, Tensor
+from kprof_servers.served.launches import arguments, knob
+
+MOST_DECODED = 256
+"""Rows of a step that are taken to be sequences, each decoding one token; more are taken to fill a prompt in."""
+CONTEXT = 4096
+"""Tokens that a sequence has before the step."""
+SPLITS = 8
+"""Parts that a sequence's keys are split into when decoding: the default of SGLang, which calls it."""
+STAGE_TWO = "stage2"
+"""Label of the launch that puts the parts together."""
+_FLOAT_MAX = 3.3895313892515355e38
+"""Of bfloat16: a constant of the kernel that only FP8 looks at."""
+_LARGEST_HEAD = 192
+_PROMPT_TILES = ((128, 64, 4), (128, 32, 4), (64, 64, 4), (64, 32, 4), (128, 128, 8))
+"""Rows, keys and wavefronts."""
+_LATENT_HEADS = {576: (512, 64), 288: (256, 32), 192: (128, 64)}
+"""Elements of a query's head to those without and with rotation, in ``extend_attention_fwd``."""
+
+
+@dataclass(frozen=True)
+class _Attention:
+    """What the three have in common.
+
+    Attributes:
+        heads: of the queries, on this GPU.
+        kv_heads: of the keys, on this GPU.
+        head: elements of a query's head.
+        value: elements of a value's.
+    """
+
+    heads: int
+    kv_heads: int
+    head: int
+    value: int
+    alone: ClassVar[bool] = False
+    single: ClassVar[bool] = True
+    measured: ClassVar[bool] = False
+    space: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    unsaid: ClassVar[Mapping[str, Any]] = {}
+
+    def element_bytes(self) -> int:
+        """bfloat16."""
+        return 2
+
+    def refusal(self, config: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - the compiler says what does not fit
+        """None is known."""
+        return None
+
+    def takes(self, rows: int) -> bool:
+        """Prompts; decoding is another kernel's."""
+        return rows > MOST_DECODED
+
+
+@dataclass(frozen=True)
+class LatentDecoding(_Attention):
+    """``decode_attention_fwd_grouped_rope``: a token of each sequence, keys and values compressed.
+
+    Attributes:
+        rank: elements of a compressed key or value.
+        rope: elements of a key that are rotated.
+    """
+
+    rank: int = 512
+    rope: int = 64
+    knobs: ClassVar[tuple[str, ...]] = ("BLOCK_N", "BLOCK_H")
+    parts: ClassVar[tuple[str, ...]] = (STAGE_TWO,)
+    table: ClassVar[tuple[str, ...]] = ("fwd_grouped_kernel_stage1_rope",)
+    assumed: ClassVar[str] = (
+        f"each row is a sequence of {CONTEXT:,} tokens in {SPLITS} parts, keys rotated before; keys and "
+        "values count as two buffers, though one holds both; the launch that puts the parts together has Triton's "
+        "default options"
+    )
+
+    def takes(self, rows: int) -> bool:
+        """Decoding."""
+        return rows <= MOST_DECODED
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """Configurations to look at, besides those of the server's tables."""
+        return [
+            {"BLOCK_N": n, "BLOCK_H": h, "num_warps": w, "num_stages": s, "waves_per_eu": 0, "matrix_instr_nonkdim": 16}
+            for n, h, w, s in product((16, 32, 64), (16,), (4, 8), (1, 2))
+        ]
+
+    def tile(self, config: Mapping[str, Any]) -> int:
+        """Elements of the result that a workgroup holds."""
+        return knob(config, "BLOCK_H") * _power(self.rank)
+
+    def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
+        """The first stage under an empty name, and ``stage2``.
+
+        Args:
+            rows: sequences.
+            config: of the first stage.
+            names: parameters of its kernel.
+            arch: all the same.
+
+        Raises:
+            KprofError: the kernel has a parameter that no known version has, or the configuration lacks one.
+        """
+        tokens, width, parts = rows * CONTEXT, self.rank + self.rope, self.rank + 1
+        middle = Tensor("fp32", (rows, self.heads, SPLITS, parts))
+        strides = {
+            "stride_mid_ob": self.heads * SPLITS * parts,
+            "stride_mid_oh": SPLITS * parts,
+            "stride_mid_os": parts,
+        }
+        pointers = Tensor("i32", (rows + 1,), values=tuple(range(0, tokens + 1, CONTEXT)))
+        known = {
+            "Q": Tensor("bf16", (rows, self.heads, width)), "K_Buffer": Tensor("bf16", (tokens, 1, width)),
+            "V_buffer": Tensor("bf16", (tokens, 1, self.rank)), "cos_sin_cache": None, "positions": None,
+            "sm_scale": 0.1352, "kv_indptr": pointers, "kv_indices": Tensor("i32", (tokens,)), "Att_Out": middle,
+            "k_pe_t_out": None, "stride_qb": self.heads * width, "stride_qh": width, "stride_buf_kbs": width,
+            "stride_buf_vbs": width, **strides, "stride_kpe_tokens_out_b": 0, "stride_cos_sin_cache_s": 0,
+            "stride_positions_b": 0, "rotary_dim": self.rope, "kv_lora_rank": self.rank, "qk_rope_head_dim": self.rope,
+            "kv_group_num": self.heads, "q_head_num": self.heads, "batch": rows, "BLOCK_C": _power(self.rank),
+            "BLOCK_R": _power(self.rope), "NUM_KV_SPLITS": SPLITS, "logit_cap": 0.0, "USE_ROPE": False,
+            "IS_NEOX_STYLE": False,
+        }  # fmt: skip
+        second = {
+            "Mid_O": middle, "O": Tensor("bf16", (rows, self.heads, self.rank)), "kv_indptr": pointers, **strides,
+            "stride_obs": self.heads * self.rank, "stride_oh": self.rank, "NUM_KV_SPLITS": SPLITS,
+            "BLOCK_DV": _power(self.rank), "Lv": self.rank, "batch": rows, "head_num": self.heads,
+        }  # fmt: skip
+        groups = -(-self.heads // min(knob(config, "BLOCK_H"), self.heads))
+        first = Launch(arguments(names, known, config), (groups * rows * SPLITS,))
+        return {"": first, STAGE_TWO: Launch(second, (rows * self.heads,))}
+
+    def work(self, rows: int) -> int:
+        """Operations of both products."""
+        return 2 * rows * self.heads * CONTEXT * (2 * self.rank + self.rope)
+
+    def sizes(self, rows: int) -> dict[str, int]:
+        """What the search's order is made from."""
+        return {"B": rows, "H": self.heads, "C": CONTEXT}
+
+
+@dataclass(frozen=True)
+class PromptAttention(_Attention):
+    """``flash_attn_varlen_func``: a prompt of so many rows, causal."""
+
+    knobs: ClassVar[tuple[str, ...]] = ("BLOCK_M", "BLOCK_N", "PRELOAD_V")
+    parts: ClassVar[tuple[str, ...]] = ()
+    assumed: ClassVar[str] = "rows are one prompt, nothing before it"
+
+    @property
+    def table(self) -> tuple[str, ...]:
+        """Where the configuration stands in the table."""
+        return ("fwd", "pe" if self.head > self.value else "default")
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """Configurations to look at, besides those of the server's tables."""
+        return [
+            {"BLOCK_M": m, "BLOCK_N": n, "PRELOAD_V": v, "num_warps": w, "num_stages": 1, "waves_per_eu": 2}
+            for (m, n, w), v in product(_PROMPT_TILES, (False, True))
+        ]
+
+    def tile(self, config: Mapping[str, Any]) -> int:
+        """Elements of the result that a workgroup holds."""
+        return knob(config, "BLOCK_M") * _power(self.value)
+
+    def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
+        """The one launch, under an empty name; arguments and errors as of decoding."""
+        rotated = self.head - self.value
+        ends = Tensor("i32", (2,), values=(0, rows))
+        known = {
+            "q_ptr": Tensor("bf16", (rows, self.heads, self.head)),
+            "k_ptr": Tensor("bf16", (rows, self.kv_heads, self.head)),
+            "v_ptr": Tensor("bf16", (rows, self.kv_heads, self.value)),
+            "out_ptr": Tensor("bf16", (rows, self.heads, self.value)),
+            "softmax_lse_ptr": Tensor("fp32", (rows, self.heads)),
+            **dict.fromkeys(("descale_q_ptr", "descale_k_ptr", "descale_v_ptr", "alibi_slopes_ptr", "s_dmask_ptr",
+                             "dropout_mask_ptr", "sink_ptr")),
+            **_strides("q", self.heads, self.head, "m"), **_strides("k", self.kv_heads, self.head, "n"),
+            **_strides("v", self.kv_heads, self.value, "n"), "stride_vk_in": 1,
+            **_strides("o", self.heads, self.value, "m"), "stride_on_in": 1,
+            **dict.fromkeys(("stride_descale_q_z_in", "stride_descale_k_z_in", "stride_descale_v_z_in",
+                             "stride_alibi_z_in", "stride_alibi_h_in", "stride_sd_z_in", "stride_sd_h_in",
+                             "stride_sd_m_in", "stride_sd_n_in", "stride_lse_z_in"), 0),
+            "stride_lse_h_in": 1, "stride_lse_m_in": self.heads,
+            "sm_scale": 0.1352, "cu_seqlens_q": ends, "cu_seqlens_k": ends, "dropout_p": 0.0, "philox_seed": 0,
+            "philox_offset_base_in": 0, "SEQLEN_Q": rows, "SEQLEN_K": rows, "IS_CAUSAL": True,
+            "NUM_Q_HEADS": self.heads, "NUM_K_HEADS": self.kv_heads, "BLOCK_DMODEL": self.value,
+            "BLOCK_DMODEL_POW2": max(16, _power(self.value)), "BLOCK_DMODEL_PE": rotated, "RETURN_SCORES": False,
+            "ENABLE_DROPOUT": False, "IS_FP8": False, "FP8_MAX": _FLOAT_MAX, "VARLEN": True, "BATCH": 1, "NUM_XCD": 8,
+            "SWIZZLE": "default", "USE_INT64_STRIDES": True, "ENABLE_SINK": False, "SLIDING_WINDOW": 0,
+            "HEAD_STRIDE_ALIGNED_8": self.head % 8 == 0 and self.value % 8 == 0,
+        }  # fmt: skip
+        grid = self.heads * -(-rows // knob(config, "BLOCK_M"))
+        return {"": Launch(arguments(names, known, config), (grid,))}
+
+    def work(self, rows: int) -> int:
+        """Operations of both products, of the half that is not masked."""
+        return rows * rows * self.heads * (self.head + self.value)
+
+    def sizes(self, rows: int) -> dict[str, int]:
+        """What the search's order is made from."""
+        return {"S": rows, "H": self.heads}
+
+
+@dataclass(frozen=True)
+class ExtendAttention(_Attention):
+    """``extend_attention_fwd``: so many new tokens of a sequence that has some already."""
+
+    knobs: ClassVar[tuple[str, ...]] = ("BLOCK_M", "BLOCK_N")
+    parts: ClassVar[tuple[str, ...]] = ()
+    assumed: ClassVar[str] = f"rows are the new tokens of one sequence that has {CONTEXT:,}"
+
+    @property
+    def table(self) -> tuple[str, ...]:
+        """Where the configuration stands in the table."""
+        return ("large_head_or_fp32",) if self.head > _LARGEST_HEAD else ("default",)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """Configurations to look at, besides those of the server's tables."""
+        return [
+            {"BLOCK_M": m, "BLOCK_N": n, "num_warps": w, "num_stages": s, "waves_per_eu": 2, "matrix_instr_nonkdim": 16}
+            for (m, n, w), s in product(((128, 64, 4), (64, 64, 4), (64, 32, 4), (32, 32, 4), (128, 64, 8)), (1, 2))
+        ]
+
+    def tile(self, config: Mapping[str, Any]) -> int:
+        """Elements of the result that a workgroup holds."""
+        return knob(config, "BLOCK_M") * _power(self.value)
+
+    def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
+        """The one launch, under an empty name; arguments and errors as of decoding."""
+        plain, rotated = _LATENT_HEADS.get(self.head, (_power(self.head), 0))
+        known: dict[str, Any] = {
+            "Q_Extend": Tensor("bf16", (rows, self.heads, self.head)),
+            "K_Extend": Tensor("bf16", (rows, self.kv_heads, self.head)),
+            "V_Extend": Tensor("bf16", (rows, self.kv_heads, self.value)),
+            "O_Extend": Tensor("bf16", (rows, self.heads, self.value)),
+            "K_Buffer": Tensor("bf16", (CONTEXT, self.kv_heads, self.head)),
+            "V_Buffer": Tensor("bf16", (CONTEXT, self.kv_heads, self.value)),
+            "qo_indptr": Tensor("i32", (2,), values=(0, rows)),
+            "kv_indptr": Tensor("i32", (2,), values=(0, CONTEXT)),
+            "kv_indices": Tensor("i32", (CONTEXT,)), "mask_ptr": None, "mask_indptr": None, "sm_scale": 0.1352,
+            "kv_group_num": self.heads // self.kv_heads,
+            "logit_cap": 0.0, "Lq": self.head, "Lv": self.value, "BLOCK_DMODEL": plain, "BLOCK_DPE": rotated,
+            "BLOCK_DV": _power(self.value), "USE_CUSTOM_MASK": False, "IS_CAUSAL": True,
+            "SKIP_PREFIX_CUSTOM_MASK": True, "STORE_TRANSPOSE": True, "NUM_Q_HEADS": self.heads,
+            "NUM_BLOCKS": -(-rows // knob(config, "BLOCK_M")), "NUM_XCDS": 8,
+        }  # fmt: skip
+        theirs = self.kv_heads
+        sizes = {
+            "q": (self.heads, self.head), "k": (theirs, self.head), "v": (theirs, self.value),
+            "o": (self.heads, self.value), "buf_k": (theirs, self.head), "buf_v": (theirs, self.value),
+        }  # fmt: skip
+        for name, (heads, each) in sizes.items():
+            known |= {f"stride_{name}bs": heads * each, f"stride_{name}h": each}
+        return {"": Launch(arguments(names, known, config), (self.heads * known["NUM_BLOCKS"],))}
+
+    def work(self, rows: int) -> int:
+        """Operations of both products."""
+        return rows * self.heads * (2 * CONTEXT + rows) * (self.head + self.value)
+
+    def sizes(self, rows: int) -> dict[str, int]:
+        """What the search's order is made from."""
+        return {"S": rows, "H": self.heads, "C": CONTEXT}
+
+
+def _strides(name: str, heads: int, each: int, row: str) -> dict[str, int]:
+    """Of a tensor of rows, heads and elements, as the kernel's parameters have them."""
+    return {f"stride_{name}z_in": 0, f"stride_{name}h_in": each, f"stride_{name}{row}_in": heads * each,
+            f"stride_{name}k_in": 1}  # fmt: skip
+
+
+def _power(value: int) -> int:
+    return 1 << max(value - 1, 0).bit_length()

@@ -1,0 +1,160 @@
+"""From the answers of a server's lookups to what the document says of each file."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import load
+from kprof_servers.configs.lint import lint
+from kprof_servers.configs.model import ConfigFile
+from kprof_servers.configs.reading import read
+from kprof_servers.served.devices import ServedGpu
+from kprof_servers.served.document import Found, NeededFile, ServedBatch
+from kprof_servers.served.interface import LookupAnswer, ModelServer, NeededLookup
+
+_DEVICE = re.compile(r"device_name=([^,\]]+?)(?=,|\.json$)")
+_FAR = 2
+"""Times that a bucket may be away from the batch that it serves."""
+
+
+def from_table(need: NeededLookup, device: str, arch: str) -> NeededFile:
+    """What the table alone says: the name, and nothing of what is there."""
+    return NeededFile(
+        kernel=need.kernel,
+        layer=need.layer,
+        layers=need.layers,
+        shape=dict(need.shape),
+        name=need.name.format(device=device, arch=arch),
+        folder=need.folder,
+        status="unknown",
+        alternative=need.alternative,
+    )
+
+
+def judged(
+    server: ModelServer,
+    need: NeededLookup,
+    answers: Mapping[int, LookupAnswer],
+    *,
+    gpu: ServedGpu,
+    root: Path,
+    batches: Sequence[int],
+) -> NeededFile:
+    """What the server's own answers say.
+
+    Args:
+        server: whose they are.
+        need: what was asked.
+        answers: by the rows of a batch, as :attr:`NeededLookup.calls` has them.
+        gpu: the GPU.
+        root: the folder that the server's package is in.
+        batches: rows to say the bucket of.
+
+    Raises:
+        KprofError: the server's function asks for no file at all.
+    """
+    first = next(iter(answers.values()))
+    if not first.asked:
+        reason = first.error or "it returns without one"
+        raise KprofError(f"the server's lookup for {need.layer} asks for no file: {reason}", path=str(root))
+    wanted = Path(server.wanted(first))
+    status: Found = server.status(first)
+    config = _config(first.opened)
+    notes = [] if config is None else _far(config, batches) if server.nearest else []
+    if status == "none":
+        notes.append(f"the lookup raises {first.error[:200]}")
+    return NeededFile(
+        kernel=need.kernel,
+        layer=need.layer,
+        layers=need.layers,
+        shape=dict(need.shape),
+        name=wanted.name,
+        folder=_below(wanted.parent, root),
+        status=status,
+        opened="" if first.opened is None else _below(Path(first.opened), root),
+        others=_others(wanted, gpu),
+        batches=[_batch(rows, answers, config if server.nearest else None, _table(need)) for rows in batches],
+        notes=notes,
+        lint=_lint(config, gpu),
+        alternative=need.alternative,
+    )
+
+
+def _below(path: Path, root: Path) -> str:
+    """The path from the server's root; links are followed on both sides."""
+    return os.path.relpath(path.resolve(), root.resolve())
+
+
+def _config(opened: str | None) -> ConfigFile | None:
+    if opened is None:
+        return None
+    try:
+        return read(opened)
+    except KprofError:
+        return None
+
+
+def _buckets(config: ConfigFile) -> list[int]:
+    return [int(bucket.path[-1]) for bucket in config.buckets if bucket.path[-1].isdecimal()]
+
+
+def _table(need: NeededLookup) -> tuple[str, ...]:
+    """Where the kernel's configuration stands in a table for all shapes."""
+    return need.launch.table if need.launch is not None and need.launch.single else ()
+
+
+def _batch(
+    rows: int, answers: Mapping[int, LookupAnswer], config: ConfigFile | None, table: Sequence[str]
+) -> ServedBatch:
+    keys = _buckets(config) if config is not None else []
+    bucket = min(keys, key=lambda key: abs(key - rows)) if keys else None
+    answer = answers.get(rows)
+    result = answer.result if answer is not None else None
+    if answer is None and bucket is not None and 0 in answers and isinstance(answers[0].result, dict):
+        # One answer for all batches: every bucket of the file.
+        result = answers[0].result.get(str(bucket))
+    if answer is None and table and 0 in answers:
+        result = answers[0].result
+        for name in table:
+            result = result[name] if isinstance(result, dict) and name in result else result
+    if isinstance(result, list) and result:
+        # AITER's has besides whether the file is the shape's own.
+        result = result[0]
+    return ServedBatch(rows, bucket, result if isinstance(result, dict) else None)
+
+
+def _far(config: ConfigFile, batches: Sequence[int]) -> list[str]:
+    """Batches that are served by a bucket more than twice, or less than half, as large."""
+    keys = _buckets(config)
+    found = []
+    for rows in batches if keys else ():
+        bucket = min(keys, key=lambda key: abs(key - rows))
+        if bucket > _FAR * rows or rows > _FAR * bucket:
+            found.append(f"no bucket near {rows:,} rows: that of {bucket:,} is taken")
+    return found
+
+
+def _others(wanted: Path, gpu: ServedGpu) -> list[str]:
+    """Files beside it for the same shape, under another name of the GPU."""
+    match = _DEVICE.search(wanted.name)
+    if match is None or not wanted.parent.parent.is_dir():
+        return []
+    folders = wanted.parent.parent.glob("triton_*") if wanted.parent.name.startswith("triton_") else [wanted.parent]
+    found = set()
+    for folder in folders:
+        for file in folder.glob("*.json") if folder.is_dir() else ():
+            other = _DEVICE.search(file.name)
+            if other is None or other[1] == match[1] or not gpu.is_named(other[1]):
+                continue
+            if _DEVICE.sub("", file.name) == _DEVICE.sub("", wanted.name):
+                found.add(file.name)
+    return sorted(found)
+
+
+def _lint(config: ConfigFile | None, gpu: ServedGpu) -> list[str]:
+    if config is None:
+        return []
+    report = lint([config], load(gpu.arch))[0]
+    return [f"{finding.rule} {finding.severity.value}: {finding.message}" for finding in report.findings]

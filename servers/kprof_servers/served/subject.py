@@ -1,0 +1,117 @@
+"""A server's kernel as the subject of a search: one problem a batch size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+from kprof.kernel_spec import BACKEND_OPTIONS, Kernel, Launch, Tensor, split_config
+from kprof.targets.jobs import TargetJob
+from kprof.tuning.problems import Problem
+from kprof_servers.served.launches import LaunchedKernel
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture, Product
+    from kprof.importing.functions import Function
+    from kprof.kernel_spec import Config, Shape
+
+_MOST_ACCUMULATORS = 256
+"""Elements of the result that a lane may hold: with more, the compiler spills and takes minutes."""
+
+
+@dataclass(frozen=True)
+class ServedSubject:
+    """See :class:`kprof.tuning.subject.TuningSubject`.
+
+    Attributes:
+        label: of the kernel, for messages.
+        function: the server's kernel, cut out of its code.
+        arch: architecture.
+        product: the GPU.
+        launch: how the server launches it.
+        parts: kernels of launches that follow, by the label of the launch.
+        batches: rows of each problem.
+        runs: what the server would run, by rows.
+    """
+
+    label: str
+    function: "Function"
+    arch: "Architecture"
+    product: "Product | None"
+    launch: LaunchedKernel
+    batches: tuple[int, ...]
+    runs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    parts: "Mapping[str, Function]" = field(default_factory=dict)
+
+    @property
+    def kernel(self) -> Kernel:
+        """Its name, knobs, and which of their values are pointless; it has no cases."""
+        return Kernel(
+            self.label, None, "", _no_launch, shapes={}, config=dict.fromkeys(self.launch.knobs, 0), legal=self._legal
+        )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """One a batch size."""
+        return tuple(Problem(f"{rows} rows", {**self.launch.sizes(rows), "rows": rows}) for rows in self.batches)
+
+    def base(self, problem: Problem) -> dict[str, Any]:
+        """What the server would run."""
+        runs = self.runs.get(problem.values["rows"], {})
+        return {name: value for name, value in runs.items() if name in self.launch.knobs or name in BACKEND_OPTIONS}
+
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
+        """All launches of the layer.
+
+        Raises:
+            KprofError: the kernel has a parameter that is not known, or refuses the configuration.
+        """
+        rows = problem.values["rows"]
+        asked = [name for name in self.function.arguments if name not in self.function.heuristics]
+        launches = self.launch.launches(rows, config, asked, self.arch.name)
+        return [self._job(name, made, config, problem) for name, made in launches.items()]
+
+    def _job(self, name: str, made: Launch, config: Mapping[str, Any], problem: Problem) -> TargetJob:
+        from kprof.importing.functions import find_entry
+        from kprof.targets.sizes import by_heuristics
+        from kprof.targets.specialize import from_launch
+
+        part = self.parts.get(name)
+        function = self.function if part is None else part
+        options = {} if part is not None else split_config(config)[1]
+        # A launch hands an option to the compiler, also where the kernel has a parameter of the same name.
+        args = dict(made.args)
+        if function.heuristics and function.module is not None:
+            args.update(by_heuristics(find_entry(function.module, str(function.path), function.name), args))
+        request = from_launch(function.jit, Launch(args, made.grid), self.arch.name, options=options)
+        numbers = {n: v for n, v in args.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        contents = {n: t.values for n, t in args.items() if isinstance(t, Tensor) and t.values is not None}
+        label = f"{self.label}::{name}" if name else self.label
+        return TargetJob(request, self.arch, label, tuple(made.grid), problem.values, numbers, contents=contents)
+
+    def element_bytes(self, problem: Problem) -> int | None:
+        """Of what is multiplied: packed weights are unpacked before."""
+        del problem
+        return self.launch.element_bytes()
+
+    def flops(self, problem: Problem) -> int | None:
+        """Of the kernel itself: not known where two launches share them."""
+        return self.launch.work(problem.values["rows"]) if self.launch.alone else None
+
+    def dependencies(self) -> Mapping[str, str]:
+        """The kernels' files: whatever else they name was put there."""
+        from kprof.captures.staleness import digest
+
+        files = [Path(each.path) for each in (self.function, *self.parts.values())]
+        return {str(path): digest(path) or "" for path in files}
+
+    def _legal(self, shape: "Shape", config: "Config", arch: str) -> str | None:
+        del shape, arch
+        if self.launch.tile(config) > _MOST_ACCUMULATORS * self.arch.wavefront_size * config.get("num_warps", 4):
+            return f"more than {_MOST_ACCUMULATORS} elements of the result a lane"
+        return self.launch.refusal(config)
+
+
+def _no_launch(_shape: "Shape", _config: "Config") -> Launch:
+    raise KprofError("a server's kernel is launched by its own arguments")

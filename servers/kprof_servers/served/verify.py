@@ -1,0 +1,104 @@
+"""Measure the short list of a server's kernels on this machine's GPU, and put the fastest into the files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from kprof.bench.document import BenchTask, Device
+from kprof.bench.pool import Runner
+from kprof.errors import KprofError
+from kprof.output.assignments import assigned
+from kprof.tuning.verify import REP_MS, WARMUP_MS
+from kprof_servers.served.document import NeededFile, PredictedConfig, RankedBatch
+from kprof_servers.served.served_kernel import write_file
+from kprof_servers.served.subject import ServedSubject
+
+_SAME = 0.02
+"""Share by which one measured time must be shorter to be called so."""
+
+
+def check(device: Device, arch: str) -> None:
+    """Whether a GPU can measure what is proposed for an architecture, asked before anything is compiled.
+
+    Raises:
+        KprofError: it is another one.
+    """
+    if device.arch != arch:
+        raise KprofError(
+            f"--verify: this machine's GPU is {device.name} ({device.arch}), the files are for {arch}",
+            hint="measure on that GPU: the order on another one is another order",
+        )
+
+
+@dataclass
+class Verifier:
+    """Measures short lists.
+
+    Attributes:
+        device: the GPU.
+        tell: called with each measurement.
+        runner: the process that measures.
+    """
+
+    device: Device
+    tell: Callable[[str], None] = lambda _text: None
+    runner: Runner = field(default_factory=Runner)
+
+    def measured(self, subject: ServedSubject, file: NeededFile) -> NeededFile:
+        """The file with measured times, the fastest as the proposal.
+
+        Args:
+            subject: the kernel, as it was ranked.
+            file: with its ranking.
+        """
+        target = str(write_file(subject))
+        ranked = [self._batch(target, file.name, batch) for batch in file.ranked]
+        return msgspec.structs.replace(file, ranked=ranked)
+
+    def _batch(self, target: str, name: str, batch: RankedBatch) -> RankedBatch:
+        runs = None if batch.runs is None else self._one(target, name, batch.rows, batch.runs)
+        listed = [batch.best, *batch.runners_up] if batch.best is not None else []
+        done = [
+            runs
+            if runs is not None and batch.runs is not None and one.config == batch.runs.config
+            else self._one(target, name, batch.rows, one)
+            for one in listed
+        ]
+        return in_order(batch, runs, done)
+
+    def _one(self, target: str, name: str, rows: int, one: PredictedConfig) -> PredictedConfig:
+        task = BenchTask(
+            target=target, case=f"{rows} rows", shape={"rows": rows}, provider="triton", config=dict(one.config),
+            warmup_ms=WARMUP_MS, rep_ms=REP_MS, device=self.device,
+        )  # fmt: skip
+        result = self.runner.measure(task)
+        us = 1000 * result.timing.median if result.timing is not None and result.status == "ok" else None
+        failure = "" if us is not None else ": ".join(filter(None, (result.status, result.message)))
+        said = failure or f"{us:.1f} µs measured, {one.time_us:.1f} µs predicted"
+        self.tell(f"{name}, {rows:,} rows, {assigned(one.config, ', ')}: {said}")
+        return msgspec.structs.replace(one, measured_us=None if us is None else round(us, 3), failure=failure)
+
+
+def in_order(batch: RankedBatch, runs: PredictedConfig | None, done: Sequence[PredictedConfig]) -> RankedBatch:
+    """A batch with the fastest of what was measured first; what runs today is kept where nothing beats it.
+
+    Args:
+        batch: as it was ranked.
+        runs: what runs today, measured.
+        done: the short list, measured, in its order.
+
+    Returns:
+        Without a proposal where none of the list could be measured: a file must not promise what did not run.
+    """
+    right = sorted((one for one in done if one.measured_us is not None), key=lambda one: one.measured_us or 0.0)
+    failed = [one for one in done if one.measured_us is None]
+    now = None if runs is None else runs.measured_us
+    if runs is not None and now is not None and (not right or now <= (right[0].measured_us or 0.0)):
+        right = [runs, *(one for one in right if one.config != runs.config)]
+    if not right:
+        return msgspec.structs.replace(
+            batch, runs=runs, best=None, runners_up=failed, tie=False, reason="nothing of the list could be measured"
+        )
+    tie = now is not None and abs(now - (right[0].measured_us or 0.0)) <= _SAME * now
+    return msgspec.structs.replace(batch, runs=runs, best=right[0], runners_up=[*right[1:], *failed], tie=tie)
