@@ -10,7 +10,7 @@ from kprof import children
 from kprof.api.oracle import oracle
 from kprof.errors import TargetError
 from kprof.importing import permission
-from kprof.tuning.servers.lookup import ServerCode, ask
+from kprof_servers.served.lookup import ServerCode, ask
 
 WORKERS = ("compiler.pool", "compiler.child", "bench.pool", "api.live.session", "api.live.judges")
 
