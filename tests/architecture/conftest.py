@@ -1,5 +1,7 @@
 """The graph of all imports: those in functions and under ``TYPE_CHECKING`` are edges like the others."""
 
+import ast
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -11,6 +13,12 @@ PACKAGES = {
     "kprof_analyzers": ROOT / "analyzers" / "kprof_analyzers",
     "kprof_servers": ROOT / "servers" / "kprof_servers",
 }
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The tree of a module, parsed once for all rules that look at every file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")

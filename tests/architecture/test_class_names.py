@@ -2,9 +2,8 @@
 
 import ast
 from collections import Counter
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.architecture.conftest import ROOT, tree_of
 
 
 def public_classes() -> Counter[str]:
@@ -13,7 +12,7 @@ def public_classes() -> Counter[str]:
         node.name
         for folder in ("kprof", "analyzers/kprof_analyzers", "servers/kprof_servers")
         for path in (ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
 

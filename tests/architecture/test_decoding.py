@@ -2,11 +2,10 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.architecture.conftest import ROOT, tree_of
 
 # What hostile content makes a decoder raise: one set for each kind of error, of names that catch it.
 _ALL = {"Exception", "JSON_ERRORS", "_ERRORS"}
@@ -124,7 +123,7 @@ def trees() -> dict[str, ast.Module]:
     """Every module by its path from the folder that it is installed into."""
     packages = (ROOT / "kprof", ROOT / "analyzers" / "kprof_analyzers", ROOT / "servers" / "kprof_servers")
     return {
-        path.relative_to(package.parent).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        path.relative_to(package.parent).as_posix(): tree_of(path)
         for package in packages
         for path in package.rglob("*.py")
     }

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.architecture.conftest import ROOT
+from tests.architecture.conftest import ROOT, tree_of
 
 FILES = [path for folder in ("kprof", "analyzers", "servers") for path in sorted((ROOT / folder).rglob("*.py"))]
 _READS = {"startswith", "endswith", "find", "index", "split", "partition", "replace"}
@@ -41,7 +41,7 @@ def test_no_code_reads_the_prose_of_a_message() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.expr) and _reads(node)
     ]
     assert found == []

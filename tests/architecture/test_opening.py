@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.architecture.conftest import ROOT, tree_of
+
 PACKAGES = (ROOT / "kprof", ROOT / "analyzers" / "kprof_analyzers", ROOT / "servers" / "kprof_servers")
 BOUNDARY = {"kprof/inputs/opening.py", "kprof/inputs/boundary.py", "kprof/inputs/plain_files.py"}
 OPENS = {"open", "read_text", "read_bytes", "mmap", "ZipFile", "ParquetFile", "fdopen", "memmap"}
@@ -95,7 +96,7 @@ def files() -> dict[str, Path]:
 
 def test_only_the_layer_opens_files_from_outside():
     """A new place that opens a file takes it from the layer, or gives its reason above."""
-    opening = {name for name, path in files().items() if opened_in(ast.parse(path.read_text(encoding="utf-8")))}
+    opening = {name for name, path in files().items() if opened_in(tree_of(path))}
     assert sorted(opening - BOUNDARY - set(ALLOWED)) == []
     assert sorted(set(ALLOWED) - opening) == []
 

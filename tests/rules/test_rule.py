@@ -149,7 +149,7 @@ def test_no_file_but_a_rules_own_names_it():
     """Elsewhere rules are asked for what they say of themselves; examples in help and docstrings apart."""
     names = re.compile("|".join(rf"\b{rule.id}\b|\"{rule.name}\"" for rule in known_rules()))
     found = []
-    for file in [*(ROOT / "kprof").rglob("*"), *(ROOT / "analyzers").rglob("*")]:
+    for file in (file for folder in ("kprof", "analyzers", "servers") for file in (ROOT / folder).rglob("*")):
         path = file.relative_to(ROOT).as_posix()
         if file.suffix not in {".py", ".toml", ".html", ".js"} or path.startswith("analyzers/kprof_analyzers/rules/"):
             continue

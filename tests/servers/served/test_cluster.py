@@ -10,6 +10,7 @@ import pytest
 
 import kprof
 from kprof.errors import KprofError
+from kprof.tuning.executors import dask_cluster
 from tests.servers.served.test_ranking import PUBLIC
 
 pytest.importorskip("distributed", reason="Dask is not installed")
@@ -63,8 +64,11 @@ def test_a_cluster_writes_the_same_bytes(
         ("tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9"),
     ],
 )
-def test_no_cluster_is_an_error(checkout_with_kernel: Path, address: str, words: str) -> None:
+def test_no_cluster_is_an_error(
+    checkout_with_kernel: Path, address: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Once, before anything is compiled, and not as the reason why each file has no proposal."""
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.1)
     data = json.loads((PUBLIC / "qwen3-8b" / "config.json").read_text())
     (checkout_with_kernel / "config.json").write_text(json.dumps(data))
     with pytest.raises(KprofError, match=words):
