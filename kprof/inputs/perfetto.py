@@ -46,7 +46,7 @@ _FIELDS: dict[str, list[tuple[int, str, Any]]] = {
 }  # fmt: skip
 
 
-class Slice(NamedTuple):
+class PerfettoSlice(NamedTuple):
     """A slice of a track: when it ran, its category, and its annotations by lower-case name."""
 
     track: int
@@ -125,9 +125,9 @@ class _Reader:
         self._categories: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._note_names: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._default_track: dict[int, int] = {}
-        self._open: defaultdict[int, list[Slice]] = defaultdict(list)
+        self._open: defaultdict[int, list[PerfettoSlice]] = defaultdict(list)
 
-    def slices(self) -> Iterator[Slice]:
+    def slices(self) -> Iterator[PerfettoSlice]:
         """Complete slices in the order of their ends."""
         held = b""
         for block in blocks(self.path, self._log, 1 << 20):
@@ -148,7 +148,7 @@ class _Reader:
         unfinished = sum(map(len, self._open.values()))
         self._log.add("unpaired-phase", "slices without an end were left out", count=unfinished, lost=unfinished)
 
-    def _packets(self, data: bytes) -> Iterator[Slice]:
+    def _packets(self, data: bytes) -> Iterator[PerfettoSlice]:
         try:
             packets: Iterable[Any] = self._parse(data).packet
         except self._error:
@@ -182,7 +182,7 @@ class _Reader:
             return b""
         return content
 
-    def _packet(self, packet: Any) -> Iterator[Slice]:
+    def _packet(self, packet: Any) -> Iterator[PerfettoSlice]:
         sequence = packet.sequence
         if packet.flags & _CLEARED:
             for table in (self._names, self._categories, self._note_names):
@@ -202,7 +202,7 @@ class _Reader:
         if packet.HasField("event"):
             yield from self._event(packet)
 
-    def _event(self, packet: Any) -> Iterator[Slice]:
+    def _event(self, packet: Any) -> Iterator[PerfettoSlice]:
         event, sequence = packet.event, packet.sequence
         track = event.track_uuid or self._default_track.get(sequence, 0)
         if event.type == _BEGIN:
@@ -212,7 +212,7 @@ class _Reader:
                 (note.name or self._note_names[sequence].get(note.name_iid, "")).lower(): _value(note)
                 for note in event.notes
             }
-            self._open[track].append(Slice(track, name, ",".join(categories), packet.timestamp, 0, notes))
+            self._open[track].append(PerfettoSlice(track, name, ",".join(categories), packet.timestamp, 0, notes))
         elif event.type == _END:
             if not self._open[track]:
                 self._log.add("unpaired-phase", "the end of a slice that has not begun", lost=1)
@@ -242,7 +242,7 @@ def _whole_packets(data: bytes, most: int = 1 << 62) -> int:
     return at
 
 
-def _add(trace: LinkedTrace, each: Slice, track: str, rank: int) -> None:
+def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None:
     """Put a slice into its table, by its category, else by its track."""
     notes, kind = each.notes, f"{each.category} {track}".lower()
     ids = [integer(notes[name]) for name in ("corr_id", "correlation_id", "stack_id") if name in notes]

@@ -1,9 +1,12 @@
 """Times, shares and names as texts about traces and measured kernels show them."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from kprof.inputs.mangled import demangled
+from kprof.inputs.rocprof.names import short
 from kprof.output.sink import one_line
 
 _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
@@ -28,6 +31,13 @@ def label(path: str, length: int = 40) -> str:
     short = f"{Path(path).parent.name}/{name}" if len(name) < 16 else name
     half = length // 2
     return short if len(short) <= length else f"{short[:half]}…{short[half + 1 - length :]}"
+
+
+def kernel_labels(names: Sequence[str]) -> list[str]:
+    """Short names; where two kernels would look the same, the name from where it begins to tell something."""
+    brief = dict(zip(names, map(short, names), strict=True))
+    shared = Counter(brief.values())
+    return [kernel_label(name if shared[brief[name]] > 1 else brief[name]) for name in names]
 
 
 def kernel_label(name: str, length: int = 0) -> str:

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kprof.inputs.rocprof import Data, ProfileIssue, short
+from kprof.inputs.rocprof import Data, ProfileIssue
 from kprof.output.tables import rows_table
 from kprof.output.terminal import terminal
 from kprof.reporters._console_text import plural
-from kprof.reporters._trace_format import kernel_label
+from kprof.reporters._trace_format import kernel_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ def _show_kernels(data: Data, top: int) -> None:
     shares = [f"{100 * share:.1f} %" for share in (kernels["total_ns"] / totals).head(top)]
     best = kernels.head(top).to_dict("records")
     several = len(set(kernels["run"])) > 1
-    labels = _labels([str(row["kernel_name"]) for row in best])
+    labels = kernel_labels([str(row["kernel_name"]) for row in best])
     shown = [[label, *([row["run"]] if several else []), row["calls"], row["total_ns"] / 1e6,
               row["total_ns"] / row["timed"] / 1e3, share]
              for label, row, share in zip(labels, best, shares, strict=True)]  # fmt: skip
@@ -59,12 +59,6 @@ def _show_kernels(data: Data, top: int) -> None:
     if len(kernels) > top:
         more = len(kernels) - top
         print(f"... and {more:,} more kernel{'s' if more > 1 else ''} (--top)")
-
-
-def _labels(names: list[str]) -> list[str]:
-    """Short names; where two kernels would look the same, the name from where it begins to tell something."""
-    brief = [short(name) for name in names]
-    return [kernel_label(name if brief.count(one) > 1 else one) for name, one in zip(names, brief, strict=True)]
 
 
 def _timed(data: Data) -> "pd.DataFrame":

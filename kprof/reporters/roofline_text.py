@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from kprof.inputs.rocprof import short
 from kprof.output.tables import number, rows_table
 from kprof.reporters._console_text import plural
+from kprof.reporters._trace_format import kernel_labels
 from kprof.reporters.metrics_text import collecting
 from kprof_analyzers.profiles.counters.roofline import Point, Roof
 from kprof_analyzers.profiles.counters.roofline_text import draw
@@ -25,12 +25,13 @@ def page(points: Sequence[Point], limits: Sequence[Roof], top: int, remarks: Seq
     levels = list(dict.fromkeys(level.name for point in points[:top] for level in point.levels))
     marks = {roof.name: "*" for roof in limits if roof.origin == "measured"}
     rows, reasons = [], list(dict.fromkeys(point.reason for point in points[:top] if point.share is None))
-    for point, remark in zip(points[:top], remarks, strict=False):
+    labels = kernel_labels([point.kernel for point in points[:top]])
+    for point, name_of, remark in zip(points[:top], labels, remarks, strict=False):
         if point.share is None:
             share = f"not placed ({reasons.index(point.reason) + 1})"
         else:
             share = f"{100 * point.share:.1f} % of {point.bound}{marks.get(point.bound, '')}"
-        name = f"{short(point.kernel)} {remark}".rstrip()
+        name = f"{name_of} {remark}".rstrip()
         reached = {level.name: f"{100 * level.share:.0f} %" for level in point.levels if level.share is not None}
         shares = [reached.get(level, "-") for level in levels]
         found = letters.get(id(point), ""), name, number(point.intensity), number(point.flop_rate)

@@ -91,12 +91,8 @@ def load_proton(path: Path | str) -> ProtonProfile:
     path = Path(path)
     data = boundary.read_bytes(path)
     try:
-        if _PACKED_TREE.match(data[:16]):
-            tree = msgspec.msgpack.decode(data)
-        else:
-            tree = json.loads(data.decode(errors="replace"), strict=False)
-    except msgspec.DecodeError as error:
-        raise InputError(f"not sound MessagePack: {error}", path=str(path)) from error
+        packed = _PACKED_TREE.match(data[:16]) is not None
+        tree = _unpacked(data, path) if packed else json.loads(data.decode(errors="replace"), strict=False)
     except json.JSONDecodeError as error:
         raise InputError(f"not sound JSON: {error.msg}", path=str(path), place=f"line {error.lineno}") from error
     except (ValueError, RecursionError) as error:
@@ -114,6 +110,13 @@ def load_proton(path: Path | str) -> ProtonProfile:
     if not rows:
         log.add("no-events", "the profile holds no measurement")
     return ProtonProfile(str(path), rows, devices, log.all())
+
+
+def _unpacked(data: bytes, path: Path) -> Any:
+    try:
+        return msgspec.msgpack.decode(data)
+    except boundary.JSON_ERRORS as error:
+        raise InputError(f"not sound MessagePack: {error}", path=str(path)) from error
 
 
 def _walk(root: dict[str, Any], rows: list[ProtonRow], log: IssueLog) -> None:
