@@ -66,7 +66,7 @@ def test_resources_that_no_gpu_has(made, column, place, value):
 def test_what_gpus_have_is_left_alone(made):
     """The greatest of each is no issue."""
     most = ranges()
-    row = f"1,0,1024,{most['workgroup_work_items'][1]},{most['lds_bytes'][1]},{most['vgprs'][1]},k,1,2,0,1"
+    row = f"1,0,1024,{most['workgroup_work_items'][1]},{most['lds_bytes'][1]},{most['vgprs'][1]},k,1,2,8,1"
     data = made(row)
     assert data.issues == []
     assert most["lds_bytes"][1] >= 320 << 10
