@@ -16,7 +16,6 @@ from kprof.api.diagnose import Diagnosed
 from kprof.api.diff import Comparison, Side, Tell
 from kprof.api.draw_control_flow import ControlFlow
 from kprof.api.draw_layout import LayoutDrawing
-from kprof.api.lint_configs import lint_configs as lint_configs
 from kprof.api.live.answers import OracleAnswer
 from kprof.api.live.session import Session as Session
 from kprof.api.measure import Measurements
@@ -31,7 +30,6 @@ from kprof.api.read_thread_trace import read_thread_trace as read_thread_trace
 from kprof.api.read_trace import read_trace as read_trace
 from kprof.api.read_tunableop import read_tunableop as read_tunableop
 from kprof.api.run_report import RunReport
-from kprof.api.server_configs import server_configs as server_configs
 from kprof.api.trace.breakdown import trace_breakdown as trace_breakdown
 from kprof.api.trace.diff import trace_diff as trace_diff
 from kprof.api.trace.gaps import trace_gaps as trace_gaps
@@ -60,6 +58,8 @@ from kprof.tuning.autotune import prune_configs as prune_configs
 from kprof.tuning.choice import select as select
 from kprof.tuning.search_result import Progress
 from kprof.version import __version__ as __version__
+from kprof_servers.lint_configs import lint_configs as lint_configs
+from kprof_servers.server_configs import server_configs as server_configs
 
 __all__ = [
     "CompileError",

@@ -45,8 +45,15 @@ def _stub() -> str:
     from public_stub import stub
 
     import kprof
+    from kprof import plug_ins
 
-    text = stub(kprof._PUBLIC)  # noqa: SLF001 - where each name is
+    # Functions of kprof's own packages beside the core; those of other distributions are not known here.
+    apart = {
+        name: entry.value.partition(":")[0]
+        for name, entry in plug_ins.entries("kprof.functions").items()
+        if name in kprof.__all__
+    }
+    text = stub({**kprof._PUBLIC, **apart})  # noqa: SLF001 - where each name is
     for arguments in (("check", "--fix", "--quiet", "--select", "I"), ("format", "--quiet")):
         command = [sys.executable, "-m", "ruff", *arguments, "--stdin-filename", "kprof/__init__.pyi", "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT).stdout
