@@ -10,7 +10,7 @@ import pytest
 from kprof.inputs.amdgcn.source_lines import FileTable
 from kprof.inputs.llvm_ir import positions
 from kprof.inputs.mlir.locations import Locations
-from kprof.inputs.source_path import below, from_assembly, from_mlir, in_moved, joined, normalised, same
+from kprof.inputs.source_path import below, from_assembly, from_mlir, in_moved, joined, normalised, same, spelled
 
 FOLDER = '/home/acé/用户 "x"/b\\1'
 OCTAL = r"/home/ac\303\251/\347\224\250\346\210\267 \"x\"/b\\1"
@@ -111,3 +111,68 @@ def test_escapes_are_those_of_the_assembler(tmp_path: Path) -> None:
     except FileNotFoundError:
         pytest.skip("there is no assembler, as")
     assert FOLDER.encode() in made.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "path"),
+    [
+        ("", "k.py", "k.py"),
+        ("/a", "/b/k.py", "/b/k.py"),
+        ("/a", "C:\\b\\k.py", "C:\\b\\k.py"),
+        ("/a", "\\\\host\\k.py", "\\\\host\\k.py"),
+        ("/a", "k.py", "/a/k.py"),
+        ("/a/", "k.py", "/a/k.py"),
+        ("C:\\a\\", "k.py", "C:\\a\\k.py"),
+        ("C:\\a", "k.py", "C:\\a/k.py"),
+    ],
+)
+def test_a_folder_and_a_name(folder: str, name: str, path: str) -> None:
+    """A whole path needs no folder, and a separator is not written twice."""
+    assert joined(folder, name) == path
+
+
+def test_one_spelling_to_compare_by() -> None:
+    """Windows paths lose case and backslashes; those of other systems keep both."""
+    assert spelled("C:\\A\\..\\B.py") == "c:/b.py"
+    assert spelled("\\\\Host\\Share\\K.py") == "//host/share/k.py"
+    assert spelled("/A\\b/../K.py") == "/K.py"
+    assert spelled("") == ""
+
+
+def test_a_folder_is_not_below_itself(tmp_path: Path) -> None:
+    """With and without a separator at its end; the root has everything below it."""
+    assert below("/a/b", "/a/b") is None
+    assert below("/a/b/", "/a/b/") is None
+    assert below("/a/b/c", "/a/b/") == "c"
+    assert below("/a/b/c", "/a/b") == "c"
+    assert below("/a", "/") == "a"
+    assert below(str(tmp_path), str(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    ("byte", "octal", "hexadecimal"),
+    [
+        ("\x1f", "\\037", "\\1F"),
+        (" ", " ", " "),
+        ("~", "~", "~"),
+        ("\x7f", "\\177", "\\7F"),
+        ("\x01", "\\001", "\\01"),
+        ("\t", "\\t", "\\09"),
+        ('"', '\\"', "\\22"),
+        ("\\", "\\\\", "\\\\"),
+    ],
+)
+def test_how_a_compiler_spells_a_byte(byte: str, octal: str, hexadecimal: str) -> None:
+    """What is printable stands as it is; the rest has three octal or two hexadecimal digits."""
+    text = f'.file "/a{octal}/k" loc("/a{hexadecimal}/k.py")'
+    assert in_moved(text, f"/a{byte}", "/b") == '.file "/b/k" loc("/b/k.py")'
+    moved = in_moved('.file "/é\\303\\251/k"', "/x", f"/a{byte}")
+    assert moved == '.file "/é\\303\\251/k"'
+    assert in_moved('.file "/o\\303\\251/k"', "/oé", f"/a{byte}") == f'.file "/a{octal}/k"'
+    assert in_moved('loc("/o\\C3\\A9/k")', "/oé", f"/a{byte}") == f'loc("/a{hexadecimal}/k")'
+
+
+def test_bytes_that_came_in_broken_are_kept() -> None:
+    """A text read with surrogates for bytes that are no UTF-8 decodes to one replacement character for each."""
+    broken = b"a\\\\\xff".decode("utf-8", "surrogateescape")
+    assert from_assembly(broken) == from_mlir(broken) == "a\\\N{REPLACEMENT CHARACTER}"

@@ -45,7 +45,7 @@ class TrialCase:
     case: str | None
     any_python: bool
     seed: int
-    own: "Work | None" = None
+    own: "LaunchWork | None" = None
 
     @property
     def function(self) -> str:
@@ -122,7 +122,7 @@ class CheckTrial:
 
 
 @dataclass(frozen=True)
-class Work:
+class LaunchWork:
     """What a compiled launch does, by the model.
 
     Attributes:
@@ -142,7 +142,7 @@ _LEAST_MOVED, _LEAST_MATRIX, _LEAST_OPERATIONS = 0.9, 0.9, 0.2
 """Shares of what a case needs below which a candidate cannot have done it. Scalar arithmetic can be saved honestly."""
 
 
-def work_of(report: "KernelReport") -> Work | None:
+def work_of(report: "KernelReport") -> LaunchWork | None:
     """Return what a launch does, or None where that is not known."""
     from msgspec import UNSET
 
@@ -150,7 +150,7 @@ def work_of(report: "KernelReport") -> Work | None:
     if model is UNSET or model.time_us is None or model.roofline is UNSET:
         return None
     flops = model.roofline.flops
-    return Work(
+    return LaunchWork(
         model.time_us,
         sum(level.bytes for level in model.roofline.levels if level.name == "l1"),
         sum(count for kind, count in flops.items() if kind.startswith("matrix")),
@@ -158,7 +158,7 @@ def work_of(report: "KernelReport") -> Work | None:
     )
 
 
-def implausible(kernel: Kernel, problem: Mapping[str, Any], own: Work | None, work: Work | None) -> str | None:
+def implausible(kernel: Kernel, problem: Mapping[str, Any], own: LaunchWork | None, work: LaunchWork | None) -> str | None:
     """Return why a candidate's code cannot have done the case's work, or None if it can.
 
     Args:
@@ -193,7 +193,7 @@ def _counted(count: Callable[..., Any] | None, problem: Mapping[str, Any]) -> fl
     return found if isinstance(found, int | float) else inf
 
 
-def own_work(asked: TrialCase) -> Work | None:
+def own_work(asked: TrialCase) -> LaunchWork | None:
     """Return what the case's own kernel does, compiled in this process; None where it cannot be modelled."""
     from kprof.compiler.worker import log
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.api.live import candidate
-from kprof.api.live.candidate import TamperedError, TrialCase, Work
+from kprof.api.live.candidate import TamperedError, TrialCase, LaunchWork
 from kprof.api.live.worker import frames, send
 from kprof.cache import location
 from kprof.children import end_with_parent, own_streams
@@ -98,7 +98,7 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
     return TrialCase(kernel, message["arch"], message["case"], message["any_python"], message["seed"])
 
 
-def _own_work(asked: TrialCase, keep_shut: tuple[int, ...]) -> Work | None:
+def _own_work(asked: TrialCase, keep_shut: tuple[int, ...]) -> LaunchWork | None:
     """What the case's own kernel does, found out in a fork: a compile leaves threads and memory behind."""
 
     def work() -> Answer:
@@ -107,7 +107,7 @@ def _own_work(asked: TrialCase, keep_shut: tuple[int, ...]) -> Work | None:
 
     head, _ = _forked(work, _OWN_SECONDS, keep_shut)
     known = head.get("work") if head.get("kind") == "work" else None
-    return None if known is None else Work(**known)
+    return None if known is None else LaunchWork(**known)
 
 
 def _served(
