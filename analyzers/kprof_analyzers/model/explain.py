@@ -11,6 +11,7 @@ from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM,
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
+from kprof_analyzers.model.slow_ways import large_angles
 from kprof_analyzers.model.unknown_strides import unknown_strides
 from kprof_analyzers.registers.scratch import KEPT, assigned
 
@@ -300,6 +301,7 @@ def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str
     uses_lds = any(op[KIND] == LDS for op in model.code.ops)
     if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
+    found += large_angles(model.facts.program)
     return [*found, *unknown_strides(model.facts), *_guessed_sharing(model), *_kept_scratch(model)]
 
 

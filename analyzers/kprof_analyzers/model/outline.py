@@ -1,7 +1,7 @@
 """The way through a program: straight stretches and loops, nested, along the longest path.
 
 Branches that skip work (edges of the problem, empty masks) count as not taken: the path with most instructions is
-followed.
+followed. The slow way of a library function counts as not taken, too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kprof.inputs.amdgcn import AssemblyKernel, Loop
+from kprof_analyzers.model.slow_ways import slow_blocks
 
 # An inner loop counts as this many passes when paths are compared.
 _LOOP_WEIGHT = 16
@@ -41,7 +42,7 @@ def outline(program: AssemblyKernel) -> tuple[Node, ...]:
     if not program.blocks:
         return ()
     members = frozenset(b.index for b in program.blocks)
-    return _region(program, members, 0, None)
+    return _region(program, members, 0, None, slow_blocks(program))
 
 
 def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
@@ -54,20 +55,25 @@ def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
     return found
 
 
-def _region(program: AssemblyKernel, members: frozenset[int], entry: int, around: Loop | None) -> tuple[Node, ...]:
-    """The longest path through the blocks of a loop (or the whole program), inner loops taken as one step."""
+def _region(
+    program: AssemblyKernel, members: frozenset[int], entry: int, around: Loop | None, slow: frozenset[int]
+) -> tuple[Node, ...]:
+    """The longest path through the blocks of a loop (or the whole program), inner loops taken as one step.
+
+    Slow blocks count against a path: another way round them, however short, is preferred.
+    """
     parent = around.index if around is not None else None
     inner = [loop for loop in program.loops if loop.parent == parent and loop.header_block in members]
     owner = {block: loop for loop in inner for block in loop.blocks}
     start = owner[entry].header_block if entry in owner else entry
     following: dict[int, list[int]] = {}
     order = _order(program, members, owner, start, following)
-    best: dict[int, tuple[int, int | None]] = {start: (_weight(program, start, owner), None)}
+    best: dict[int, tuple[int, int | None]] = {start: (_weight(program, start, owner, slow), None)}
     for node in order:
         if node not in best:
             continue
         for successor in following[node]:
-            weight = best[node][0] + _weight(program, successor, owner)
+            weight = best[node][0] + _weight(program, successor, owner, slow)
             if successor not in best or weight > best[successor][0]:
                 best[successor] = (weight, node)
     ends = _ends(program, members, owner, around, order)
@@ -76,7 +82,7 @@ def _region(program: AssemblyKernel, members: frozenset[int], entry: int, around
     while last is not None:
         way.append(last)
         last = best[last][1]
-    return _nodes(program, way[::-1], owner)
+    return _nodes(program, way[::-1], owner, slow)
 
 
 def _order(
@@ -124,12 +130,12 @@ def _successors(program: AssemblyKernel, node: int, members: frozenset[int], own
     return found
 
 
-def _weight(program: AssemblyKernel, node: int, owner: dict[int, Loop]) -> int:
+def _weight(program: AssemblyKernel, node: int, owner: dict[int, Loop], slow: frozenset[int]) -> int:
     loop = owner.get(node)
     if loop is not None:
         return _LOOP_WEIGHT * len(loop.instructions)
     block = program.blocks[node]
-    return block.end - block.start
+    return block.start - block.end if node in slow else block.end - block.start
 
 
 def _ends(
@@ -142,12 +148,14 @@ def _ends(
     return finished or list(order)
 
 
-def _nodes(program: AssemblyKernel, way: Sequence[int], owner: dict[int, Loop]) -> tuple[Node, ...]:
+def _nodes(
+    program: AssemblyKernel, way: Sequence[int], owner: dict[int, Loop], slow: frozenset[int]
+) -> tuple[Node, ...]:
     nodes: list[Node] = []
     for step in way:
         loop = owner.get(step)
         if loop is not None:
-            nodes.append(LoopNode(loop, _region(program, frozenset(loop.blocks), loop.header_block, loop)))
+            nodes.append(LoopNode(loop, _region(program, frozenset(loop.blocks), loop.header_block, loop, slow)))
             continue
         block = program.blocks[step]
         last = nodes[-1] if nodes else None

@@ -10,6 +10,7 @@ from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.entries import over_iterations
+from kprof_analyzers.model.lane_loops import is_lane_loop, lanes_of, loops_of_source
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.queues import is_queue
 from kprof_analyzers.model.scalars import Evaluator
@@ -57,7 +58,7 @@ def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator |
     """Iterations of every loop of an outline, by the loop's number."""
     found: dict[int, Trips] = {}
     if facts.ttgir is None or evaluator is None:
-        _assume(nodes, "no TTGIR" if facts.ttgir is None else "the launch is not known", found)
+        _assume(facts, nodes, "no TTGIR" if facts.ttgir is None else "the launch is not known", found)
         return found
     matches: dict[int, Operation | None] = {}
     _match(facts.program, facts.ttgir, nodes, None, matches)
@@ -65,11 +66,18 @@ def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator |
     return found
 
 
-def _assume(nodes: Sequence[Node], why: str, found: dict[int, Trips]) -> None:
+def _assume(facts: KernelFacts, nodes: Sequence[Node], why: str, found: dict[int, Trips]) -> None:
     for node in nodes:
         if isinstance(node, LoopNode):
-            found[node.loop.index] = Trips(ASSUMED, source=f"assumed: {why}")
-            _assume(node.body, why, found)
+            over_lanes = is_lane_loop(facts.program, node.loop)
+            assumed = Trips(ASSUMED, source=f"assumed: {why}")
+            found[node.loop.index] = _over_lanes(facts, node) if over_lanes else assumed
+            _assume(facts, node.body, why, found)
+
+
+def _over_lanes(facts: KernelFacts, node: LoopNode) -> Trips:
+    lanes, source = lanes_of(facts, node.loop)
+    return Trips(float(lanes), (), True, source)
 
 
 def _count(
@@ -84,7 +92,9 @@ def _count(
         if not isinstance(node, LoopNode):
             continue
         loop = matches.get(node.loop.index)
-        if loop is None and node.loop.index in matches:
+        if is_lane_loop(facts.program, node.loop):
+            found[node.loop.index] = _over_lanes(facts, node)
+        elif loop is None and node.loop.index in matches:
             found[node.loop.index] = Trips(1.0, (), True, "the compiler made two loops of one")
         elif loop is None:
             swaps = any("cmpswap" in facts.program.instructions[i].opcode.name for i in node.loop.instructions)
@@ -97,7 +107,7 @@ def _count(
             iterations = evaluator.trips(loop)
             exact = over_iterations(evaluator, loop)
             evaluator.enter(loop)
-            innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
+            innermost = not loops_of_source(facts.program, node.body)
             factor = _unrolled(facts, node, loop) if innermost else 1
             found[node.loop.index] = (
                 _trips(
@@ -162,29 +172,29 @@ def _match(
     matches: dict[int, Operation | None],
 ) -> None:
     """Pair loops of one level, in order."""
-    ours = [node for node in nodes if isinstance(node, LoopNode)]
+    ours = loops_of_source(program, nodes)
     theirs = [op for op in module.operations if op.is_loop and op.loop == around]
     if not ours or not theirs:
         return
     for node, op in _aligned(program, module, ours, theirs):
-        inner = _same_again(node) if _levels(node) > _depth(module, op) else None
+        inner = _same_again(program, node) if _levels(program, node) > _depth(module, op) else None
         if inner is not None:
             matches[inner.loop.index] = op
         matches[node.loop.index] = op if inner is None else None
         _match(program, module, node.body if inner is None else inner.body, op.index, matches)
 
 
-def _levels(node: LoopNode) -> int:
-    return 1 + max((_levels(inner) for inner in node.body if isinstance(inner, LoopNode)), default=0)
+def _levels(program: AssemblyKernel, node: LoopNode) -> int:
+    return 1 + max((_levels(program, inner) for inner in loops_of_source(program, node.body)), default=0)
 
 
 def _depth(module: Module, loop: Operation) -> int:
     return 1 + max((_depth(module, op) for op in module.operations if op.is_loop and op.loop == loop.index), default=0)
 
 
-def _same_again(node: LoopNode) -> LoopNode | None:
+def _same_again(program: AssemblyKernel, node: LoopNode) -> LoopNode | None:
     """The loop in which nearly all of a loop's instructions are: the compiler has made two of one."""
-    inner = [part for part in node.body if isinstance(part, LoopNode)]
+    inner = loops_of_source(program, node.body)
     if len(inner) != 1 or len(inner[0].loop.instructions) < _NEARLY * len(node.loop.instructions):
         return None
     return inner[0]

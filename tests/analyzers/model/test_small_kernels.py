@@ -1,0 +1,127 @@
+"""What strangers' code showed to be counted wrongly, each with the smallest kernel that has it."""
+
+import pytest
+
+import kprof
+from kprof_analyzers.model import predict
+
+pytestmark = pytest.mark.triton
+
+SOURCE = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, tl.load(x + i, i < n), i < n)
+
+
+@triton.jit
+def sine(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, tl.sin(tl.load(x + i, i < n)), i < n)
+
+
+@triton.jit
+def cosines(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    sum = tl.zeros((B,), tl.float32)
+    for at in range(0, n, B):
+        sum += tl.cos(tl.load(x + at + i))
+    tl.store(o + i, sum)
+
+
+@triton.jit
+def scalar_atomic(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.atomic_add(o, tl.sum(tl.load(x + i, i < n, 0.0)))
+
+
+@triton.jit
+def scalar_store(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + tl.program_id(0), tl.sum(tl.load(x + i, i < n, 0.0)))
+
+
+@triton.jit
+def shifted(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    near = tl.load(x + i - 2, (i < n) & (i >= 2)) + tl.load(x + i - 1, (i < n) & (i >= 1))
+    tl.store(o + i, near + tl.load(x + i, i < n), i < n)
+
+
+@triton.jit
+def rows(x, o, width, B: tl.constexpr, R: tl.constexpr):
+    down, over = tl.program_id(0) * R + tl.arange(0, R), tl.arange(0, B)
+    at = x + down[:, None] * width + over[None, :]
+    tl.store(o + down[:, None] * width + over[None, :], tl.load(at) + tl.load(at + width) + tl.load(at + 2 * width))
+"""
+N = 1 << 24
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    place = tmp_path_factory.mktemp("small") / "small.py"
+    place.write_text(SOURCE, encoding="utf-8")
+
+    def made(function, arch="MI350X", kind="fp32", n=N, grid=N // 1024, **more):
+        constexprs, numbers = {"B": 1024} | more.pop("constexprs", {}), more.pop("shape", {"n": n})
+        (kernel,) = kprof.analyze(
+            f"{place}::{function}",
+            arch=arch,
+            signature=f"*{kind}:16,*{kind}:16,i32",
+            grid=(grid,),
+            constexprs=constexprs,
+            shape=numbers,
+        ).kernels
+        return kernel.model
+
+    return made
+
+
+@pytest.mark.parametrize(("arch", "kind"), [("MI350X", "fp32"), ("MI300X", "fp64"), ("RX 7900 XTX", "fp32")])
+def test_a_sine_of_small_angles_takes_its_quick_way(model, arch, kind):
+    """Counted with its slow way it takes more than twice as long as a copy of the same bytes."""
+    quick = model("sine", arch, kind)
+    if kind == "fp32":
+        assert quick.time_us == pytest.approx(model("copy", arch, kind).time_us, rel=0.1)
+    said = [text for text in quick.assumptions if text.startswith("sin and cos")]
+    assert len(said) == 1
+    assert "large ones cost a wavefront up to" in said[0]
+
+
+def test_the_quick_way_is_taken_in_a_loop_too(model):
+    """The bits of 2/pi stand before the loop; leaving these out must not leave the loop out."""
+    found = model("cosines", n=1 << 16, grid=256)
+    assert [loop.trips for loop in found.loops if loop.trips_known] == [64]
+    assert any(text.startswith("sin and cos") for text in found.assumptions)
+    assert found.time_us is not None
+
+
+def test_a_scalar_atomic_has_a_time(model):
+    """LLVM goes through the active lanes in a loop; a scalar has one."""
+    found = model("scalar_atomic")
+    assert found.time_us is not None
+    assert all((loop.trips, loop.trips_known) == (1, True) for loop in found.loops)
+    assert model("scalar_store").time_us < found.time_us < 2 * model("scalar_store").time_us
+
+
+def test_a_loop_over_lanes_of_a_tensor_has_as_many_iterations_as_lanes(kernel):
+    """As LLVM writes it; found by what it does, so that no TTGIR is needed to know its iterations."""
+    facts = kernel(
+        [
+            "s_mov_b64 s[2:3], exec",
+            ".LBB0_2:",
+            "s_ff1_i32_b64 s6, s[2:3]",
+            "v_readlane_b32 s8, v0, s6",
+            "s_lshl_b64 s[6:7], 1, s6",
+            "s_andn2_b64 s[2:3], s[2:3], s[6:7]",
+            "v_add_f32_e32 v1, s8, v1",
+            "s_cbranch_scc1 .LBB0_2",
+            "global_atomic_add_f32 v0, v1, s[4:5]",
+        ]
+    )
+    (loop,) = predict(facts).loops
+    assert (loop.trips, loop.trips_known) == (64, True)
+    assert "lanes" in loop.trips_from
