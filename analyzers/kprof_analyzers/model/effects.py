@@ -18,6 +18,7 @@ class Effects:
         l2_traffic: tiles that run together share what they load; without it every load comes from memory.
         wrapped_rows: rows of a tile that wrap round to others of it move no bytes of their own.
         l2_reuse: workgroups out of step find in L2 what others of their XCD have loaded.
+        overlapping_loads: loads that overlap another of their workgroup just before find that part in the caches.
         followed_lines: loads that go on in what the iteration before has fetched find it in L2.
         scattered_addresses: lanes that lie in several lines take the vector cache longer, masked ones no time.
         rare_branches: a branch counts as often as iterations of the loop around take it; without it always.
@@ -41,6 +42,7 @@ class Effects:
     l2_traffic: bool = True
     wrapped_rows: bool = True
     l2_reuse: bool = True
+    overlapping_loads: bool = True
     followed_lines: bool = True
     scattered_addresses: bool = True
     rare_branches: bool = True

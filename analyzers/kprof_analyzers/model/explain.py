@@ -6,6 +6,7 @@ from math import ceil
 from operator import add, sub
 
 from kprof.document import Bound, LoopPrediction, Prediction
+from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
 from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
@@ -302,6 +303,8 @@ def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str
     if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
     found += large_angles(model.facts.program)
+    if any(i.opcode.is_atomic and i.opcode.cls is InstructionClass.VMEM for i in model.facts.program.instructions):
+        found.append("atomics on one address are taken not to wait for each other")
     return [*found, *unknown_strides(model.facts), *_guessed_sharing(model), *_kept_scratch(model)]
 
 

@@ -188,12 +188,14 @@ def _traffic(
             evaluator.enter(loop, first=True)
             mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
-    every = accesses(facts, everywhere, times, come_to, wrapped=effects.wrapped_rows)
+    l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
+    each = machine.xcds / max(1, running) if effects.overlapping_loads else 0.0
+    held = l2 * each, (mall or l2 * machine.xcds) * each / machine.xcds
+    every = accesses(facts, everywhere, times, come_to, wrapped=effects.wrapped_rows, held=held)
     found = every
     if not alike:
-        found = accesses(facts, evaluator, times, come_to, wrapped=effects.wrapped_rows, spans=False)
+        found = accesses(facts, evaluator, times, come_to, wrapped=effects.wrapped_rows, spans=False, held=held)
     different = footprint(every, len(everywhere.programs), where.total)
-    l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
     shared = sharing(found, machine.xcds, running, machine.channels, mall)
     shared = within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
     if effects.l2_reuse and shared.known and where.total == len(programs):

@@ -17,6 +17,7 @@ from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import reach
 from kprof_analyzers.model.machine import Channels
 from kprof_analyzers.model.masks import live_shares
+from kprof_analyzers.model.overlaps import fresh_shares
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
 from kprof_analyzers.model.wraps import wrapped_shares
@@ -42,6 +43,7 @@ class Access:
         live: which workgroups do it at all; ``None``: all.
         run: bytes that lie side by side in memory; ``None`` when not known.
         span: bytes from the lowest to the highest address of all workgroups' tiles; ``None`` when not known.
+        fresh: share of the tile that no load of the same workgroup just before has left in L2, and in any cache.
     """
 
     operation: Operation
@@ -51,6 +53,7 @@ class Access:
     live: tuple[bool, ...] | None = None
     run: int | None = None
     span: float | None = None
+    fresh: tuple[float, float] = (1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ def accesses(
     *,
     wrapped: bool = True,
     spans: bool = True,
+    held: tuple[float, float] = (0.0, 0.0),
 ) -> list[Access]:
     """All tensor loads and stores of a kernel.
 
@@ -100,6 +104,7 @@ def accesses(
         come_to: operations that not every iteration comes to, to the share of those that do.
         wrapped: rows that wrap round to others of their tile are no bytes of their own.
         spans: also tell how far the workgroups' tiles reach.
+        held: a workgroup's share of L2's bytes, and of the Infinity Cache's (of L2's where there is none).
     """
     assert facts.ttgir is not None
     found = []
@@ -122,7 +127,16 @@ def accesses(
             span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
         moved = shape.elements * size * shares.get(op.index, 1.0) * different.get(op.index, 1.0)
         found.append(Access(op, moved, corner, whole, live, run, span))
-    return found
+    if not any(held):
+        return found
+    fresh = fresh_shares([(access.operation, access.corners) for access in found], shares, facts.arguments)
+    return [replace(a, fresh=_fresh(a, fresh[n], held)) if (n := a.operation.index) in fresh else a for a in found]
+
+
+def _fresh(access: Access, share: float, held: tuple[float, float]) -> tuple[float, float]:
+    """What has to come from beyond L2 and from memory: what was loaded before is there as far as a cache holds it."""
+    near, far = (1 - (1 - share) * min(1.0, size / access.tile_bytes) if access.tile_bytes else 1.0 for size in held)
+    return near, far
 
 
 def _span(
@@ -198,6 +212,7 @@ def sharing(
         part = access.tile_bytes * (access.times if loaded else 1.0)
         assert access.corners is not None
         one, all_ = _unique(access, xcds, together, window, in_blocks=in_blocks)
+        one, all_ = one * access.fresh[0], all_ * access.fresh[1]
         near += part * one
         far += part * all_
         effort += part * channels.effort(access.run, one)
@@ -232,7 +247,7 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
             count = float(len(set(access.corners)))
             # Where nearly all that were looked at differ, the others will, too.
             count *= total / looked_at if count > _MOSTLY * looked_at else 1.0
-        whole = count * access.tile_bytes * access.times
+        whole = count * access.tile_bytes * access.times * access.fresh[1]
         loaded += access.tile_bytes * access.times
         # Workgroups that begin in different places may go through the same ones.
         different += whole if access.span is None else min(whole, access.span)

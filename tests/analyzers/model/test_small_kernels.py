@@ -107,6 +107,27 @@ def test_a_scalar_atomic_has_a_time(model):
     assert model("scalar_store").time_us < found.time_us < 2 * model("scalar_store").time_us
 
 
+def test_shifted_loads_of_an_array_come_from_memory_once(model):
+    """Three loads, one and two elements apart: the same bytes and the same time as one."""
+    one, three = model("copy", n=1 << 26, grid=1 << 16), model("shifted", n=1 << 26, grid=1 << 16)
+    assert three.traffic["hbm"] == pytest.approx(one.traffic["hbm"], rel=0.01)
+    assert three.time_us == pytest.approx(one.time_us, rel=0.05)
+
+
+def test_rows_of_a_window_come_from_memory_once(model):
+    """Tiles of 16 rows, moved by a row and by two, fetch 16 rows, 1 and 1; L2 does not hold all of them, and says so."""
+    found = model("rows", "MI300X", shape={"width": 1024}, constexprs={"R": 16}, grid=1 << 12)
+    tile = 4 << 26
+    assert found.traffic["hbm"] == pytest.approx(tile + tile * 18 / 16, rel=0.01)
+    assert found.traffic["mall"] > 1.2 * found.traffic["hbm"]
+
+
+def test_atomics_that_may_meet_are_said_not_to_wait(model):
+    said = "atomics on one address are taken not to wait for each other"
+    assert said in model("scalar_atomic").assumptions
+    assert said not in model("scalar_store").assumptions
+
+
 def test_a_loop_over_lanes_of_a_tensor_has_as_many_iterations_as_lanes(kernel):
     """As LLVM writes it; found by what it does, so that no TTGIR is needed to know its iterations."""
     facts = kernel(
