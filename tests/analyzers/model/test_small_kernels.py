@@ -115,7 +115,7 @@ def test_shifted_loads_of_an_array_come_from_memory_once(model):
 
 
 def test_rows_of_a_window_come_from_memory_once(model):
-    """Tiles of 16 rows, moved by a row and by two, fetch 16 rows, 1 and 1; L2 does not hold all of them, and says so."""
+    """Tiles of 16 rows, moved by a row and by two, fetch 16 rows, 1 and 1; L2 alone does not hold all of them."""
     found = model("rows", "MI300X", shape={"width": 1024}, constexprs={"R": 16}, grid=1 << 12)
     tile = 4 << 26
     assert found.traffic["hbm"] == pytest.approx(tile + tile * 18 / 16, rel=0.01)
