@@ -16,6 +16,7 @@ from kprof_analyzers.model.launch import Spread, samples, spread, together
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import memory_paths
+from kprof_analyzers.model.other_sides import one_side
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node, loops_of, outline
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
 from kprof_analyzers.model.reuse import of_one_xcd
@@ -195,6 +196,8 @@ def _traffic(
     found = every
     if not alike:
         found = accesses(facts, evaluator, times, come_to, wrapped=effects.wrapped_rows, spans=False, held=held)
+    if effects.rare_branches:
+        every, found = one_side(every, everywhere, come_to), one_side(found, evaluator, come_to)
     different = footprint(every, len(everywhere.programs), where.total)
     shared = sharing(found, machine.xcds, running, machine.channels, mall)
     shared = within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)

@@ -56,6 +56,16 @@ def rows(x, o, width, B: tl.constexpr, R: tl.constexpr):
     down, over = tl.program_id(0) * R + tl.arange(0, R), tl.arange(0, B)
     at = x + down[:, None] * width + over[None, :]
     tl.store(o + down[:, None] * width + over[None, :], tl.load(at) + tl.load(at + width) + tl.load(at + 2 * width))
+
+
+@triton.jit
+def sides(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    if tl.load(o + 4 * n) > 0:
+        held = tl.load(x + i, i < n)
+    else:
+        held = tl.load(x + i + 2 * n, i < n) * 2
+    tl.store(o + i, held, i < n)
 """
 N = 1 << 24
 
@@ -120,6 +130,12 @@ def test_rows_of_a_window_come_from_memory_once(model):
     tile = 4 << 26
     assert found.traffic["hbm"] == pytest.approx(tile + tile * 18 / 16, rel=0.01)
     assert found.traffic["mall"] > 1.2 * found.traffic["hbm"]
+
+
+def test_of_two_sides_of_a_branch_one_is_loaded(model):
+    """Which one hangs on what lies in memory; the launch moves what a copy does either way."""
+    one, two = model("copy"), model("sides")
+    assert two.traffic["hbm"] == pytest.approx(one.traffic["hbm"], rel=0.01)
 
 
 def test_atomics_that_may_meet_are_said_not_to_wait(model):
