@@ -287,6 +287,13 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
+def _unwritten(places: "Sequence[str]") -> str:
+    """What in the program hangs on values that no kernel wrote."""
+    named = ", ".join(places[:3]) + (f" and {len(places) - 3} more places" if len(places) > 3 else "")
+    what = "kernels did not run, and the program looked at what they would have written"
+    return f"{what}: {named}; work whose size or turn hangs on it is not in the time"
+
+
 def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
     """What was assumed, and what is outside, each in a sentence."""
     from kprof_analyzers.whole_step.efficiency import measured_elsewhere
@@ -299,6 +306,8 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
         found.append(f"{which} are taken to reach the shares of the peaks that they reach on {_listed(gpus)}")
     if capture.unrun:
         found.append(f"{len(capture.unrun)} operators were answered without running; their own launches are not seen")
+    if capture.reads_count and not capture.executed:
+        found.append(_unwritten(capture.looked_at))
     if not capture.complete:
         found.append("the recording is not complete: a process was killed or still runs")
     found += dict.fromkeys(words for call in calls for words in call.timed.assumed)

@@ -145,6 +145,12 @@ class CapturedTuning:
     errors: Mapping[str, str]
 
 
+def caller(site: Sequence[Location]) -> str:
+    """The innermost place of the program's own code."""
+    own = (place for place in site if "site-packages" not in place.file and "dist-packages" not in place.file)
+    return str(next(own, site[0] if site else "an unknown place"))
+
+
 @dataclass(frozen=True)
 class UnrunOperator:
     """An operator on tensors of the GPU that was answered without running what the GPU would run.
@@ -369,6 +375,11 @@ class Capture:
     def arch(self) -> str:
         """The architecture that was compiled for."""
         return self.head.arch
+
+    @property
+    def looked_at(self) -> list[str]:
+        """Values that the program looked at and that no kernel had written: ``nonzero at moe.py:12``."""
+        return list(dict.fromkeys(f"{what} at {caller(site)}" for what, site in self.reads))
 
     @property
     def launch_count(self) -> int:

@@ -12,11 +12,16 @@ if TYPE_CHECKING:
     from kprof.recording.torch_large import Large
     from kprof.recording.torch_operators import DeviceOperators
 
+# Operators whose result's shape, or what the program does next, hangs on values.
 _READS = {
     "aten::_local_scalar_dense": "item",
     "aten::nonzero": "nonzero",
     "aten::masked_select": "masked_select",
     "aten::_unique2": "unique",
+    "aten::unique_consecutive": "unique_consecutive",
+    "aten::unique_dim": "unique",
+    "aten::bincount": "bincount",
+    "aten::repeat_interleave": "repeat_interleave",
     "aten::equal": "equal",
 }
 
@@ -110,8 +115,8 @@ class _Redirected:
         if kwargs.get("pin_memory"):
             # Torch without a GPU has no allocator of pinned memory.
             kwargs = {**kwargs, "pin_memory": False}
-        if unknown and name in _READS:
-            self.recorder.read(_READS[name])
+        if unknown and (what := _READS.get(name) or _masked(name, args)):
+            self.recorder.read(what)
         if self.large is not None and index is not None and name not in _READS:
             fetches = named is not None and named.type == "cpu" and not unknown
             shapes = self.large.shapes(func, args, kwargs, fetches=fetches)
@@ -128,6 +133,15 @@ class _Redirected:
             self.recorder.read("to cpu")
         _after(schema, out, args, index, unknown=unknown)
         return out
+
+
+def _masked(name: str, args: Any) -> str | None:
+    """An index of truth values, whose count is the result's length."""
+    if name != "aten::index" or len(args) < 2:
+        return None
+    import torch
+
+    return "index by a mask" if any(i is not None and i.dtype in {torch.bool, torch.uint8} for i in args[1]) else None
 
 
 def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -> Any:

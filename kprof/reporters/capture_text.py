@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kprof.captures.model import Capture, CapturedKernel, unrun_words
-from kprof.findings import Location
+from kprof.captures.model import Capture, CapturedKernel, caller, unrun_words
 
 _ROWS = 30
 _FAILURES = 10
@@ -102,7 +101,7 @@ class CaptureTextReporter:
         return self._wrapped([f"{words}; their launches, if any, are not here", *self._unrun_places(capture)])
 
     def _unrun_places(self, capture: Capture) -> list[str]:
-        return [f"  {o.name} first at {_caller(o.site)}" for o in capture.unrun] if self._verbose else []
+        return [f"  {o.name} first at {caller(o.site)}" for o in capture.unrun] if self._verbose else []
 
     def _silent(self, capture: Capture) -> list[str]:
         """Calls that a GPU would have worked for and that launched nothing which is recorded."""
@@ -175,7 +174,7 @@ class CaptureTextReporter:
                 f"compiled, and the first that can be launched stands for the choice{_hopeless(capture, failed)}"
             )
         if capture.reads_count:
-            places = list(dict.fromkeys(f"{what} at {_caller(site)}" for what, site in capture.reads))
+            places = capture.looked_at
             shown = places if self._verbose else places[:3]
             more = "" if len(shown) == len(places) else f", and {len(places) - len(shown)} more places"
             count = _count(capture.reads_count, "value")
@@ -211,12 +210,6 @@ class CaptureTextReporter:
         text += f"; {_count(len(capture.unrun), 'operator')} answered without running" if capture.unrun else ""
         text += f"; {ended}" if ended else ""
         return f"{capture.path}: {text}"
-
-
-def _caller(site: Sequence[Location]) -> str:
-    own = (place for place in site if "site-packages" not in place.file and "dist-packages" not in place.file)
-    place = next(own, site[0] if site else None)
-    return str(place) if place is not None else "an unknown place"
 
 
 def _where(kernel: CapturedKernel) -> str:
