@@ -82,7 +82,7 @@ def model(tmp_path_factory):
             arch=arch,
             signature=f"*{kind}:16,*{kind}:16,i32",
             grid=(grid,),
-            constexprs=constexprs,
+            constexpr=constexprs,
             shape=numbers,
         ).kernels
         return kernel.model
