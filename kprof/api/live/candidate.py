@@ -158,7 +158,9 @@ def work_of(report: "KernelReport") -> LaunchWork | None:
     )
 
 
-def implausible(kernel: Kernel, problem: Mapping[str, Any], own: LaunchWork | None, work: LaunchWork | None) -> str | None:
+def implausible(
+    kernel: Kernel, problem: Mapping[str, Any], own: LaunchWork | None, work: LaunchWork | None
+) -> str | None:
     """Return why a candidate's code cannot have done the case's work, or None if it can.
 
     Args:

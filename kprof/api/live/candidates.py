@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.api.live import candidate
-from kprof.api.live.candidate import TamperedError, TrialCase, LaunchWork
+from kprof.api.live.candidate import LaunchWork, TamperedError, TrialCase
 from kprof.api.live.worker import frames, send
 from kprof.cache import location
 from kprof.children import end_with_parent, own_streams
