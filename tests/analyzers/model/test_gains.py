@@ -57,9 +57,9 @@ def of(target, options):
 
 PAIRS = {
     "narrow loads": ("layernorm", NORM, {"shape": {"M": 2048, "N": 16384}}, "KP101"),
-    "alternating": (f"{FILE}::swiglu", SWIGLU, {"constexprs": {"BLOCK": 1024, "FORM": "halves"}}, "KP103"),
+    "alternating": (f"{FILE}::swiglu", SWIGLU, {"constexpr": {"BLOCK": 1024, "FORM": "halves"}}, "KP103"),
     "idle lanes": (f"{FILE}::scaled", SCALED, {"config": {"num_warps": 1}}, "KP408"),
-    "masked lanes": (f"{FILE}::normed", SHORT, {"constexprs": {"BLOCK": 64}, "config": {"num_warps": 1}}, "KP410"),
+    "masked lanes": (f"{FILE}::normed", SHORT, {"constexpr": {"BLOCK": 64}, "config": {"num_warps": 1}}, "KP410"),
 }
 
 
