@@ -19,6 +19,7 @@ def budget(
     vgpr_allocated: int | None = None,
     sgpr: int | None = None,
     waves_per_simd: float | None = None,
+    time_us: float | None = None,
 ) -> "pytest.MarkDecorator":
     """A decorator for tests: every kernel that the test launches keeps these limits, under ``pytest --kprof``.
 
@@ -34,6 +35,7 @@ def budget(
         vgpr_allocated: most vector registers that a wavefront occupies, AGPRs and padding included.
         sgpr: most SGPRs.
         waves_per_simd: fewest achievable wavefronts on a SIMD.
+        time_us: longest predicted time of a launch, in microseconds.
 
     Raises:
         ImportError: pytest is not installed.
@@ -49,6 +51,7 @@ def budget(
         "vgpr_allocated": vgpr_allocated,
         "sgpr": sgpr,
         "waves_per_simd": waves_per_simd,
+        "time_us": time_us,
     }
     marker: pytest.MarkDecorator = getattr(pytest.mark, MARKER)
     return marker(**{name: value for name, value in given.items() if value is not None})

@@ -89,7 +89,7 @@ def test_rates_are_summed_only_where_every_gpu_has_one() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"gpus": 0}, "cannot measure on 0 GPUs"),
+        ({"gpus": 0}, "--gpus is 0: it is at least 1"),
         ({"gpus": 2, "write_table": "table.json"}, "a dispatch table is for one GPU"),
         ({"gpus": 2, "provider": "tuned"}, "cannot be in step on GPUs"),
     ],

@@ -56,4 +56,4 @@ def test_the_same_seed_draws_the_same(given):
 def test_an_unknown_kind_is_refused():
     """Before a GPU is looked for."""
     with pytest.raises(KprofError, match="did you mean 'zeros'"):
-        measure("gemm", values="zeroes")
+        measure("gemm", inputs="zeroes")

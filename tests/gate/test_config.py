@@ -197,7 +197,7 @@ def test_what_is_watched_and_where_an_allowance_holds_unless_something_is_said(w
     (allowance,) = config.allow
     assert (allowance.kernel, allowance.arch, allowance.limit) == ("*", "*", None)
     (kernel,) = config.kernel
-    assert (kernel.all_configs, kernel.cases, kernel.config, kernel.signature) == (False, [], {}, None)
+    assert (kernel.all_configs, kernel.case, kernel.config, kernel.signature) == (False, [], {}, None)
     assert (config.arch, config.baseline, config.program) == ([], None, [])
 
 

@@ -55,7 +55,7 @@ def test_the_mode_goes_along_the_branches():
     assembly = kernel(
         "s_set_vgpr_msb 0x40",
         "s_branch 3 -> 5",
-        "s_nop 0",
+        "s_sleep 0",
         "v_mov_b32_e32 v1, v2",
         "s_endpgm",
         "v_mov_b32_e32 v3, v4",

@@ -85,6 +85,8 @@ def _union_of(starts: "array[int]", ends: "array[int]") -> Disjoint:
 def merged(*sets: Disjoint) -> Disjoint:
     """The union of several sets."""
     match [s for s in sets if len(s)]:
+        case []:
+            return Disjoint()
         case [only]:
             return only
         case full if sum(map(len, full)) >= _MANY:
