@@ -23,13 +23,20 @@ def forbid() -> None:
 def distrust(folders: Sequence[Path]) -> None:
     """Take folders, and what is below them, off the import path of this process and of those that it starts.
 
-    A file there that is named like a library would be imported in its place. The folder of kprof itself stays.
+    A file there that is named like a library would be imported in its place. The folder of kprof itself stays, and
+    what ``PYTHONPATH`` names: somebody has chosen that.
     """
     own = Path(__file__).resolve().parents[2]
+    named = {Path(entry).resolve() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry}
 
     def is_distrusted(entry: str) -> bool:
         place = Path(entry or ".").resolve()
-        return place != own and any(place.is_relative_to(folder) for folder in folders) and not _is_installed(place)
+        return (
+            place != own
+            and place not in named
+            and any(place.is_relative_to(folder) for folder in folders)
+            and not _is_installed(place)
+        )
 
     sys.path[:] = [entry for entry in sys.path if not is_distrusted(entry)]
 

@@ -21,7 +21,7 @@ PRODUCT = CompileOptions(
     constexpr={"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "B_ROWS": False},
     config={"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 16, "kpack": 2},
 )
-SMALL = replace(PRODUCT, constexprs={**PRODUCT.constexprs, "BLOCK_M": 64})
+SMALL = replace(PRODUCT, constexpr={**PRODUCT.constexpr, "BLOCK_M": 64})
 SUMS = CompileOptions(
     arch=("gfx942",),
     signature="*fp16:16,*fp32:16,i32:16,i32:16",
@@ -67,7 +67,7 @@ CASES = {
     "spill": ("product", PRODUCT, {"waves_per_eu": 4}, {"KP301", "KP306"}, None),
     "ragged mask": ("row_sums", SUMS, {"RAGGED": True}, {"KP101"}, "masked"),
     "missing divisibility": ("row_sums", SUMS, {"signature": "*fp16:16,*fp32:16,i32:16,i32"}, {"KP101"}, "plain"),
-    "transposed operand": ("product", replace(PRODUCT, archs=("gfx90a",)), {"B_ROWS": True}, {"KP603"}, "transposed"),
+    "transposed operand": ("product", replace(PRODUCT, arch=("gfx90a",)), {"B_ROWS": True}, {"KP603"}, "transposed"),
     "oversized tile": ("product", PRODUCT, {"BLOCK_K": 256}, {"KP401"}, None),
     "num_stages dropped": ("product", SMALL, {"num_stages": 1}, {"KP207"}, "product"),
 }
@@ -94,7 +94,7 @@ def test_one_change_brings_one_rule(name):
 
 def test_spills_through_buffer_instructions_are_no_narrow_loads():
     """gfx90a reaches scratch with ``buffer_load_dword``: a spill, and nothing to load wider."""
-    spilled = findings("product", changed(replace(PRODUCT, archs=("gfx90a",)), waves_per_eu=6))
+    spilled = findings("product", changed(replace(PRODUCT, arch=("gfx90a",)), waves_per_eu=6))
     assert {"KP301", "KP101"} & {finding.rule for finding in spilled} == {"KP301"}
 
 

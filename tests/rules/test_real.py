@@ -86,7 +86,7 @@ def test_tiles_with_gaps(form):
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 def test_natural_exponentials(arch):
     """KP506: ``exp`` of a tile in the loop, not ``exp2``."""
-    options = replace(ATTENTION, archs=(arch,))
+    options = replace(ATTENTION, arch=(arch,))
     assert lines("KP506", facts("attention", options, BASE_2=False)) == {line_of("natural")}
     assert not lines("KP506", facts("attention", options))
 
@@ -121,7 +121,7 @@ def test_unpacking_between_two_passes_through_lds(arch):
 
     Not where each value's word is loaded in the operand's order. The assembly agrees: writes on one line or on two.
     """
-    options = replace(PACKED, archs=(arch,))
+    options = replace(PACKED, arch=(arch,))
     twice, once = facts("packed", options), facts("packed", options, TWICE=False)
     assert lines("KP602", twice) == {line_of("second")}
     assert not lines("KP602", once)
