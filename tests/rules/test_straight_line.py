@@ -52,7 +52,7 @@ def findings(target, options):
 
 def swiglu(form):
     """The gated unit in one of its forms."""
-    return findings(f"{FILE}::swiglu", replace(SWIGLU, constexprs={**SWIGLU.constexprs, "FORM": form}))
+    return findings(f"{FILE}::swiglu", replace(SWIGLU, constexpr={**SWIGLU.constexpr, "FORM": form}))
 
 
 def line_of(mark):
@@ -82,7 +82,7 @@ def test_lanes_that_all_do_the_same():
     """Eight copies with four wavefronts, none with a tile as large as the workgroup."""
     (found,) = findings(f"{FILE}::scaled", SCALED)["KP408"]
     assert found.evidence["copies"] == 8
-    larger = replace(SCALED, constexprs={"BLOCK": 256}, signature="*fp16:16,*fp16:16,fp32,256")
+    larger = replace(SCALED, constexpr={"BLOCK": 256}, signature="*fp16:16,*fp16:16,fp32,256")
     assert "KP408" not in findings(f"{FILE}::scaled", larger)
 
 
