@@ -16,7 +16,7 @@ from kprof_analyzers.pipeline import facts_of
 )
 def test_counts_agree_with_the_text(target, arch, shape):
     """Widths, kinds and bytes of the hot loop are those that the mnemonics spell."""
-    (kernel,) = load(target, CompileOptions(arch=(arch,), shape=shape))
+    kernel = next(iter(load(target, CompileOptions(arch=(arch,), shape=shape))))
     facts, _ = facts_of(kernel)
     hot = next(loop for loop in facts.loops if loop.hot)
     members = next(loop for loop in kernel.program.loops if loop.header == hot.header).instructions

@@ -86,7 +86,7 @@ class TracedTargets:
         given = {name: value for name, value in self.options.items() if value}
         for each, tuned_as in _kernels(target):
             arch = "" if found.kind is TargetKind.CAPTURE else gpu
-            analysis = analyze(each, options=AnalyzeOptions(**given, arch=arch, grid=self.grid))
+            analysis = analyze(each, options=AnalyzeOptions(**given, arch=arch, grid=self.grid or ()))
             for report, program in zip(analysis.kernels, analysis.programs, strict=True):
                 if program is None:
                     raise TargetError("a saved report has no kernel to be joined to a trace", path=found.text)
@@ -131,7 +131,7 @@ class TracedTargets:
             except KprofError as error:
                 return error.message
         options = {name: value for name, value in self.options.items() if value and name != "config"}
-        asked = TuneOptions(**options, arch=gpu, grid=self.grid, **search)
+        asked = TuneOptions(**options, arch=gpu, grid=self.grid or (), **search)
         return tune(target, options=asked, progress=progress).document
 
 
