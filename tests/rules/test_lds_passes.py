@@ -14,7 +14,7 @@ def test_a_conversion_in_a_loop_costs_what_its_lds_accesses_take():
     """Eight wavefronts make the general mLSTM convert its decay; that is a small share of its time."""
     if installed().numbers < (3, 9):
         pytest.skip("only the layouts of Triton 3.9 convert it")
-    (kernel,) = load("mlstm_chunkwise", CompileOptions(arch=("MI300X",), config={"num_warps": 8}))
+    kernel = next(iter(load("mlstm_chunkwise", CompileOptions(arch=("MI300X",), config={"num_warps": 8}))))
     report = analyze(kernel, model=True)
 
     (found,) = (finding for finding in report.findings if finding.rule == "KP601")
