@@ -28,7 +28,7 @@ LAUNCH = {
     "signature": "*fp32,*fp32,i32",
     "shape": {"n": 1 << 22},
     "config": {"BLOCK": 128, "num_warps": 4},
-    "constexprs": {"ROUNDS": 1, "EVEN": False},
+    "constexpr": {"ROUNDS": 1, "EVEN": False},
 }
 
 
