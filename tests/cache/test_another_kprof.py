@@ -92,7 +92,7 @@ baseline = "baseline.json"
 [[tool.kprof.kernel]]
 target = "scale.py::scale"
 signature = "*fp32:16,*fp32:16,i32:16"
-constexprs = {BLOCK = 1024}
+constexpr = {BLOCK = 1024}
 """
 
 

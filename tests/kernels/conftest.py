@@ -92,7 +92,7 @@ def analyse() -> Callable[..., KernelReport]:
         key = f"{target} {arch} {config} {case}"
         if key not in known:
             options = CompileOptions(arch=(arch,), config=config or {}, case=case, jobs=1)
-            (loaded,) = load(target, options)
+            loaded = next(iter(load(target, options)))  # of a job of several launches: the one it is named after
             known[key] = analyze(loaded)
         return known[key]
 

@@ -23,7 +23,7 @@ def findings(function: str, **options):
 def test_weights_in_a_loop_over_rows(before):
     """The stores of the loop keep the compiler from taking them out; loaded before, they are loaded once."""
     signature, constexprs = "*fp16:16,*fp16:16,*fp16:16,4096", {"N": 4096, "BEFORE": before}
-    found = findings("rows", signature=signature, constexprs=constexprs, grid=(304, 1, 1))
+    found = findings("rows", signature=signature, constexpr=constexprs, grid=(304, 1, 1))
 
     assert ("KP106" in found) is not before
     if not before:
@@ -36,7 +36,7 @@ def test_weights_in_a_loop_over_rows(before):
 def test_functions_of_the_transcendental_unit(slow):
     """Each of 16 elements a lane has four of them; multiplications have none."""
     signature, constexprs = "*fp16:16,*fp16:16", {"BLOCK": 4096, "SLOW": slow}
-    found = findings("gates", signature=signature, constexprs=constexprs, grid=(16384, 1, 1))
+    found = findings("gates", signature=signature, constexpr=constexprs, grid=(16384, 1, 1))
 
     assert ("KP510" in found) is slow
     if slow:
