@@ -47,7 +47,7 @@ max_vgpr_spills = 0
 [[kernel]]
 target = "k.py::kern"
 signature = "*fp32:16,*fp32:16,i32:16"
-constexprs = { BLOCK = 1024, REP = 1 }
+constexpr = { BLOCK = 1024, REP = 1 }
 """
 LOAD = "x = tl.load(x_ptr + k + i)"
 GAPPED = KERNEL.replace(LOAD, "x = tl.load(x_ptr + (k + i) * 7)")
@@ -60,7 +60,7 @@ TUNED = KERNEL.replace(
     '@triton.autotune(configs=[triton.Config({"BLOCK": 512, "REP": 1}), triton.Config({"BLOCK": 1024, "REP": 1})], '
     'key=["n"])\n@triton.jit',
 )
-TUNED_SETTINGS = SETTINGS.replace("constexprs = { BLOCK = 1024, REP = 1 }", "all_configs = true")
+TUNED_SETTINGS = SETTINGS.replace("constexpr = { BLOCK = 1024, REP = 1 }", "all_configs = true")
 HEURISTIC = KERNEL.replace("@triton.jit", '@triton.heuristics({"REP": lambda a: 1})\n@triton.jit').replace(
     "(x_ptr + k + i)", "(x_ptr + (k + i) * REP)"
 )
@@ -224,7 +224,7 @@ SCENARIOS = (
     bad_setting("arch's name", 'arch = ["gfx942"]', 'archs = ["gfx942"]'),
     # The space is read as none, so that the regression is seen.
     Scenario("settings: space after the architecture", NOT_GREEN, both(swap("kprof.toml", '"gfx942"]', '"gfx942 "]'), write("k.py", GAPPED))),
-    bad_setting("constexprs' name", "constexprs", "constexpr"),
+    bad_setting("constexpr's name", "constexpr =", "constexprs ="),
     bad_setting("baseline's name", "baseline =", "base_line ="),
     bad_setting("budget as text", "max_vgpr_spills = 0", 'max_vgpr_spills = "0"'),
     bad_setting("negative budget", "max_vgpr_spills = 0", "max_vgpr_spills = -1"),

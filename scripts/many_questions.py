@@ -112,7 +112,7 @@ def _quarters(values: Sequence[float], of: Callable[[Sequence[float]], float]) -
 
 def one(draw: random.Random) -> Asked:
     """A question."""
-    block = {"constexprs": {"BLOCK": draw.choice(BLOCKS)}, "config": {"num_warps": draw.choice((2, 4, 8))}}
+    block = {"constexpr": {"BLOCK": draw.choice(BLOCKS)}, "config": {"num_warps": draw.choice((2, 4, 8))}}
     kernel = {**MINE, **block}
     assembly = {"target": "k.amdgcn", "arch": "gfx942"}
     known = draw.choice((kernel, assembly))
@@ -126,12 +126,12 @@ def one(draw: random.Random) -> Asked:
         stages = ("python", "ttir", "ttgir", "llir", "amdgcn") if known is kernel else ("amdgcn",)
         return kind, _text({**known, "stage": draw.choice(stages)})
     if kind == "knobs":
-        return kind, _text(MINE | {"constexprs": {"BLOCK": 1024}})
+        return kind, _text(MINE | {"constexpr": {"BLOCK": 1024}})
     if kind == "compare":
-        sides = [{"constexprs": {"BLOCK": each}} for each in draw.sample(BLOCKS, 2)]
+        sides = [{"constexpr": {"BLOCK": each}} for each in draw.sample(BLOCKS, 2)]
         return kind, _text({**MINE, "old": sides[0], "new": sides[1]})
     if kind == "difference":
-        sides = [{**block, "constexprs": {"BLOCK": each}} for each in draw.sample(BLOCKS, 2)]
+        sides = [{**block, "constexpr": {"BLOCK": each}} for each in draw.sample(BLOCKS, 2)]
         return kind, _text({**MINE, "stage": "ttgir", "old": sides[0], "new": sides[1]})
     if kind == "occupancy":
         return kind, _text({"arch": "gfx942", "vgpr": draw.randrange(8, 512, 8), "lds": 0, "num_warps": 4})
