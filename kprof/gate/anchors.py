@@ -1,5 +1,6 @@
 """Source lines and paths, so that neither line numbers nor the machine's folders decide anything."""
 
+import ntpath
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -31,7 +32,8 @@ def anchor(finding: Finding) -> str:
 def relative(file: str, root: Path) -> str:
     """A path from the repository's root; for installed libraries from the folder that they are installed in."""
     text = file.replace("\\", "/")
-    inside = below(text, root.as_posix())
+    # A path that is no absolute one is from the root already: a report may be relocated more than once.
+    inside = below(text, root.as_posix()) if text.startswith("/") or ntpath.splitdrive(text)[0] else text
     if inside is not None:
         return inside
     for folder in ("/site-packages/", "/dist-packages/"):

@@ -11,6 +11,7 @@ import pytest
 
 import kprof
 from kprof.api.result import ReportResult
+from kprof.reporters.answer import cause_text
 
 
 class Tags(HTMLParser):
@@ -69,8 +70,11 @@ def test_a_notebook_shows_what_the_command_finds(compiled: Path, run: Callable[.
     assert shown.data["text/plain"].startswith("<Analysis: 1 kernel analysed")
     written = json.loads(run("analyze", "kernel", compiled, "--arch", "gfx942", "--json", "-").out)
     assert json.loads(printed.text) == written
-    for finding in written["kernels"][0]["findings"]:
-        assert finding["message"] in tags.text
+    (kernel,) = kprof.analyze(compiled, arch="gfx942").document.kernels
+    assert kernel.causes
+    assert {row for cause in kernel.causes for row in cause.findings} == set(range(len(kernel.findings)))
+    for cause in kernel.causes:
+        assert cause_text(kernel, cause).message in tags.text
     assert "matmul" in frame.data["text/html"]
 
 

@@ -56,6 +56,7 @@ def test_the_largest_source():
     [
         ("/r/kernels/a.py", "kernels/a.py"),
         ("/r2/a.py", "/r2/a.py"),
+        ("kernels/a.py", "kernels/a.py"),
         ("/r", "/r"),
         ("\\r\\kernels\\a.py", "kernels/a.py"),
         ("/usr/lib/python3/site-packages/triton/language/core.py", "triton/language/core.py"),
@@ -106,3 +107,12 @@ def test_a_root_is_cut_as_it_is_named():
     """Whatever its last letter."""
     assert relative("/a~/k.py", Path("/a~")) == "k.py"
     assert relocated("in /a~/k.py", Path("/a~")) == "in k.py"
+
+
+def test_twice_is_once(tmp_path, monkeypatch):
+    """A report that was relocated is relocated again by what writes it, from a working folder that has such a path."""
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "a.py").write_text("")
+    monkeypatch.chdir(tmp_path / "kernels")
+    once = relative(str(tmp_path / "kernels" / "a.py"), tmp_path)
+    assert (once, relative(once, tmp_path)) == ("kernels/a.py", "kernels/a.py")

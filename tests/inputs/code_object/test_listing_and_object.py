@@ -86,7 +86,7 @@ def compiled(target, arch, **options):
 def test_every_architecture(arch, tmp_path):
     """A reduction with a loop, masks, exponentials and divisions."""
     (tmp_path / "work.py").write_text(SOURCE)
-    options = {"signature": "*fp16:16,*fp16:16,i32", "constexprs": {"BLOCK": 2048}, "config": {"num_warps": 4}}
+    options = {"signature": "*fp16:16,*fp16:16,i32", "constexpr": {"BLOCK": 2048}, "config": {"num_warps": 4}}
     agree(*compiled(f"{tmp_path}/work.py::work", arch, **options))
 
 
