@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from kprof.document import KernelReport
     from kprof.measured import Measured
+    from kprof.tuning.evaluation import Evaluation
     from kprof.tuning.recorded import AdvisedKernel
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
-    from kprof.tuning.trials import Trial, Trials
+    from kprof.tuning.trials import Trials
     from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
 
@@ -44,7 +45,7 @@ class Advised(Result):
     kind: ClassVar[str] = "advice"
 
     @property
-    def best(self) -> "Sequence[Trial]":
+    def best(self) -> "Sequence[Evaluation]":
         """The trials that are better than the start, the best first; each with its ``config`` and ``change``."""
         return self.trials.best if self.trials is not None else ()
 

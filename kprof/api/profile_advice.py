@@ -1,6 +1,5 @@
 """Other configurations of the Triton kernels that take most of a predicted step, each compiled."""
 
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,6 +53,7 @@ def search(
         program: what to run again for other tiles; as the capture says when ``None``.
         run: run the program again.
     """
+    from kprof.deadline import Deadline
     from kprof.output.writing import log
     from kprof.tuning.recorded import advise
 
@@ -61,9 +61,9 @@ def search(
     changes: list[ProfileChange] = []
     notes: list[str] = []
     whole = sum(call.timed.us or 0.0 for call in calls)
-    deadline = time.monotonic() + seconds
+    deadline = Deadline(seconds)
     for place, one in enumerate(asked):
-        left = (deadline - time.monotonic()) / (len(asked) - place)
+        left = deadline.share(len(asked) - place)
         if left < _LEAST_SECONDS:
             late = ", ".join(f"{other.name} ({100 * other.us / whole:.0f} %)" for other in asked[place:])
             notes.append(f"not searched within {seconds:g} s: {late}")

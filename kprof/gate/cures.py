@@ -1,7 +1,6 @@
 """Look for the change of knobs that undoes a regression, by recompiling."""
 
 import os
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.captures.staleness import root_of
+from kprof.deadline import Deadline
 from kprof.document import KernelReport, Report
 from kprof.errors import KprofError
 from kprof.gate.anchors import relocated
@@ -30,7 +30,7 @@ def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, s
         seconds: for all kernels together; no compile is begun afterwards.
         jobs: worker processes, 0 for one a core.
     """
-    deadline = time.monotonic() + seconds
+    deadline = Deadline(seconds)
     kernels = [
         _advised(kernel, subject, config, deadline, jobs) if failing(kernel) else kernel
         for kernel, subject in zip(report.kernels, subjects, strict=True)
@@ -38,13 +38,12 @@ def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, s
     return msgspec.structs.replace(report, kernels=kernels)
 
 
-def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline: float, jobs: int) -> KernelReport:
-    left = deadline - time.monotonic()
-    if left <= 0:
+def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline: Deadline, jobs: int) -> KernelReport:
+    if deadline.over():
         return incurable(kernel, "the time for trials was spent before other knobs could be tried")
     harm = failing(kernel)
     try:
-        with closing(tries(subject, config.parent, left, jobs)) as made:
+        with closing(tries(subject, config.parent, deadline, jobs)) as made:
             for change, report in made.found:
                 after = replace(subject, report=report)
                 if cures(harm, subject, after):

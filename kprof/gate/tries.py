@@ -1,6 +1,5 @@
 """Other knobs for a kernel that fails, compiled: a way for each kind of check."""
 
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -9,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
+from kprof.deadline import Deadline
 from kprof.document import KernelReport
 from kprof.errors import KprofError, TargetError
 from kprof.gate.subject import CheckSubject
 from kprof.gate.subjects import located
 
 if TYPE_CHECKING:
-    from kprof.compiler.request import CompileOutcome
     from kprof.kernel_spec import Kernel
     from kprof.options.groups import CompileOptions
-    from kprof.targets.jobs import TargetJob
     from kprof.targets.recompile import RecompilableKernel
+    from kprof.tuning.evaluation import Evaluation
+    from kprof.tuning.trials.analysed import Asked
 
 Found = tuple[Mapping[str, Any], KernelReport]
 
@@ -52,7 +52,7 @@ class Tries:
             self.found.close()
 
 
-def tries(subject: CheckSubject, folder: Path, seconds: float, jobs: int = 0) -> Tries:
+def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0) -> Tries:
     """Try knobs around those of a check.
 
     A kernel with cases is searched by predicted time. One with a signature gets changes of its tiles and options; so
@@ -62,14 +62,14 @@ def tries(subject: CheckSubject, folder: Path, seconds: float, jobs: int = 0) ->
     Args:
         subject: the kernel that fails.
         folder: the configuration's.
-        seconds: after which no compile is begun.
+        deadline: no compile is begun after it.
         jobs: worker processes, 0 for one a core.
 
     Raises:
         KprofError: nothing can be compiled, or the kernel cannot be found again.
     """
     if subject.recorded:
-        return _recorded(subject, seconds, jobs)
+        return _recorded(subject, deadline, jobs)
     from kprof.hardware.machine import load_gpu
     from kprof.options.groups import CompileOptions
     from kprof.targets.target import kernel_of
@@ -89,8 +89,8 @@ def tries(subject: CheckSubject, folder: Path, seconds: float, jobs: int = 0) ->
         jobs=jobs,
     )
     if entry.signature is None:
-        return _searched(subject, spec, options, seconds)
-    return _changed(subject, spec, options, seconds)
+        return _searched(subject, spec, options, deadline)
+    return _changed(subject, spec, options, deadline)
 
 
 def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
@@ -109,13 +109,13 @@ def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
     raise TargetError("its configuration is none that the kernel lists now")
 
 
-def _searched(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", seconds: float) -> Tries:
+def _searched(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", deadline: Deadline) -> Tries:
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import jobs_of
     from kprof.tuning.trials import advise, reported
 
     machine, product = load_gpu(_gpu(subject))
-    trials = advise(spec, machine, options, product=product, budget=seconds)
+    trials = advise(spec, machine, options, product=product, budget=deadline.left)
     (job,) = jobs_of(spec, machine, options)
     made = Tries((), trials.tried, trials.left, start_us=lambda: trials.start.time_us)
 
@@ -129,51 +129,41 @@ def _searched(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", 
     return made
 
 
-def _changed(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", seconds: float) -> Tries:
+def _changed(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", deadline: Deadline) -> Tries:
     from kprof.compiler.versions import installed
     from kprof.hardware.machine import load
-    from kprof.targets.jobs import jobs_of
-    from kprof.tuning.trials.changes import SWITCHES, neighbours
+    from kprof.tuning.trials.changes import neighbours
+    from kprof.tuning.trials.search import compile_changes
 
     machine = load(subject.report.arch)
     chosen = {**options.constexpr, **options.config}
     known = {name: value for name, value in subject.knobs.items() if name in {"num_warps", "num_stages"}}
     waiting = list(neighbours(spec, {}, {**known, **chosen}, machine, _rules(subject), version=installed().numbers))
-
-    def jobs() -> "Iterator[tuple[Mapping[str, Any], TargetJob]]":
-        for change in waiting:
-            switches = {name: str(value) for name, value in change.items() if name in SWITCHES}
-            knobs = {name: value for name, value in change.items() if name not in SWITCHES}
-            # Its constexprs are knobs here: given as constexprs, too, they would stay as they are.
-            own = replace(options, constexpr={}, config={**chosen, **knobs}, env={**options.env, **switches})
-            try:
-                (job,) = jobs_of(spec, machine, own)
-            except KprofError:
-                continue
-            yield change, job
-
     made = Tries(left=len(waiting))
-    made.found = _in_order(jobs(), made, time.monotonic() + seconds, options.jobs)
+    # Its constexprs are knobs here: given as constexprs, too, they would stay as they are.
+    own = replace(options, constexpr={})
+    made.found = _counted(compile_changes(spec, machine, own, chosen, waiting, deadline=deadline, in_order=True), made)
     return made
 
 
-def _recorded(subject: CheckSubject, seconds: float, workers: int) -> Tries:
+def _recorded(subject: CheckSubject, deadline: Deadline, workers: int) -> Tries:
     from kprof.captures.reader import read
     from kprof.targets.recompile import recorded
 
     (each,), _ = recorded(subject.recorded, all_configs=True)
     capture = read(subject.recorded.partition("::")[0])
     made = Tries(files=[capture.root / name for name in capture.sources or () if _is_python(name)])
-    made.found = _launched_again(each, made, _rules(subject), time.monotonic() + seconds, workers)
+    made.found = _launched_again(each, made, _rules(subject), deadline, workers)
     return made
 
 
 def _launched_again(
-    each: "RecompilableKernel", made: Tries, rules: set[str], deadline: float, workers: int
+    each: "RecompilableKernel", made: Tries, rules: set[str], deadline: Deadline, workers: int
 ) -> Iterator[Found]:
     """Changes of the compiler's options, and of tiles as far as the program makes its launch with them."""
     from kprof.tuning.recorded.advise import opened
     from kprof.tuning.recorded.knobs import changes_of
+    from kprof.tuning.trials.analysed import analysed_each
 
     with opened(each, None, jobs=workers) as (own, how):
         ready = own.program.ready if own.program is not None else None
@@ -181,48 +171,27 @@ def _launched_again(
         waiting = list(changes_of(own, ready, rules)(own.knobs))
         made.left = len(waiting)
 
-        def jobs() -> "Iterator[tuple[Mapping[str, Any], TargetJob]]":
+        def asked() -> "Iterator[Asked]":
             for change in waiting:
+                config = {**own.knobs, **change}
                 try:
-                    (job,) = own.jobs(own.problems[0], {**own.knobs, **change})
+                    (job,) = own.jobs(own.problems[0], config)
                 except KprofError:
                     # The program cannot launch it with these: it is no cure, and nothing is compiled.
                     made.tried, made.left = made.tried + 1, made.left - 1
                     continue
-                yield change, replace(job, product=each.kernel.product)
+                yield change, config, replace(job, product=each.kernel.product)
 
-        yield from _in_order(jobs(), made, deadline, workers)
+        yield from _counted(analysed_each(asked(), deadline=deadline, workers=workers, in_order=True), made)
 
 
-def _in_order(
-    jobs: "Iterator[tuple[Mapping[str, Any], TargetJob]]", made: Tries, deadline: float, workers: int
-) -> Iterator[Found]:
+def _counted(trials: "Generator[Evaluation, None, None]", made: Tries) -> Iterator[Found]:
     """Each change that compiles, in the order given, as long as the caller asks for more."""
-    from kprof.compiler.compile import compile_many
-    from kprof.targets.jobs import loaded
-    from kprof_analyzers.pipeline import analyze
-
-    begun: list[tuple[Mapping[str, Any], TargetJob]] = []
-
-    def requests() -> Iterator[Any]:
-        for change, job in jobs:
-            if time.monotonic() >= deadline:
-                return
-            begun.append((change, job))
-            yield job.request
-
-    waiting: dict[int, CompileOutcome] = {}
-    following = 0
-    with closing(compile_many(requests(), workers or None)) as outcomes:
-        for outcome in outcomes:
+    with closing(trials):
+        for trial in trials:
             made.tried, made.left = made.tried + 1, made.left - 1
-            waiting[outcome.index] = outcome
-            while following in waiting:
-                one = waiting.pop(following)
-                change, job = begun[following]
-                following += 1
-                if one.compiled is not None:
-                    yield change, analyze(loaded(job, one.compiled))
+            if trial.report is not None:
+                yield trial.change, trial.report
 
 
 def _is_python(name: str) -> bool:

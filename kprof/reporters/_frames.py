@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.tuning.document import TuneReport
-    from kprof.tuning.trials import Trial, Trials
+    from kprof.tuning.evaluation import Evaluation
+    from kprof.tuning.trials import Trials
 
 KERNEL_COLUMNS = {
     "name": "string",
@@ -157,7 +158,7 @@ def trials_frame(trials: "Trials | None") -> "pd.DataFrame":
     return frame((_trial(kind, trial, columns) for kind, found in kinds for trial in found), columns)
 
 
-def _trial(kind: str, trial: "Trial", columns: Mapping[str, str]) -> dict[str, Any]:
+def _trial(kind: str, trial: "Evaluation", columns: Mapping[str, str]) -> dict[str, Any]:
     times = {"time_us": trial.time_us, "low_us": trial.low_us, "high_us": trial.high_us}
     figures = {name: getattr(trial.measure, name) for name in columns if hasattr(trial.measure, name)}
     change = assigned(trial.change)

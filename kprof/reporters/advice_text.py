@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from kprof.tuning.trials import Trial, Trials
+    from kprof.tuning.evaluation import Evaluation
+    from kprof.tuning.trials import Trials
 
 _SHOWN = 6
 _UNIT = "cycles an element"
@@ -136,7 +137,7 @@ def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
     for place in kept:
         table.add_column(_HEADINGS[place], justify="right", no_wrap=True)
 
-    def add(trial: "Trial", name: str, style: str | None) -> None:
+    def add(trial: "Evaluation", name: str, style: str | None) -> None:
         table.add_row(name, *(cells[id(trial)][place] for place in kept), style=style)
 
     add(trials.start, "as it is", "dim")
@@ -172,7 +173,7 @@ def _fitting(rows: list[list[str]], room: int) -> list[int]:
     return kept
 
 
-def _predicted(trial: "Trial") -> str:
+def _predicted(trial: "Evaluation") -> str:
     from kprof.reporters._model_text import duration
 
     if trial.time_us is not None:
@@ -180,13 +181,13 @@ def _predicted(trial: "Trial") -> str:
     return "-" if trial.cost is None else f"{trial.cost:.3g} cyc"
 
 
-def _likely(trial: "Trial") -> str:
+def _likely(trial: "Evaluation") -> str:
     from kprof.reporters.tune_text import span
 
     return "-" if trial.low_us is None or trial.high_us is None else span(trial.low_us, trial.high_us)
 
 
-def _cells(trial: "Trial") -> list[str]:
+def _cells(trial: "Evaluation") -> list[str]:
     measure = trial.measure
     assert measure is not None
     loads = " ".join(f"{count}x{width}" for width, count in measure.loads.items())

@@ -13,9 +13,8 @@ nothing can be, every configuration is, with one warning.
 
 import os
 import sys
-import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,19 +115,11 @@ class Predictor:
         return [None if task is None else self._known.get(task.key) for task in tasks]
 
     def _compile(self, judge: Judge, missing: Mapping[str, TuningTask]) -> None:
-        from kprof.tuning.executors.local import TIMEOUT, LocalExecutor
+        from kprof.deadline import Deadline
+        from kprof.tuning.executors.local import TIMEOUT, judged
 
-        deadline = time.monotonic() + self._budget
-
-        def in_time() -> Iterator[TuningTask]:
-            for task in missing.values():
-                if time.monotonic() >= deadline:
-                    return
-                yield task
-
-        executor = LocalExecutor(judge, self._jobs, min(TIMEOUT, max(10.0, self._budget)))
-        for answer in executor.run(in_time()):
-            self._known[answer.key] = answer
+        timeout = min(TIMEOUT, max(10.0, self._budget))
+        self._known |= judged(missing.values(), judge, Deadline(self._budget), workers=self._jobs or 0, timeout=timeout)
 
 
 class Pruner:

@@ -5,57 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.order import identity
 from kprof.tuning.problems import Problem
 from kprof.tuning.work import TaskResult
 
 _WHILE = re.compile(r" while making .*")
 _FIGURES = re.compile(r"\b\d[\d,.]*\b")
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A configuration with its prediction.
-
-    Attributes:
-        config: every knob.
-        time_us, low_us, high_us: predicted time of all that it launches, with bounds; ``None`` where a loop's bound is
-            not known.
-        cycles_per_element: there, cycles for each element of ``axis``, of all launches with such a loop.
-        axis: what that bound depends on; empty where there is a time.
-        bound: what limits the longest of its launches.
-        resources: of the kernel itself.
-        codes: hashes of the programs it launches; configurations with the same ones are one program.
-        shares: of the predicted time, by cause; empty where they are not known.
-        parts: launches besides the kernel itself, with their times.
-        assumptions: what was assumed.
-        alike: further configurations that lead to the same program and launch.
-        measured_ms: median time on a GPU, when it was measured.
-        note: what else there is to say, such as a wrong result on the GPU.
-        given: ``time_us`` is a measurement that the user gave.
-    """
-
-    config: Mapping[str, Any]
-    time_us: float | None
-    low_us: float | None
-    high_us: float | None
-    bound: str
-    resources: Mapping[str, Any]
-    codes: tuple[str, ...]
-    parts: Mapping[str, float] = field(default_factory=dict)
-    assumptions: tuple[str, ...] = ()
-    alike: tuple[Mapping[str, Any], ...] = ()
-    measured_ms: float | None = None
-    note: str = ""
-    cycles_per_element: float | None = None
-    axis: str = ""
-    given: bool = False
-    shares: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def cost(self) -> float:
-        """What configurations are ranked by: microseconds, or cycles an element where no time is known."""
-        return (self.cycles_per_element or 0.0) if self.time_us is None else self.time_us
 
 
 @dataclass(eq=False)
@@ -80,7 +36,7 @@ class Candidate:
     missing: set[str] = field(default_factory=set)
     own: bool = False
 
-    def score(self, answers: Mapping[str, TaskResult]) -> Scored | TaskResult:
+    def score(self, answers: Mapping[str, TaskResult]) -> Evaluation | TaskResult:
         """The whole of its answers, or the first one that says it cannot be."""
         own = [answers[key] for key in self.keys]
         bad = next((answer for answer in own if answer.status != "ok" or answer.cost is None), None)
@@ -91,7 +47,7 @@ class Candidate:
         main = own[0]
         longest = max(own, key=lambda answer: answer.time_us or 0.0)
         others = zip(self.names[1:], own[1:], strict=True)
-        return Scored(
+        return Evaluation(
             config=self.config,
             time_us=sum(answer.time_us or 0.0 for answer in own),
             low_us=sum(_bounds(answer)[0] for answer in own),
@@ -104,7 +60,7 @@ class Candidate:
             assumptions=tuple(dict.fromkeys(said for answer in own for said in answer.assumptions)),
         )
 
-    def _by_element(self, own: Sequence[TaskResult]) -> "Scored | TaskResult":
+    def _by_element(self, own: Sequence[TaskResult]) -> "Evaluation | TaskResult":
         """Launches whose time is known do the same whatever the extent is: they are left out."""
         untimed = [answer for answer in own if answer.time_us is None]
         axes = sorted({answer.axis for answer in untimed})
@@ -114,7 +70,7 @@ class Candidate:
         if len(untimed) < len(own):
             said.append(f"launches that do not depend on {axes[0]} are left out")
         longest = max(untimed, key=lambda answer: answer.cycles_per_element or 0.0)
-        return Scored(
+        return Evaluation(
             config=self.config,
             time_us=None,
             low_us=None,
@@ -164,7 +120,7 @@ def failure_reason(answer: TaskResult) -> str:
     return _FIGURES.sub("…", reason.splitlines()[0])[:90]
 
 
-def merged(found: Sequence[Scored]) -> list[Scored]:
+def merged(found: Sequence[Evaluation]) -> list[Evaluation]:
     """One entry for each program, fastest first; the others that lead to it are its ``alike``.
 
     Of those that lead to the same program and launch, the first one by its text is kept, and equal times are in the
@@ -172,7 +128,7 @@ def merged(found: Sequence[Scored]) -> list[Scored]:
     """
     from dataclasses import replace
 
-    groups: dict[tuple[Any, ...], list[Scored]] = {}
+    groups: dict[tuple[Any, ...], list[Evaluation]] = {}
     for one in sorted(found, key=lambda one: (one.cost, identity(one.config))):
         groups.setdefault((one.codes, one.cost), []).append(one)
     # In their first one's order, which is that of time and text.
@@ -189,17 +145,17 @@ WIDE = 16.0
 """Bounds further apart than this factor say that the model had to guess, for each configuration by itself."""
 
 
-def tied(ranked: Sequence[Scored]) -> int:
+def tied(ranked: Sequence[Evaluation]) -> int:
     """How many of a ranking's first cannot be distinguished from the first, itself included."""
     return next((i for i, one in enumerate(ranked) if not is_tie(ranked[0], one)), len(ranked))
 
 
-def guessed(best: Scored) -> bool:
+def guessed(best: Evaluation) -> bool:
     """Whether the model had to guess: its range says so."""
     return best.low_us is not None and best.high_us is not None and best.high_us > WIDE * best.low_us
 
 
-def is_tie(best: Scored, other: Scored) -> bool:
+def is_tie(best: Evaluation, other: Evaluation) -> bool:
     """Whether another configuration may be as fast as the best one; by their measured times where both have one.
 
     Predicted times differ from :func:`kprof_analyzers.model.certainty.least_difference` on: what is wrong with a
@@ -211,7 +167,7 @@ def is_tie(best: Scored, other: Scored) -> bool:
     if best.measured_ms is not None and other.measured_ms is not None:
         return other.measured_ms <= best.measured_ms * (1 + TIE)
     if best.given and other.given:
-        return other.cost <= best.cost * (1 + TIE)
+        return other.rank <= best.rank * (1 + TIE)
     if other.low_us is not None and guessed(best):
-        return (other.low_us or 0.0) <= best.cost
-    return other.cost < best.cost * (1 + least_difference())
+        return (other.low_us or 0.0) <= best.rank
+    return other.rank < best.rank * (1 + least_difference())

@@ -4,9 +4,8 @@ A change of a compiler option needs no new launch, so that a kernel from any sou
 file, recorded, or one of several launches. Tile sizes change the launch; ``kprof advise`` tries those.
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -15,13 +14,15 @@ from msgspec import UNSET
 from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.versions import CODE_SWITCHES, installed
+from kprof.deadline import Deadline
 from kprof.document import CureTrials, KernelReport
 from kprof.findings import Cause, Cure, Finding
 from kprof.targets.jobs import TargetJob
-from kprof.tuning.executors.local import LocalExecutor
+from kprof.tuning.evaluation import Evaluation
+from kprof.tuning.executors.local import judged
 from kprof.tuning.trials import predicted
 from kprof.tuning.trials.changes import option_changes
-from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
+from kprof.tuning.work import Judge, TuningTask, task_of
 from kprof_analyzers.model.certainty import predicted_gain
 
 WORTH_TRYING = 0.05
@@ -72,14 +73,6 @@ class _Kept(msgspec.Struct, frozen=True):
     trials: CureTrials
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """One changed option, compiled and predicted."""
-
-    change: Mapping[str, Any]
-    answer: TaskResult
-
-
 def _costly(report: KernelReport) -> bool:
     return any(cause.gain is not None and cause.gain.share >= WORTH_TRYING for cause in report.causes)
 
@@ -110,21 +103,23 @@ def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
 
 def _try(
     report: KernelReport, job: TargetJob, changes: Sequence[Mapping[str, Any]], jobs: int, seconds: float
-) -> list[_Trial]:
+) -> list[Evaluation]:
     judge = Judge(predicted.FUNCTION, predicted.version())
     target = job.machine.name if report.product is UNSET else report.product
-    deadline = time.monotonic() + seconds
     begun: dict[str, Mapping[str, Any]] = {}
 
     def tasks() -> Iterator[TuningTask]:
         for change in changes:
-            if time.monotonic() >= deadline:
-                return
             task = task_of(_changed(job, change), change, target, judge, {})
             begun[task.key] = change
             yield task
 
-    return [_Trial(begun[answer.key], answer) for answer in LocalExecutor(judge, jobs or None).run(tasks())]
+    answers = judged(tasks(), judge, Deadline(seconds), workers=jobs)
+    options = _options(report)
+    return [
+        Evaluation({**options, **begun[key]}, begun[key], time_us=answer.time_us, resources=answer.resources)
+        for key, answer in answers.items()
+    ]
 
 
 def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
@@ -140,7 +135,7 @@ def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
     return replace(job, request=request)
 
 
-def _attach(report: KernelReport, trials: Sequence[_Trial]) -> list[Cause]:
+def _attach(report: KernelReport, trials: Sequence[Evaluation]) -> list[Cause]:
     """Return the causes, the costly ones with the change that helps them most, ordered by what their cures bring."""
     before = None if report.model is UNSET else report.model.time_us
     if before is None:
@@ -193,9 +188,9 @@ def _proposes(cause: Cause, cure: Cure, report: KernelReport) -> bool:
     return bool(proposed & set(cure.change))
 
 
-def _cure(report: KernelReport, trial: _Trial, before: float) -> Cure | None:
+def _cure(report: KernelReport, trial: Evaluation, before: float) -> Cure | None:
     """Return what a change brings; None if the model cannot tell that it is faster."""
-    after = trial.answer.time_us
+    after = trial.time_us
     gain = predicted_gain(after, before, report.arch)
     if after is None or gain is None or gain.speedup <= 1 or not gain.told_apart:
         return None
@@ -205,7 +200,7 @@ def _cure(report: KernelReport, trial: _Trial, before: float) -> Cure | None:
         "vgpr_spills": UNSET if resources is None else resources.vgpr_spills,
         "waves_per_simd": getattr(report.occupancy, "waves_per_simd", UNSET),
     }
-    new = trial.answer.resources
+    new = trial.resources
     figures = {
         name: (old[name], new[name])
         for name in old

@@ -6,7 +6,8 @@ from typing import Literal
 import msgspec
 
 from kprof.kernel_spec import Shape
-from kprof.tuning.candidates import Scored, guessed, is_tie, tied
+from kprof.tuning.candidates import guessed, is_tie, tied
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.problems import Problem
 from kprof.tuning.search_result import SearchResult
 from kprof.tuning.short_list import short_list, to_time, variants
@@ -247,7 +248,7 @@ def document(
 
 
 def _problem(
-    subject: TuningSubject, problem: Problem, ranked: Sequence[Scored], own: Scored | None, top: int
+    subject: TuningSubject, problem: Problem, ranked: Sequence[Evaluation], own: Evaluation | None, top: int
 ) -> TunedProblem:
     """One problem's part of the document, with its own short list."""
     said = dict.fromkeys(a for one in ranked[:20] for a in one.assumptions)
@@ -283,7 +284,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-def _ranked(one: Scored, best: Scored, arch: str) -> Ranked:
+def _ranked(one: Evaluation, best: Evaluation, arch: str) -> Ranked:
     return Ranked(
         config=dict(one.config),
         time_us=_rounded(one.time_us),
@@ -303,7 +304,7 @@ def _ranked(one: Scored, best: Scored, arch: str) -> Ranked:
     )
 
 
-def _certainty(one: Scored, best: Scored, arch: str) -> float | None:
+def _certainty(one: Evaluation, best: Evaluation, arch: str) -> float | None:
     from kprof_analyzers.model.certainty import predicted_gain
 
     measured = one.measured_ms is not None and best.measured_ms is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kprof.knobs import role_names, tile_of
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.order import identity
 
 ENOUGH = 3
@@ -50,18 +50,18 @@ class Inert:
             for name, values in knobs.items()
             if len(values) > 1 and (name in {group, _OCCUPANCY} or "XCD" in name.upper())
         }
-        self._compiled: dict[str, Scored] = {}
-        self._rests: dict[tuple[str, str], dict[Any, Scored]] = {}
+        self._compiled: dict[str, Evaluation] = {}
+        self._rests: dict[tuple[str, str], dict[Any, Evaluation]] = {}
         self._pairs: dict[tuple[str, frozenset[Any]], _Pair] = {}
         self._first: dict[str, dict[Any, Any]] = {}
-        self._standing: dict[str, Scored] = {}
+        self._standing: dict[str, Evaluation] = {}
 
     @property
     def knobs(self) -> tuple[str, ...]:
         """Those of which two values at least count as one."""
         return tuple(name for name, first in self._first.items() if any(v != w for v, w in first.items()))
 
-    def learn(self, one: Scored) -> None:
+    def learn(self, one: Evaluation) -> None:
         """Take note of a configuration that was compiled and predicted."""
         key = identity(one.config)
         if key in self._compiled:
@@ -83,7 +83,7 @@ class Inert:
         else:
             self._standing.setdefault(self._canonical(one.config), one)
 
-    def _compare(self, name: str, mine: tuple[Any, Scored], its: tuple[Any, Scored]) -> bool:
+    def _compare(self, name: str, mine: tuple[Any, Evaluation], its: tuple[Any, Evaluation]) -> bool:
         """Whether something new is known of two values now."""
         (value, one), (other, second) = mine, its
         if name == _OCCUPANCY and not (_allows(one, value, other) and _allows(second, value, other)):
@@ -115,7 +115,7 @@ class Inert:
     def _canonical(self, config: Mapping[str, Any]) -> str:
         return identity({n: self._first[n].get(v, v) if n in self._first else v for n, v in config.items()})
 
-    def stand_in(self, config: Mapping[str, Any]) -> Scored | None:
+    def stand_in(self, config: Mapping[str, Any]) -> Evaluation | None:
         """A compiled configuration that has the time of another one; ``None`` where that has to be compiled."""
         if not self._first:
             return None
@@ -125,7 +125,7 @@ class Inert:
         return found
 
 
-def _allows(one: Scored, *asked: Any) -> bool:
+def _allows(one: Evaluation, *asked: Any) -> bool:
     """Whether as many wavefronts a SIMD fit as are asked for, or more."""
     numbers = [value for value in asked if isinstance(value, int)]
     if not numbers or max(numbers) <= 1 or len(set(numbers)) == 1:
@@ -134,6 +134,6 @@ def _allows(one: Scored, *asked: Any) -> bool:
     return isinstance(waves, int | float) and waves >= max(numbers)
 
 
-def _alike(one: Scored, other: Scored) -> bool:
+def _alike(one: Evaluation, other: Evaluation) -> bool:
     same = all(one.resources.get(name) == other.resources.get(name) for name in _RESOURCES)
-    return same and abs(one.cost - other.cost) <= SAME * min(one.cost, other.cost)
+    return same and abs(one.rank - other.rank) <= SAME * min(one.rank, other.rank)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from kprof.errors import InputError
 from kprof.inputs.boundary import read_text
 from kprof.inputs.csv_records import records
-from kprof.tuning.candidates import TIE, Scored
+from kprof.tuning.candidates import TIE
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.residuals import Learned, TimedConfig, learn
 
 if TYPE_CHECKING:
@@ -106,23 +107,23 @@ def _corrected(found: "SearchResult", index: int, timings: Sequence[TimedConfig]
     learned = learn(timings)
     us = {str(timing.config): timing.measured for timing in timings}
 
-    def known(one: Scored) -> Scored:
+    def known(one: Evaluation) -> Evaluation:
         measured = us.get(str(one.config))
         return corrected(one, learned) if measured is None else _as_measured(one, measured)
 
-    found.ranked[index] = sorted(map(known, found.ranked[index]), key=lambda one: one.cost)
+    found.ranked[index] = sorted(map(known, found.ranked[index]), key=lambda one: one.rank)
     if (own := found.own[index]) is not None:
         found.own[index] = known(own)
     return learned.words()
 
 
-def _as_measured(one: Scored, us: float) -> Scored:
+def _as_measured(one: Evaluation, us: float) -> Evaluation:
     """A configuration whose time was given; repeated measurements differ by what two that tie do."""
     parts = {name: time * us / (one.time_us or us) for name, time in one.parts.items()}
     return replace(one, time_us=us, low_us=us * (1 - TIE), high_us=us * (1 + TIE), parts=parts, given=True)
 
 
-def corrected(one: Scored, learned: Learned) -> Scored:
+def corrected(one: Evaluation, learned: Learned) -> Evaluation:
     """A configuration with its time and range as the measurements say."""
     change = learned.of(one.config, one.shares)
     if one.time_us is None:
@@ -150,11 +151,11 @@ def by_verified(found: "SearchResult") -> None:
         learned = learn(timings)
         first = [one for one in ranked if one.measured_ms is not None or one.note]
         rest = [corrected(one, learned) for one in ranked if one.measured_ms is None and not one.note]
-        found.ranked[index] = [*first, *sorted(rest, key=lambda one: one.cost)]
+        found.ranked[index] = [*first, *sorted(rest, key=lambda one: one.rank)]
         found.learned.append(learned.words())
 
 
-def _fitting(ranked: Sequence[Scored], problem: "Problem", time: MeasuredTime, path: str) -> Scored | None:
+def _fitting(ranked: Sequence[Evaluation], problem: "Problem", time: MeasuredTime, path: str) -> Evaluation | None:
     """The one program of a ranking that a line means; ``None`` where it has none.
 
     Raises:

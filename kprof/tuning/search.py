@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 from kprof.errors import KprofError
 from kprof.knobs import tile_of
-from kprof.tuning.candidates import Candidate, Scored, failure_reason, merged
+from kprof.tuning.candidates import Candidate, failure_reason, merged
 from kprof.tuning.estimate import Estimate
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.inert import Inert
 from kprof.tuning.journal import TuningJournal
 from kprof.tuning.order import Order, Queue, ShortOrder
@@ -77,8 +78,8 @@ class Search:
         # In the order in which they were chosen; their answers are taken in this order too.
         self._under_way: deque[Candidate] = deque()
         self._fastest: dict[int, float] = {}
-        self._scored: list[list[Scored]] = [[] for _ in subject.problems]
-        self._own: list[Scored | None] = [None for _ in subject.problems]
+        self._scored: list[list[Evaluation]] = [[] for _ in subject.problems]
+        self._own: list[Evaluation | None] = [None for _ in subject.problems]
         self._own_problems = ["" for _ in subject.problems]
         self._own_unlaunchable = [False for _ in subject.problems]
         # What is compared, of the first configuration that has an answer: time, or cycles for each element of an axis.
@@ -271,9 +272,9 @@ class Search:
         result = candidate.score(self._answers)
         if isinstance(result, TaskResult):
             self.progress.failed += 1
-        elif result.cost < self._fastest.get(candidate.index, math.inf):
-            self._fastest[candidate.index] = result.cost
-            self.progress.best = (candidate.problem.name, result.cost)
+        elif result.rank < self._fastest.get(candidate.index, math.inf):
+            self._fastest[candidate.index] = result.rank
+            self.progress.best = (candidate.problem.name, result.rank)
             self.progress.axis = result.axis
         self._end()
 
@@ -284,23 +285,23 @@ class Search:
         if isinstance(lds, int):
             self._lds[index].learn(config, lds)
         result = candidate.score(self._answers)
-        if isinstance(result, Scored):
+        if isinstance(result, Evaluation):
             result = self._comparable(index, result)
         if candidate.own:
-            self._own[index] = result if isinstance(result, Scored) else None
-            self._own_problems[index] = "" if isinstance(result, Scored) else result.reason or result.status
-            self._own_unlaunchable[index] = not isinstance(result, Scored) and result.status == "unlaunchable"
+            self._own[index] = result if isinstance(result, Evaluation) else None
+            self._own_problems[index] = "" if isinstance(result, Evaluation) else result.reason or result.status
+            self._own_unlaunchable[index] = not isinstance(result, Evaluation) and result.status == "unlaunchable"
         elif isinstance(result, TaskResult):
             self._fail(result)
         else:
             mine = self._scored[index]
-            faster = sum(other.cost < result.cost for other in mine)
+            faster = sum(other.rank < result.rank for other in mine)
             mine.append(result)
             self._inert[index].learn(result)
             if faster < NEAR_BEST:
-                self._queues[index].look_near(config, result.cost)
+                self._queues[index].look_near(config, result.rank)
 
-    def _comparable(self, index: int, result: Scored) -> Scored | TaskResult:
+    def _comparable(self, index: int, result: Evaluation) -> Evaluation | TaskResult:
         """A time cannot be compared with cycles an element: what the first answer has is what counts."""
         first = self._axes[index]
         if first is None:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.space import Space
 
 
@@ -83,8 +83,8 @@ class SearchResult:
     """
 
     space: Space
-    ranked: list[list[Scored]] = field(default_factory=list)
-    own: list[Scored | None] = field(default_factory=list)
+    ranked: list[list[Evaluation]] = field(default_factory=list)
+    own: list[Evaluation | None] = field(default_factory=list)
     pruned: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     legal: int = 0

@@ -8,7 +8,8 @@ there are fewer tiles than places, variants follow.
 from collections.abc import Sequence
 
 from kprof.knobs import tile_of
-from kprof.tuning.candidates import Scored, is_tie
+from kprof.tuning.candidates import is_tie
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.residuals import informative
 
 COUNT = 10
@@ -17,7 +18,7 @@ _LOOKED_AT = 120
 """Configurations of a ranking, evenly spread, that they are chosen from."""
 
 
-def short_list(ranked: Sequence[Scored], top: int) -> list[int]:
+def short_list(ranked: Sequence[Evaluation], top: int) -> list[int]:
     """Positions in a ranking, in its order; those that were measured are all in it."""
     measured = [i for i, one in enumerate(ranked) if one.measured_ms is not None or one.note]
     if measured:
@@ -32,7 +33,7 @@ def short_list(ranked: Sequence[Scored], top: int) -> list[int]:
     return sorted([*firsts, *others][:top])
 
 
-def variants(ranked: Sequence[Scored], place: int, shown: Sequence[int]) -> int:
+def variants(ranked: Sequence[Evaluation], place: int, shown: Sequence[int]) -> int:
     """Configurations that are left out of a short list for one of it: the same tile, and not distinguished from it."""
     one = ranked[place]
     tile = tile_of(one.config)
@@ -43,7 +44,7 @@ def variants(ranked: Sequence[Scored], place: int, shown: Sequence[int]) -> int:
     )
 
 
-def to_time(ranked: Sequence[Scored]) -> list[int]:
+def to_time(ranked: Sequence[Evaluation]) -> list[int]:
     """Positions in a ranking of the configurations whose times tell most of all others; empty where few are left.
 
     Where times are known already, there is nothing to ask for.

@@ -10,7 +10,7 @@ import msgspec
 from kprof.bench.document import BenchTask, Device
 from kprof.bench.pool import Runner
 from kprof.errors import HardwareError, KprofError
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.short_list import short_list
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def measure(
             task = _task(target, problem.values, device)
             own = found.own[index]
             tell = None if report is None else _named(report, problem.name if len(subject.problems) > 1 else "")
-            done: dict[int, Scored] = {}
+            done: dict[int, Evaluation] = {}
             try:
                 # The kernel's own first: what the others are compared with is known wherever it is stopped.
                 if own is not None:
@@ -121,7 +121,7 @@ def _task(target: str, shape: Mapping[str, Any], device: Device) -> BenchTask:
     )
 
 
-def _measured(runner: Runner, task: BenchTask, one: Scored) -> Scored:
+def _measured(runner: Runner, task: BenchTask, one: Evaluation) -> Evaluation:
     result = runner.measure(msgspec.structs.replace(task, config=dict(one.config)))
     ms = result.timing.median if result.timing is not None and result.status in _RIGHT else None
     note = "" if ms is not None else ": ".join(filter(None, (result.status, result.message)))
@@ -132,12 +132,12 @@ def _named(report: Callable[[str], None], name: str) -> Callable[[str], None]:
     return lambda text: report(f"{name}: {text}" if name else text)
 
 
-def _measurement(one: Scored) -> str:
+def _measurement(one: Evaluation) -> str:
     if one.measured_ms is None:
         return one.note
     predicted = "no time predicted" if one.time_us is None else f"{one.time_us / 1000:.4f} ms predicted"
     return f"{one.measured_ms:.4f} ms measured, {predicted}"
 
 
-def _order(one: Scored) -> tuple[bool, float]:
-    return one.measured_ms is None, one.measured_ms if one.measured_ms is not None else one.cost
+def _order(one: Evaluation) -> tuple[bool, float]:
+    return one.measured_ms is None, one.measured_ms if one.measured_ms is not None else one.rank

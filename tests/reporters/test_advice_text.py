@@ -7,8 +7,9 @@ from rich.console import Console
 
 from kprof.api.advise import Advised
 from kprof.reporters.advice_text import _HEADINGS, _fitting, show_trials, verdict
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.trials.measure import Measure
-from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.trials.trial import Trials
 
 ROWS = [
     ["3.82 ms", "2-7 ms", "443", "102", "256", "1", "64", "16x16", "84", "986", "2.59"],
@@ -38,7 +39,7 @@ def test_columns_are_left_out_rather_than_cut(room, missing):
 )
 def test_a_search_that_compiled_nothing_does_not_say_that_nothing_helps(tried, left, said):
     """Unless there was nothing to compile."""
-    trials = Trials(Trial({}, {}), (), tried=tried, left=left)
+    trials = Trials(Evaluation({}, {}), (), tried=tried, left=left)
     assert verdict(trials).startswith(said)
     assert Advised(trials=trials).untried == said.startswith("cannot tell")
 
@@ -47,10 +48,12 @@ MEASURE = Measure(True, 0, 0, 64, 0, 4, {}, 0, 9, 1000, is_flops=True, issue=1.0
 
 
 def test_ranges_and_assumptions_stand_beside_the_times():
-    start = Trial(
+    start = Evaluation(
         {}, {"a": 1}, measure=MEASURE, time_us=20.0, low_us=10.0, high_us=30.0, assumptions=("one is assumed",)
     )
-    best = Trial({"a": 2}, {"a": 2}, measure=MEASURE, time_us=10.0, low_us=6.7, high_us=16.5, assumptions=("another",))
+    best = Evaluation(
+        {"a": 2}, {"a": 2}, measure=MEASURE, time_us=10.0, low_us=6.7, high_us=16.5, assumptions=("another",)
+    )
     stream = io.StringIO()
     show_trials(Trials(start, (best,), tried=2, ranked_by="time"), Console(file=stream, width=160))
     lines = stream.getvalue().splitlines()
@@ -60,8 +63,8 @@ def test_ranges_and_assumptions_stand_beside_the_times():
 
 
 def test_cycles_have_no_certainty_of_published_times():
-    start = Trial({}, {}, cycles_per_element=20.0, axis="n")
-    best = Trial({"a": 2}, {"a": 2}, cycles_per_element=10.0, axis="n")
+    start = Evaluation({}, {}, cycles_per_element=20.0, axis="n")
+    best = Evaluation({"a": 2}, {"a": 2}, cycles_per_element=10.0, axis="n")
     found = Trials(start, (best,), tried=2, ranked_by="cycles").beside_start(best)
     assert (found.speedup, found.certainty, found.told_apart) == (2.0, None, True)
     assert found.words() == "2.00 times as fast, certainty not known: no times, cycles are compared"

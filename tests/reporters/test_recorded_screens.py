@@ -31,10 +31,11 @@ from kprof.diffing.reading import read_report
 from kprof.errors import CompileError
 from kprof.recording.command import Ended
 from kprof.tuning.document import TuneReport
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.recorded.advise import AdvisedKernel
 from kprof.tuning.recorded.answer import Answer
 from kprof.tuning.trials.measure import Measure
-from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.trials.trial import Trials
 from kprof_analyzers.whole_step.document import ProfileDocument
 from tests.reporters.test_screens import MNEMONIC, SCREENS, held, proper, run, screen
 
@@ -51,10 +52,10 @@ def document(name: str, kind: type) -> Any:
     return msgspec.json.decode((RECORDED / f"{name}.json").read_bytes(), type=kind)
 
 
-def _trial(entry: dict[str, Any], report: Any = None) -> Trial:
+def _trial(entry: dict[str, Any], report: Any = None) -> Evaluation:
     names = ("change", "config", "error", "time_us", "low_us", "high_us", "parts")
     measure = msgspec.convert(entry["measure"], Measure, strict=False)
-    return Trial(**{name: entry[name] for name in names}, report=report, measure=measure)
+    return Evaluation(**{name: entry[name] for name in names}, report=report, measure=measure)
 
 
 def _trials(name: str, report: Any) -> Trials:

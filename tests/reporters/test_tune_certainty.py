@@ -6,13 +6,13 @@ import pytest
 from rich.console import Console
 
 from kprof.reporters.tune_text import _problem
-from kprof.tuning.candidates import Scored
 from kprof.tuning.document import CompiledResources, Ranked, TunedProblem, _ranked
+from kprof.tuning.evaluation import Evaluation
 from kprof_analyzers.model.certainty import certainty, least_difference
 
 
 def scored(us, spread=1.5, *, given=False):
-    return Scored({"us": us}, us, us / spread, us * spread, "matrix", {}, (str(us),), given=given)
+    return Evaluation({"us": us}, time_us=us, low_us=us / spread, high_us=us * spread, codes=(str(us),), given=given)
 
 
 @pytest.mark.parametrize("times", [1.0, 1.02, 1.06, 1.119, 1.121, 1.3, 4.0])

@@ -1,19 +1,24 @@
 """Rankings: one row a program, ties, and what a configuration with several launches costs."""
 
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
 
-from kprof.tuning.candidates import TIE, Candidate, Scored, failure_reason, is_tie, merged, tied
+from kprof.tuning.candidates import TIE, Candidate, failure_reason, is_tie, merged, tied
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.problems import Problem
 from kprof.tuning.work import TaskResult
 from kprof_analyzers.model.certainty import least_difference
 
 
-def scored(time: float, code: str = "", spread: float = 1.5, **config: int) -> Scored:
+def scored(time: float, code: str = "", spread: float = 1.5, **config: int) -> Evaluation:
     """A configuration with a prediction."""
-    return Scored(config or {"code": code}, time, time / spread, time * spread, "matrix", {}, (code or str(time),))
+    return Evaluation(
+        config or {"code": code}, time_us=time, low_us=time / spread, high_us=time * spread, bound="matrix",
+        codes=(code or str(time),),
+    )  # fmt: skip
 
 
 def test_one_row_a_program() -> None:
@@ -47,7 +52,7 @@ def test_launches_add_up() -> None:
 
     result = candidate.score(answers)
 
-    assert isinstance(result, Scored)
+    assert isinstance(result, Evaluation)
     assert (result.time_us, result.low_us, result.high_us) == (5.0, 3.0, 9.0)
     assert result.bound == "memory (gemm::reduce)"
     assert result.parts == {"gemm::reduce": 3.0}
@@ -112,7 +117,7 @@ def test_bounds_that_are_not_known_are_the_time_itself() -> None:
         "b": answer("b", time_us=2.0, low_us=1.0, high_us=3.0),
     }
     result = candidate("gemm", "reduce").score(answers)
-    assert isinstance(result, Scored)
+    assert isinstance(result, Evaluation)
     assert (result.time_us, result.low_us, result.high_us) == (4.0, 3.0, 5.0)
     assert (result.bound, result.resources, result.cost) == ("memory", {"vgpr": 8}, 4.0)
     assert not result.given
@@ -126,13 +131,13 @@ def test_an_unknown_extent_is_counted_by_its_elements() -> None:
         "c": answer("c", time_us=9.0, assumptions=["two"]),
     }
     result = candidate("gemm", "half", "reduce").score(answers)
-    assert isinstance(result, Scored)
+    assert isinstance(result, Evaluation)
     assert (result.time_us, result.low_us, result.high_us) == (None, None, None)
     assert (result.cycles_per_element, result.cost, result.axis) == (8.0, 8.0, "K")
     assert (result.bound, result.resources, result.codes) == ("matrix", {"vgpr": 8}, ("A", "B", "C"))
     assert result.assumptions == ("one", "two", "launches that do not depend on K are left out")
     alone = candidate("gemm", "half").score(answers)
-    assert isinstance(alone, Scored)
+    assert isinstance(alone, Evaluation)
     assert alone.assumptions == ("one",)
 
 
@@ -144,9 +149,9 @@ def test_two_unknown_extents_cannot_be_compared() -> None:
     assert (result.key, result.status, result.reason) == ("a", "failed", "more than one extent is not known: K, N")
 
 
-def test_cycles_of_nobody_cost_nothing() -> None:
+def test_an_unknown_cost_ranks_last() -> None:
     """Where neither a time nor cycles are known."""
-    assert replace(scored(1.0), time_us=None).cost == 0.0
+    assert replace(scored(1.0), time_us=None).rank == inf
 
 
 @pytest.mark.parametrize(
@@ -173,7 +178,7 @@ def test_cycles_of_nobody_cost_nothing() -> None:
 )
 def test_what_decides_a_tie(best: dict[str, Any], other: dict[str, Any], tie: bool) -> None:
     """Measured times within 3 %, then times that the user gave, then bounds where they are wide, then predictions."""
-    plain = Scored({}, 100.0, 90.0, 110.0, "matrix", {}, ())
+    plain = Evaluation({}, time_us=100.0, low_us=90.0, high_us=110.0, bound="matrix")
     assert is_tie(replace(plain, **best), replace(plain, **other)) is tie
 
 

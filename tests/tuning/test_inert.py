@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.inert import ENOUGH, Inert
 
 KNOBS = {
@@ -17,11 +17,13 @@ KNOBS = {
 }
 
 
-def scored(time: float, waves: float = 8.0, **config: Any) -> Scored:
+def scored(time: float, waves: float = 8.0, **config: Any) -> Evaluation:
     """A compiled configuration."""
     own = {"BLOCK_M": 64, "GROUP_M": 1, "waves_per_eu": 0, "num_stages": 2, **config}
     resources = {"vgpr_spills": 0, "lds_bytes": 1024, "waves_per_simd": waves, "num_warps": 4}
-    return Scored(own, time, 0.8 * time, 1.2 * time, "matrix", resources, ("isa",))
+    return Evaluation(
+        own, time_us=time, low_us=0.8 * time, high_us=1.2 * time, bound="matrix", resources=resources, codes=("isa",)
+    )
 
 
 def test_two_values_count_as_one_when_enough_tiles_agree() -> None:
@@ -53,7 +55,7 @@ def test_what_counts_as_one_with_a_third_counts_as_one() -> None:
 
 
 @pytest.mark.parametrize("other", [scored(102.0, GROUP_M=2), scored(100.0, waves=4.0, GROUP_M=2)])
-def test_one_tile_that_differs_is_enough_against_it(other: Scored) -> None:
+def test_one_tile_that_differs_is_enough_against_it(other: Evaluation) -> None:
     """In its time by more than 1 %, or in what it needs."""
     inert = Inert(KNOBS)
     for tile, group in product((32, 128, 256), (1, 2)):

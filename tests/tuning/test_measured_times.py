@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.measured_times import by_verified, correct, read
 from kprof.tuning.problems import Problem
 from kprof.tuning.residuals import MOST, TimedConfig, informative, learn
@@ -17,7 +17,10 @@ from kprof.tuning.space import Space
 
 def scored(block, warps, us, measured_ms=None):
     config = {"BLOCK": block, "num_warps": warps}
-    return Scored(config, us, us * 0.5, us * 1.7, "matrix", {}, (f"{block} {warps}",), measured_ms=measured_ms)
+    return Evaluation(
+        config, time_us=us, low_us=us * 0.5, high_us=us * 1.7, bound="matrix", codes=(f"{block} {warps}",),
+        measured_ms=measured_ms,
+    )  # fmt: skip
 
 
 def result(*ranked):

@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.knobs import tile_names, tile_of
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.short_list import short_list, variants
 
 
-def scored(time: float, **config: Any) -> Scored:
+def scored(time: float, **config: Any) -> Evaluation:
     """A program that takes so long."""
-    return Scored(config, time, 0.8 * time, 1.2 * time, "matrix", {}, (repr(config),))
+    return Evaluation(
+        config, time_us=time, low_us=0.8 * time, high_us=1.2 * time, bound="matrix", codes=(repr(config),)
+    )
 
 
 def test_each_tile_once_then_variants() -> None:

@@ -1,6 +1,5 @@
 """``times.csv``: what is asked for, and that it can be given back."""
 
-from kprof.tuning.candidates import Scored
 from kprof.tuning.document import (
     CompiledResources,
     Ranked,
@@ -10,13 +9,14 @@ from kprof.tuning.document import (
     TuneReport,
     TuningVerdict,
 )
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.measured_times import read
 from kprof.tuning.short_list import COUNT, to_time
 from kprof.tuning.times_file import times_csv
 
 
 def scored(n, **other):
-    return Scored({"a": 2 ** (n % 5), "n": n}, 10.0 + n, 5.0, 50.0, "matrix", {}, (str(n),), **other)
+    return Evaluation({"a": 2 ** (n % 5), "n": n}, time_us=10.0 + n, low_us=5.0, high_us=50.0, codes=(str(n),), **other)
 
 
 def test_ten_of_many_are_asked_for_and_none_of_few_or_of_timed_ones():

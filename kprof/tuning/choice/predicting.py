@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
-from kprof.tuning.candidates import Candidate, Scored
+from kprof.tuning.candidates import Candidate
 from kprof.tuning.choice.forms import forms
 from kprof.tuning.choice.model import ConsideredImplementation
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.problems import Problem
 from kprof.tuning.subject import KernelSubject
 from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
@@ -84,7 +85,8 @@ def predictions(
     Raises:
         KprofError: no usable Triton.
     """
-    from kprof.tuning.executors.local import LocalExecutor
+    from kprof.deadline import Deadline
+    from kprof.tuning.executors.local import judged
     from kprof.tuning.trials.predicted import FUNCTION, version
 
     judge = Judge(FUNCTION, version())
@@ -105,8 +107,7 @@ def predictions(
         ]
         for candidates, shape in problems
     ]
-    executor = LocalExecutor(judge, workers)
-    answers = {answer.key: answer for answer in executor.run(iter(tasks.values()))} if tasks else {}
+    answers = judged(tasks.values(), judge, Deadline(None), workers=workers or 0) if tasks else {}
     return [
         [one if isinstance(made, str) else _timed(one, made.score(answers), target) for one, made in problem]
         for problem in asked
@@ -134,7 +135,9 @@ def _asked(
     return Candidate(0, problem, candidate.config, tuple(job.name for job in jobs), tuple(task.key for task in made))
 
 
-def _timed(candidate: ConsideredImplementation, score: Scored | TaskResult, target: str) -> ConsideredImplementation:
+def _timed(
+    candidate: ConsideredImplementation, score: Evaluation | TaskResult, target: str
+) -> ConsideredImplementation:
     from msgspec.structs import replace
 
     if isinstance(score, TaskResult):

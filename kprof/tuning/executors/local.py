@@ -1,11 +1,12 @@
 """Processes of this machine, each of which may crash without harm."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kprof.compiler.compiled_cache import directory
 from kprof.compiler.pool import Finish, Pool
 from kprof.compiler.versions import installed
+from kprof.deadline import Deadline
 from kprof.tuning.work import Judge, TaskResult, TuningTask, answer_of
 
 if TYPE_CHECKING:
@@ -55,3 +56,22 @@ class LocalExecutor:
         with Pool(self._jobs, self._timeout) as pool:
             for outcome in pool.run(requests(), directory(), finish):
                 yield answer_of(given.pop(outcome.index), outcome)
+
+
+def judged(
+    tasks: Iterable[TuningTask], judge: Judge, deadline: Deadline, *, workers: int = 0, timeout: float = TIMEOUT
+) -> dict[str, TaskResult]:
+    """Return the answers to a list of tasks, by key, as far as the time allows.
+
+    Args:
+        tasks: taken as workers become free.
+        judge: who judges.
+        deadline: no compile is begun after it.
+        workers: worker processes, 0 for one a core.
+        timeout: seconds for one compile.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
+    executor = LocalExecutor(judge, workers or None, timeout)
+    return {answer.key: answer for answer in executor.run(deadline.taking(tasks))}

@@ -8,7 +8,7 @@ from kprof.errors import KprofError
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Product
-    from kprof.tuning.candidates import Scored
+    from kprof.tuning.evaluation import Evaluation
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ProblemResult:
     """
 
     shape: Mapping[str, Any]
-    ranked: "Sequence[Scored]"
+    ranked: "Sequence[Evaluation]"
 
     @property
     def best(self) -> Mapping[str, Any]:

@@ -1,13 +1,13 @@
 """Advice for recorded kernels."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kprof.compiler.compile import compile_many
+from kprof.deadline import Deadline
 from kprof.errors import KprofError, TargetError
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.order import identity
 from kprof.tuning.recorded import knobs
 from kprof.tuning.recorded.answer import Answer, answer
@@ -15,7 +15,7 @@ from kprof.tuning.recorded.relaunch import Relaunch, RelaunchedProgram, program_
 from kprof.tuning.recorded.subject import RecordedSubject
 from kprof.tuning.trials.analysed import analysed
 from kprof.tuning.trials.climb import Around, climb_around, with_report
-from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.trials.trial import Trials
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Product
@@ -88,9 +88,9 @@ def advise(
         tell(
             f"{len(chosen)} of {len(found)} kernels: those that take longest by the model; CAPTURE::KERNEL names others"
         )
-    deadline = time.monotonic() + budget
+    deadline = Deadline(budget)
     for place, each in enumerate(chosen):
-        left = max(1.0, (deadline - time.monotonic()) / (len(chosen) - place))
+        left = max(1.0, deadline.share(len(chosen) - place))
         with opened(each, product, jobs=jobs, run=run, program=program, values=values, tell=tell) as (subject, how):
             yield _found(subject, how, left, jobs=jobs, progress=progress)
 
@@ -145,11 +145,10 @@ def search(
     Raises:
         KprofError: no usable Triton.
     """
-    began = time.monotonic()
+    deadline = Deadline(budget)
     each = subject.recorded
     (job,) = subject.jobs(subject.problems[0], subject.knobs)
-    (outcome,) = compile_many([job.request], 1)
-    start = analysed({}, subject.knobs, job, outcome)
+    start = analysed(job, subject.knobs)
     if start.report is None:
         return f"it does not compile again: {start.error}"
     ready = subject.program.ready if subject.program is not None else None
@@ -158,13 +157,13 @@ def search(
         knobs.changes_of(subject, ready, {finding.rule for finding in start.report.findings}),
         lambda _start: knobs.listed(subject, ready),
     )
-    found = climb_around(subject, start, around, deadline=began + budget, progress=progress, jobs=jobs)
+    found = climb_around(subject, start, around, deadline=deadline, progress=progress, jobs=jobs)
     if isinstance(found, str):
         return f"no time is known for it: {found}"
-    return replace(found, seconds=time.monotonic() - began)
+    return found
 
 
-def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Trial]:
+def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Evaluation]:
     """Every trial with its report, best first, each analysed only when it is asked for; while the program is there."""
     known = {identity(trial.config) for trial in trials.best}
     yield from trials.best

@@ -3,6 +3,6 @@
 from kprof.tuning.trials.climb import reported
 from kprof.tuning.trials.measure import Measure, measure
 from kprof.tuning.trials.search import advise, advised
-from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.trials.trial import Trials
 
-__all__ = ["Measure", "Trial", "Trials", "advise", "advised", "measure", "reported"]
+__all__ = ["Measure", "Trials", "advise", "advised", "measure", "reported"]

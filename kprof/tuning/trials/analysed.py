@@ -1,29 +1,106 @@
-"""What kprof says of a configuration that was compiled."""
+"""Compile configurations and analyse them whole: reports and figures, with predicted times where they are asked for."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from kprof.compiler.compile import compile_many
 from kprof.compiler.request import CompileOutcome
+from kprof.deadline import Deadline
+from kprof.errors import KprofError
 from kprof.targets.jobs import TargetJob, loaded
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.trials.measure import measure
-from kprof.tuning.trials.trial import Trial
 from kprof_analyzers.memory.replication import replication
 from kprof_analyzers.model.timed import with_time
 from kprof_analyzers.pipeline import analyze
 
+if TYPE_CHECKING:
+    from kprof.compiler.request import CompileRequest
+    from kprof.targets.loaded import LoadedKernel
+
+Asked = tuple[Mapping[str, Any], Mapping[str, Any], TargetJob]
+"""A change, the configuration with it, and what compiles that."""
+
+
+def analysed_each(
+    asked: Iterable[Asked],
+    *,
+    deadline: Deadline,
+    workers: int = 0,
+    use_cache: bool = True,
+    timed: bool = False,
+    in_order: bool = False,
+    adapt: "Callable[[LoadedKernel], LoadedKernel]" = lambda kernel: kernel,
+) -> Generator[Evaluation, None, None]:
+    """Compile and analyse each of a list of configurations, also those that do not compile.
+
+    Args:
+        asked: what to compile; taken as workers become free.
+        deadline: no compile is begun after it.
+        workers: worker processes, 0 for one a core.
+        use_cache: whether compiles are served from kprof's cache.
+        timed: with predicted times.
+        in_order: give them in the order in which they were asked for; by default as they are finished.
+        adapt: completes what was read of a compile before it is analysed.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
+    begun: list[Asked] = []
+
+    def requests() -> "Iterator[CompileRequest]":
+        for one in deadline.taking(asked):
+            begun.append(one)
+            yield one[2].request
+
+    waiting: dict[int, CompileOutcome] = {}
+    following = 0
+    with closing(compile_many(requests(), workers or None, cache=use_cache)) as outcomes:
+        for outcome in outcomes:
+            if not in_order:
+                yield _analysed(begun[outcome.index], outcome, adapt, timed=timed)
+                continue
+            waiting[outcome.index] = outcome
+            while following in waiting:
+                yield _analysed(begun[following], waiting.pop(following), adapt, timed=timed)
+                following += 1
+
 
 def analysed(
-    change: Mapping[str, Any],
-    config: Mapping[str, Any],
-    job: TargetJob,
-    outcome: CompileOutcome,
-    *,
-    timed: bool = False,
-) -> Trial:
-    """A trial with its report and figures, or the reason why there are none; ``timed``: with its predicted time."""
+    job: TargetJob, config: Mapping[str, Any], change: Mapping[str, Any] | None = None, *, use_cache: bool = True
+) -> Evaluation:
+    """Compile and analyse one configuration.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
+    (found,) = analysed_each([(change or {}, config, job)], deadline=Deadline(None), workers=1, use_cache=use_cache)
+    return found
+
+
+def analysed_start(job: TargetJob, config: Mapping[str, Any], *, use_cache: bool = True) -> Evaluation:
+    """Compile and analyse the configuration that a search starts from.
+
+    Raises:
+        KprofError: it does not compile, or there is no usable Triton.
+    """
+    start = analysed(job, config, use_cache=use_cache)
+    if start.report is None or start.measure is None:
+        raise KprofError(f"the present configuration does not compile: {start.error}")
+    return start
+
+
+def _analysed(
+    asked: Asked, outcome: CompileOutcome, adapt: "Callable[[LoadedKernel], LoadedKernel]", *, timed: bool
+) -> Evaluation:
+    change, config, job = asked
     if outcome.compiled is None:
-        return Trial(change, config, error=outcome.error or outcome.status)
-    kernel = loaded(job, outcome.compiled)
+        return Evaluation(config, change, error=outcome.error or outcome.status)
+    kernel = adapt(loaded(job, outcome.compiled))
     report = with_time(analyze(kernel), kernel) if timed else analyze(kernel)
     copies = replication(kernel.ttgir) if kernel.ttgir is not None else 1.0
-    return Trial(change, config, report, measure(report, job.machine, copies))
+    found = Evaluation(config, change, report=report, measure=measure(report, job.machine, copies))
+    time_us = getattr(report.model, "time_us", None)
+    return replace(found, time_us=time_us) if timed else found

@@ -1,13 +1,11 @@
 """Answers of :mod:`kprof.tuning.trials.serve` for kernels of captures: compiled from their TTIR."""
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.document import KernelReport
-    from kprof.targets.jobs import TargetJob
+    from kprof.targets.loaded import LoadedKernel
     from kprof.targets.recompile import RecompilableKernel
 
 Answer = dict[str, Any]
@@ -17,7 +15,9 @@ def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
     """Compile a capture's kernels and tell of each."""
     from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load_gpu
+    from kprof.targets.jobs import loaded
     from kprof.targets.recompile import recorded
+    from kprof_analyzers.pipeline import analyze
 
     options = question["options"]
     archs = [load_gpu(name)[0].name for name in options["arch"]]
@@ -33,7 +33,7 @@ def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
             kind = "unread" if outcome.path is not None and "TTIR" in (outcome.error or "") else "lost"
             yield {"kind": kind, **place, "error": outcome.error or outcome.status}
             continue
-        entry = _entry(each, each.job, outcome.result())
+        entry = analyze(_as_recorded(each, loaded(each.job, outcome.result())))
         yield {"kind": "kernel", **place, "report": entry, "config": dict(each.knobs), "target": each.target}
 
 
@@ -50,33 +50,20 @@ def changes(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 def trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     """Compile a kernel with each change, as far as the time allows."""
-    from kprof.compiler.compile import compile_many
+    from kprof.deadline import Deadline
     from kprof.targets.recompile import changed, recorded
+    from kprof.tuning.trials.analysed import analysed_each
 
     ((each,), _lost) = recorded(question["target"])
-    deadline = time.monotonic() + question["seconds"]
     options = question["options"]
-    begun: list[tuple[Mapping[str, Any], TargetJob]] = []
-
-    def requests() -> Iterator[Any]:
-        for change in question["changes"]:
-            if time.monotonic() >= deadline:
-                return
-            job = changed(each, change)
-            begun.append((change, job))
-            yield job.request
-
-    for outcome in compile_many(requests(), options["jobs"] or None, cache=options["use_cache"]):
-        change, job = begun[outcome.index]
-        entry = None if outcome.compiled is None else _entry(each, job, outcome.compiled, timed=True)
-        error = None if entry is not None else outcome.error or outcome.status
-        yield {"kind": "trial", "change": dict(change), "report": entry, "error": error}
+    asked = ((change, {**each.knobs, **change}, changed(each, change)) for change in question["changes"])
+    for trial in analysed_each(
+        asked, deadline=Deadline(question["seconds"]), workers=options["jobs"], use_cache=options["use_cache"],
+        timed=True, adapt=lambda kernel: _as_recorded(each, kernel),
+    ):  # fmt: skip
+        yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
 
 
-def _entry(each: "RecompilableKernel", job: "TargetJob", compiled: Any, *, timed: bool = False) -> "KernelReport":
-    from kprof.targets.jobs import loaded
-    from kprof_analyzers.model.timed import with_time
-    from kprof_analyzers.pipeline import analyze
-
-    kernel = replace(loaded(job, compiled), source=each.kernel.source, product=each.kernel.product)
-    return with_time(analyze(kernel), kernel) if timed else analyze(kernel)
+def _as_recorded(each: "RecompilableKernel", kernel: "LoadedKernel") -> "LoadedKernel":
+    """What is read of a compile, with the place and the GPU of the recording."""
+    return replace(kernel, source=each.kernel.source, product=each.kernel.product)

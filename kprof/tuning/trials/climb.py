@@ -1,16 +1,16 @@
 """Trials by predicted time: each configuration is compiled and predicted, and the search climbs from the fastest."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.versions import installed
+from kprof.deadline import Deadline
 from kprof.findings import Finding
 from kprof.hardware.machine import Architecture, Product
-from kprof.tuning.candidates import Scored
 from kprof.tuning.estimate import Estimate
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.executors.local import LocalExecutor
 from kprof.tuning.neighbourhood import Neighbourhood
 from kprof.tuning.order import Queue
@@ -23,7 +23,7 @@ from kprof.tuning.subject import KernelSubject, TuningSubject
 from kprof.tuning.trials import predicted
 from kprof.tuning.trials.analysed import analysed
 from kprof.tuning.trials.changes import neighbours
-from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.trials.trial import Trials
 from kprof.tuning.work import Executor, Judge
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def climb(
     kernel: "Kernel",
     machine: Architecture,
     options: "CompileOptions",
-    start: Trial,
+    start: Evaluation,
     *,
     product: Product,
     problem: Mapping[str, Any],
-    deadline: float,
+    deadline: Deadline,
     progress: Callable[[int, str], None] | None = None,
     executor: Executor | None = None,
     most: int | None = None,
@@ -65,7 +65,7 @@ def climb(
         start: the starting point, compiled and analysed.
         product: the GPU; its number of CUs is known.
         problem: the kernel's problem.
-        deadline: of :func:`time.monotonic`, after which no compile is begun.
+        deadline: no compile is begun after it.
         progress: called with the number of finished configurations and a few words.
         executor: who compiles; processes of this machine by default.
         most: configurations after which it ends, however long they take; ``None``: no limit.
@@ -122,10 +122,10 @@ class Around:
 
 def climb_around(
     subject: TuningSubject,
-    start: Trial,
+    start: Evaluation,
     around: Around,
     *,
-    deadline: float,
+    deadline: Deadline,
     progress: Callable[[int, str], None] | None = None,
     executor: Executor | None = None,
     jobs: int = 0,
@@ -137,7 +137,7 @@ def climb_around(
         subject: kernel and problem; its ``base`` is the starting point.
         start: the starting point, compiled and analysed.
         around: what is tried.
-        deadline: of :func:`time.monotonic`, after which no compile is begun.
+        deadline: no compile is begun after it.
         progress: called with the number of finished configurations and a few words.
         executor: who compiles; processes of this machine by default.
         jobs: worker processes, 0 for one a core.
@@ -162,7 +162,7 @@ def climb_around(
         judge=judge,
         executor=executor or LocalExecutor(judge, jobs or None),
         journal=None,
-        budget=max(0.0, deadline - time.monotonic()),
+        budget=deadline.left,
         report=_teller(progress),
         order=order,
         in_flight=IN_FLIGHT,
@@ -173,7 +173,7 @@ def climb_around(
     if own is None:
         return found.own_problems[0] or "the model cannot say how long it takes"
     (waiting,) = orders
-    return _trials(subject, start, own, found, waiting, use_cache=use_cache)
+    return replace(_trials(subject, start, own, found, waiting, use_cache=use_cache), seconds=deadline.spent)
 
 
 def _changes(
@@ -235,13 +235,19 @@ def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress],
 
 
 def _trials(
-    subject: TuningSubject, start: Trial, own: Scored, found: SearchResult, waiting: Neighbourhood, *, use_cache: bool
+    subject: TuningSubject,
+    start: Evaluation,
+    own: Evaluation,
+    found: SearchResult,
+    waiting: Neighbourhood,
+    *,
+    use_cache: bool,
 ) -> Trials:
     base = start.config
     every = sorted((_trial(base, one) for one in found.ranked[0]), key=_order)
     everyone = preferred([trial for trial in every if trial.change])
-    begun = _timed(start, own)
-    faster = [trial for trial in everyone if trial.cost is not None and trial.cost < own.cost]
+    begun = replace(own, config=base, change={}, report=start.report, measure=start.measure)
+    faster = [trial for trial in everyone if trial.rank < own.rank]
     return Trials(
         start=begun,
         best=tuple(with_report(subject, trial, use_cache=use_cache) for trial in faster[:LOOKED_AT]),
@@ -255,51 +261,41 @@ def _trials(
     )
 
 
-def _order(trial: Trial) -> tuple[float, int, str]:
+def _order(trial: Evaluation) -> tuple[float, int, str]:
     """Sort key that does not depend on the order in which compiles end."""
-    return (trial.cost or 0.0, len(trial.change), repr(sorted(trial.config.items(), key=str)))
+    return (trial.rank, len(trial.change), repr(sorted(trial.config.items(), key=str)))
 
 
-def preferred(ranked: Sequence[Trial]) -> list[Trial]:
+def preferred(ranked: Sequence[Evaluation]) -> list[Evaluation]:
     """The trials, fastest first, with the one of fewest changes before those that are hardly faster."""
     if not ranked or ranked[0].cost is None:
         return list(ranked)
     limit = CLOSE * ranked[0].cost
-    near = [trial for trial in ranked if trial.cost is not None and trial.cost <= limit]
-    first = min(near, key=lambda trial: (len(trial.change), trial.cost or 0.0))
+    near = [trial for trial in ranked if trial.rank <= limit]
+    first = min(near, key=lambda trial: (len(trial.change), trial.rank))
     return [first, *(trial for trial in ranked if trial is not first)]
 
 
-def _trial(base: Mapping[str, Any], one: Scored) -> Trial:
+def _trial(base: Mapping[str, Any], one: Evaluation) -> Evaluation:
     """Of configurations that lead to the same program, the one with the fewest changes."""
     configs = [one.config, *one.alike]
     changes = [{n: v for n, v in config.items() if base.get(n) != v} for config in configs]
     place = min(range(len(configs)), key=lambda n: (len(changes[n]), repr(sorted(changes[n].items(), key=str))))
-    return _timed(Trial(changes[place], configs[place]), one)
+    return replace(one, change=changes[place], config=configs[place])
 
 
-def _timed(trial: Trial, one: Scored) -> Trial:
-    return replace(
-        trial, time_us=one.time_us, low_us=one.low_us, high_us=one.high_us, parts=one.parts,
-        cycles_per_element=one.cycles_per_element, axis=one.axis, assumptions=one.assumptions,
-    )  # fmt: skip
-
-
-def with_report(subject: TuningSubject, trial: Trial, *, use_cache: bool = True) -> Trial:
+def with_report(subject: TuningSubject, trial: Evaluation, *, use_cache: bool = True) -> Evaluation:
     """The trial with its report and figures. It was compiled for its prediction, so its code is in the cache."""
-    from kprof.compiler.compile import compile_many
-
     if trial.report is not None:
         return trial
     job = subject.jobs(subject.problems[0], trial.config)[0]
-    (outcome,) = compile_many([job.request], 1, cache=use_cache)
-    looked = analysed(trial.change, trial.config, job, outcome)
+    looked = analysed(job, trial.config, use_cache=use_cache)
     return replace(trial, report=looked.report, measure=looked.measure, error=looked.error)
 
 
 def reported(
     kernel: "Kernel", machine: Architecture, options: "CompileOptions", problem: Mapping[str, Any], trials: Trials
-) -> Iterator[Trial]:
+) -> Iterator[Evaluation]:
     """Every trial with its report, best first, each analysed only when it is asked for.
 
     Raises:

@@ -5,18 +5,19 @@ from typing import Any
 
 import msgspec
 
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.trials.search import advised
-from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.trials.trial import Trials
 
 
 def document(trials: Trials) -> dict[str, Any]:
     """The document of a round of trials, as JSON can hold it."""
 
-    def certainty(trial: Trial) -> float | None:
+    def certainty(trial: Evaluation) -> float | None:
         found = trials.beside_start(trial)
         return found.certainty if found is not None else None
 
-    def entry(trial: Trial) -> dict[str, Any]:
+    def entry(trial: Evaluation) -> dict[str, Any]:
         return {
             "change": dict(trial.change),
             "config": dict(trial.config),

@@ -5,7 +5,6 @@ knobs are changed, the compiler's options before the tile sizes: a change after 
 cure. Whether it cures is decided by figures of the compiled code; cures are ranked by predicted time.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import UNSET
 
+from kprof.deadline import Deadline
 from kprof.diffing import facts
 from kprof.diffing.document import Change, Explanation, TriedChange
 from kprof.diffing.kernels import compare
@@ -150,8 +150,8 @@ def explain(
     Raises:
         KprofError: a compiling process died.
     """
-    began = time.monotonic()
-    search = _Search(case, after, began + seconds, tell or (lambda _text: None))
+    deadline = Deadline(seconds)
+    search = _Search(case, after, deadline, tell or (lambda _text: None))
     old, new = before.switches(), after.switches()
     defaults = {n: (old.get(n), new.get(n)) for n in sorted({*old, *new}) if n in new and old.get(n) != new[n]}
     flips = _flips(case, new, defaults)
@@ -178,7 +178,7 @@ def explain(
         left=search.left,
         failed=search.failed,
         defaults=defaults,
-        seconds=round(time.monotonic() - began, 1),
+        seconds=round(deadline.spent, 1),
         notes=notes,
     )
 
@@ -189,7 +189,7 @@ class _Search:
 
     case: Case
     compiler: KernelCompiler
-    deadline: float
+    deadline: Deadline
     tell: Callable[[str], None]
     tried: int = 0
     left: int = 0
@@ -197,13 +197,12 @@ class _Search:
 
     def run(self, changes: Sequence[Mapping[str, Any]]) -> list[TriedChange]:
         """The trials that compiled."""
-        seconds = self.deadline - time.monotonic()
-        if seconds <= 0:
+        if self.deadline.over():
             self.left += len(changes)
             return []
         found = []
         count = 0
-        for change, kernel, _error in self.compiler.trials(changes, seconds):
+        for change, kernel, _error in self.compiler.trials(changes, self.deadline.left):
             count += 1
             self.tell(assigned(change, ", "))
             if kernel is None:
@@ -211,7 +210,7 @@ class _Search:
             else:
                 found.append(self.case.judge(change, kernel))
         self.tried += count
-        if time.monotonic() >= self.deadline:
+        if self.deadline.over():
             self.left += len(changes) - count
         return found
 

@@ -1,10 +1,9 @@
 """Advice for a bare Triton function whose arguments, sizes and workgroups are given."""
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kprof.deadline import Deadline
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.machine import Architecture, Product
 from kprof.kernel_spec import BACKEND_OPTIONS
@@ -42,19 +41,16 @@ def advise_function(
         TargetError: it is a kernel with cases, or something is not known of the launch.
         KprofError: the present configuration does not compile, or the model has no time for it.
     """
-    from kprof.compiler.compile import compile_many
     from kprof.tuning.recorded.knobs import changes_in, values
-    from kprof.tuning.trials.analysed import analysed
+    from kprof.tuning.trials.analysed import analysed_start
     from kprof.tuning.trials.climb import Around, climb_around
 
-    began = time.monotonic()
+    deadline = Deadline(budget)
     subject, start, ready = _subject(kernel, machine, options, product)
     (problem,) = subject.problems
     (job,) = subject.jobs(problem, start)
-    (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
-    begun = analysed({}, start, job, outcome)
-    if begun.report is None:
-        raise KprofError(f"the present configuration does not compile: {begun.error}")
+    begun = analysed_start(job, start, use_cache=options.use_cache)
+    assert begun.report is not None
     constants = {name for name in start if name not in BACKEND_OPTIONS}
     around = Around(
         f"what is near to the given configuration of {kernel.name}",
@@ -62,12 +58,12 @@ def advise_function(
         lambda base: [{**base, **config} for config in ready.configs],
     )
     found = climb_around(
-        subject, begun, around, deadline=began + budget, progress=progress,
+        subject, begun, around, deadline=deadline, progress=progress,
         jobs=options.jobs, use_cache=options.use_cache,
     )  # fmt: skip
     if isinstance(found, str):
         raise TargetError(f"no time is known for {kernel.name}: {found}", hint="kprof analyze kernel says what is not.")
-    return replace(found, seconds=time.monotonic() - began)
+    return found
 
 
 def _subject(

@@ -1,25 +1,25 @@
 """Compile changes in parallel workers until the budget is spent, and say which are worth having."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kprof.compiler.compile import compile_many
 from kprof.compiler.versions import installed
+from kprof.deadline import Deadline
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Advice, Finding
 from kprof.hardware.machine import Architecture, Product
 from kprof.output.assignments import assigned
-from kprof.targets.jobs import TargetJob, jobs_of
+from kprof.targets.jobs import jobs_of
 from kprof.targets.target import kind_of
 from kprof.targets.usable_options import check, given
-from kprof.tuning.trials.analysed import analysed
+from kprof.tuning.evaluation import Evaluation
+from kprof.tuning.trials.analysed import Asked, analysed_each, analysed_start
 from kprof.tuning.trials.changes import SWITCHES, neighbours
 from kprof.tuning.trials.climb import climb
-from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.trials.trial import Trials
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
@@ -66,48 +66,43 @@ def advise(
             hint="Add a KERNEL with shapes and a launch to its file; kprof tune FILE.py::FUNCTION with --signature, "
             "--shape and --grid takes the grid as an expression.",
         )
-    began = time.monotonic()
+    deadline = Deadline(budget)
     (job,) = jobs_of(kernel, machine, options)
     config = {**kernel.configure(machine.name, options.config, job.problem), **options.env}
-    (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
-    start = analysed({}, config, job, outcome)
-    if start.report is None or start.measure is None:
-        raise KprofError(f"the present configuration does not compile: {start.error}")
+    start = analysed_start(job, config, use_cache=options.use_cache)
     product = product or next(iter(machine.products.values()), None)
     if product is None or product.compute_units is None:
         why = f"no GPU with {machine.name} is known well enough"
     else:
         found = climb(
             kernel, machine, options, start,
-            product=product, problem=job.problem, deadline=began + budget, progress=progress,
+            product=product, problem=job.problem, deadline=deadline, progress=progress,
         )  # fmt: skip
         if isinstance(found, Trials):
-            return replace(found, seconds=time.monotonic() - began)
+            return found
         why = found
-    return _by_resources(kernel, machine, options, start, job.problem, why=why, began=began, budget=budget,
-                         progress=progress)  # fmt: skip
+    return _by_resources(kernel, machine, options, start, job.problem, why=why, deadline=deadline, progress=progress)
 
 
 def _by_resources(
     kernel: "Kernel",
     machine: Architecture,
     options: "CompileOptions",
-    start: Trial,
+    start: Evaluation,
     problem: Mapping[str, Any],
     *,
     why: str,
-    began: float,
-    budget: float,
+    deadline: Deadline,
     progress: Progress | None,
 ) -> Trials:
     """Single knobs first, then pairs; a search that has got rid of spills ends when nothing better comes."""
     assert start.report is not None
     rules = {finding.rule for finding in start.report.findings}
-    found: list[Trial] = []
+    found: list[Evaluation] = []
     version = installed().numbers
     waiting = list(neighbours(kernel, problem, start.config, machine, rules, version=version))
     total, settled = len(waiting), False
-    with closing(compile_changes(kernel, machine, options, start.config, waiting, deadline=began + budget)) as compiled:
+    with closing(compile_changes(kernel, machine, options, start.config, waiting, deadline=deadline)) as compiled:
         for trial in compiled:
             found.append(trial)
             if progress is not None:
@@ -126,12 +121,12 @@ def _by_resources(
         failed=Counter(trial.error or "" for trial in found if trial.measure is None),
         left=total - len(found),
         settled=settled,
-        seconds=time.monotonic() - began,
+        seconds=deadline.spent,
         all=tuple(sorted(good, key=lambda trial: trial.measure.rank() if trial.measure is not None else ())),
     )
 
 
-def _has_settled(start: Trial, found: Sequence[Trial]) -> bool:
+def _has_settled(start: Evaluation, found: Sequence[Evaluation]) -> bool:
     """Whether spills are gone and the latest compiles are not among the best."""
     if start.measure is None or not start.measure.scratch:
         return False
@@ -149,10 +144,11 @@ def compile_changes(
     config: Mapping[str, Any],
     changes: Collection[Mapping[str, Any]],
     *,
-    deadline: float,
+    deadline: Deadline,
     switches: Collection[str] = SWITCHES,
     timed: bool = False,
-) -> Generator[Trial, None, None]:
+    in_order: bool = False,
+) -> Generator[Evaluation, None, None]:
     """Compile a configuration with each of several changes; trials come as they are finished.
 
     A change that the kernel or the architecture cannot have is left out.
@@ -163,19 +159,17 @@ def compile_changes(
         options: case and shape, or signature.
         config: all knobs and switches as they are.
         changes: knobs and switches to their new values.
-        deadline: of :func:`time.monotonic`, after which no compile is begun.
+        deadline: no compile is begun after it.
         switches: which names are environment switches.
         timed: with predicted times.
+        in_order: give them in the order of the changes; by default as they are finished.
 
     Raises:
         KprofError: no usable Triton.
     """
-    begun: list[tuple[Mapping[str, Any], Mapping[str, Any], TargetJob]] = []
 
-    def requests() -> Iterator[Any]:
+    def asked() -> Iterator[Asked]:
         for change in changes:
-            if time.monotonic() >= deadline:
-                return
             changed = {**config, **change}
             knobs = {name: value for name, value in changed.items() if name not in switches}
             environment = {name: value for name, value in changed.items() if name in switches}
@@ -184,28 +178,29 @@ def compile_changes(
                 (job,) = jobs_of(kernel, machine, own)
             except KprofError:
                 continue
-            begun.append((change, changed, job))
-            yield job.request
+            yield change, changed, job
 
-    for outcome in compile_many(requests(), options.jobs or None, cache=options.use_cache):
-        change, changed, job = begun[outcome.index]
-        yield analysed(change, changed, job, outcome, timed=timed)
+    return analysed_each(
+        asked(), deadline=deadline, workers=options.jobs, use_cache=options.use_cache, timed=timed, in_order=in_order
+    )
 
 
-def _best(start: Trial, found: Collection[Trial]) -> tuple[Trial, ...]:
+def _best(start: Evaluation, found: Collection[Evaluation]) -> tuple[Evaluation, ...]:
     """What is left after dominated trials are dropped, those better than the start, best first."""
     assert start.measure is not None
     measured = [(t, t.measure) for t in found if t.measure is not None and t.measure.launchable]
     better = [(t, m) for t, m in measured if m.rank() < start.measure.rank()]
     front = [(t, m) for t, m in better if not any(other.dominates(m) for _, other in better)]
-    unique: dict[tuple[object, ...], Trial] = {}
+    unique: dict[tuple[object, ...], Evaluation] = {}
     for trial, figures in sorted(front, key=lambda pair: (pair[1].rank(), len(pair[0].change))):
         # Changes that lead to the same code are one: the shortest is kept.
         unique.setdefault((figures.rank(), figures.vgprs, figures.lds_bytes, figures.instructions), trial)
     return tuple(unique.values())
 
 
-def _dominated(start: Trial, best: Collection[Trial], found: Collection[Trial]) -> tuple[Trial, ...]:
+def _dominated(
+    start: Evaluation, best: Collection[Evaluation], found: Collection[Evaluation]
+) -> tuple[Evaluation, ...]:
     """Trials that are better than the start and free of spill traffic, but not among the best."""
     assert start.measure is not None
     chosen = {id(trial) for trial in best}
@@ -256,7 +251,7 @@ def _with_advice(finding: Finding, trials: Trials) -> Finding:
     return msgspec.structs.replace(finding, advice=[])
 
 
-def _note(start: Trial, trial: Trial) -> str:
+def _note(start: Evaluation, trial: Evaluation) -> str:
     if start.cost is None or trial.cost is None:
         return "which configuration is faster was not measured"
     unit = "µs" if start.time_us is not None else f"cycles an element of {start.axis}"

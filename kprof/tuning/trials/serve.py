@@ -15,7 +15,6 @@ import json
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -165,14 +164,15 @@ def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.compiler.environment import SWITCHES
+    from kprof.deadline import Deadline
     from kprof.tuning.trials.search import compile_changes
 
     kernel, machine, options = _subject(question)
-    deadline = time.monotonic() + question["seconds"]
     known = {*SWITCHES, *question.get("switches", ())}
     for trial in compile_changes(
-        kernel, machine, options, question["config"], question["changes"], deadline=deadline, switches=known, timed=True
-    ):
+        kernel, machine, options, question["config"], question["changes"], deadline=Deadline(question["seconds"]),
+        switches=known, timed=True,
+    ):  # fmt: skip
         yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
 
 

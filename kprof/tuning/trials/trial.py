@@ -1,52 +1,13 @@
-"""One configuration that was tried, and what a round of trials found."""
+"""The result of a search around a starting point."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from kprof.document import KernelReport
-from kprof.tuning.trials.measure import Measure
+from kprof.tuning.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from kprof_analyzers.model.certainty import PredictedGain
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One configuration that was compiled, or could not be.
-
-    Attributes:
-        change: the knobs that differ from the starting point, with their new values.
-        config: all knobs and environment switches.
-        report: what kprof says of it; ``None`` when it did not compile, or has not been looked at that closely.
-        measure: its figures; ``None`` likewise.
-        error: why it did not compile.
-        time_us: predicted time of all that a call launches, in microseconds; ``None`` where the model has no answer.
-        low_us, high_us: the range of that time.
-        cycles_per_element: where there is no time because a loop's bound is not known: cycles for each element of
-            ``axis``.
-        axis: what that bound depends on.
-        parts: launches besides the kernel itself, with their times in microseconds; they are part of ``time_us``.
-        assumptions: what the prediction assumed.
-    """
-
-    change: Mapping[str, Any]
-    config: Mapping[str, Any]
-    report: KernelReport | None = None
-    measure: Measure | None = None
-    error: str | None = None
-    time_us: float | None = None
-    low_us: float | None = None
-    high_us: float | None = None
-    cycles_per_element: float | None = None
-    axis: str = ""
-    parts: Mapping[str, float] = field(default_factory=dict)
-    assumptions: tuple[str, ...] = ()
-
-    @property
-    def cost(self) -> float | None:
-        """What the order of trials rests on: microseconds, or cycles an element where no time is known."""
-        return self.cycles_per_element if self.time_us is None else self.time_us
 
 
 @dataclass(frozen=True)
@@ -71,17 +32,17 @@ class Trials:
         all: every configuration that compiled and can be launched, best first.
     """
 
-    start: Trial
-    best: tuple[Trial, ...]
+    start: Evaluation
+    best: tuple[Evaluation, ...]
     tried: int
     ranked_by: Literal["time", "cycles", "resources"] = "resources"
     why: str = ""
-    dominated: tuple[Trial, ...] = ()
+    dominated: tuple[Evaluation, ...] = ()
     failed: Mapping[str, int] = field(default_factory=dict)
     left: int = 0
     settled: bool = False
     seconds: float = 0.0
-    all: tuple[Trial, ...] = field(default=(), repr=False)
+    all: tuple[Evaluation, ...] = field(default=(), repr=False)
 
     @property
     def gain(self) -> float | None:
@@ -96,7 +57,7 @@ class Trials:
         found = self.beside_start(self.best[0]) if self.best else None
         return found is not None and found.told_apart and found.speedup > 1
 
-    def beside_start(self, trial: Trial) -> "PredictedGain | None":
+    def beside_start(self, trial: Evaluation) -> "PredictedGain | None":
         """A trial's predicted cost and the start's; ``None`` where one is not known."""
         from kprof_analyzers.model.certainty import cycles_gain, predicted_gain
 
@@ -107,7 +68,7 @@ class Trials:
         return predicted_gain(trial.cost, self.start.cost, "" if report is None else report.arch)
 
     @property
-    def to_measure(self) -> tuple[Trial, ...]:
+    def to_measure(self) -> tuple[Evaluation, ...]:
         """The best trial and those of the best that the model cannot tell from it; with the start where it is one.
 
         Empty where nothing is left to ask the GPU: one trial stands out, or there are no predicted times.

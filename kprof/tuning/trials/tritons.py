@@ -1,6 +1,5 @@
 """One target under several Tritons: a process for each, and the explanation of what got worse."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET
 
+from kprof.deadline import Deadline
 from kprof.document import KernelReport
 from kprof.errors import KprofError
 from kprof.options.groups import CompileOptions
@@ -144,7 +144,7 @@ class Tritons:
         """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
         from kprof.diffing.comparing import chains, harm, kernel_diff, steepest_step
 
-        deadline = time.monotonic() + seconds
+        deadline = Deadline(seconds)
         known = chains(sides)
         judged = [(index, kernel_diff(chain, sides, limits)) for index, chain in enumerate(known)]
         harmed = sorted((pair for pair in judged if steepest_step(pair[1]) is not None), key=lambda p: harm(p[1]))
@@ -152,13 +152,11 @@ class Tritons:
         found: dict[int, Explanation] = {}
         for place, (index, kernel) in enumerate(chosen):
             step = steepest_step(kernel)
-            # What one kernel does not need is left for the others.
-            left = (deadline - time.monotonic()) / (len(chosen) - place)
-            if step is None or left <= 0:
+            if step is None or deadline.over():
                 continue
             entries = known[index].entries
             pair = entries[step.old], entries[step.new]
-            found[index] = self._explain(pair, (step.old, step.new), sides, limits, left)
+            found[index] = self._explain(pair, (step.old, step.new), sides, limits, deadline.share(len(chosen) - place))
         return found
 
     def _explain(

@@ -10,7 +10,8 @@ import msgspec
 
 from kprof.errors import KprofError
 from kprof.inputs import boundary
-from kprof.tuning.candidates import Scored, is_tie
+from kprof.tuning.candidates import is_tie
+from kprof.tuning.evaluation import Evaluation
 from kprof_servers.served.document import NeededFile, PredictedConfig, RankedBatch
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MOST = 1 << 20
 ONE_FOR_ALL = "the model alone, over the same configurations for all rows: the table has one for all of them"
 
 
-def predicted(one: Scored, votes: float | None) -> PredictedConfig:
+def predicted(one: Evaluation, votes: float | None) -> PredictedConfig:
     """A program as the document has it."""
     time = one.time_us or 0.0
     spills = one.resources.get("vgpr_spills", 0)
@@ -92,7 +93,7 @@ def _same(one: str, other: str) -> int:
     return next((place for place, pair in enumerate(zip(one, other, strict=False)) if len(set(pair)) > 1), len(one))
 
 
-def _by_config(ranked: Sequence[Scored]) -> dict[str, Scored]:
+def _by_config(ranked: Sequence[Evaluation]) -> dict[str, Evaluation]:
     """Each configuration with its program's times, those that lead to the same program too."""
     found = {}
     for one in ranked:
@@ -105,6 +106,6 @@ def _key(config: Mapping[str, Any]) -> str:
     return repr(sorted(config.items(), key=str))
 
 
-def _cost(programs: Sequence[Scored]) -> float:
+def _cost(programs: Sequence[Evaluation]) -> float:
     """Of a program over all batches; what it spills is in its times."""
     return sum(math.log(max(one.time_us or 0.0, 1e-9)) for one in programs)

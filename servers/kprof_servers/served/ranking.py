@@ -15,7 +15,8 @@ import msgspec
 
 from kprof.errors import KprofError
 from kprof.tuning import journal
-from kprof.tuning.candidates import Scored, is_tie
+from kprof.tuning.candidates import is_tie
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.space import Space
 from kprof_servers.served.choosing import RUNNERS_UP, for_all_rows, in_table, predicted
 from kprof_servers.served.default_config import default_config
@@ -231,27 +232,27 @@ def _batch(
 
 
 def in_order(
-    ranked: Sequence[Scored], heard: Sequence[tuple[Mapping[str, Any], float]]
-) -> list[tuple[Scored, float | None]]:
+    ranked: Sequence[Evaluation], heard: Sequence[tuple[Mapping[str, Any], float]]
+) -> list[tuple[Evaluation, float | None]]:
     """Programs with their share of the votes, the proposal first; ``None`` without votes: by time alone."""
     pairs = list(zip(ranked, _shares(ranked, heard), strict=True))
     return sorted(pairs, key=lambda pair: _rank(*pair))
 
 
-def _shares(ranked: Sequence[Scored], heard: Sequence[tuple[Mapping[str, Any], float]]) -> list[float | None]:
+def _shares(ranked: Sequence[Evaluation], heard: Sequence[tuple[Mapping[str, Any], float]]) -> list[float | None]:
     """The votes for each program: those for all configurations that lead to it."""
     if not heard:
         return [None] * len(ranked)
     total = sum(weight for _, weight in heard)
 
-    def share(one: Scored) -> float:
+    def share(one: Evaluation) -> float:
         mine = [one.config, *one.alike]
         return sum(weight for config, weight in heard if any(config.items() <= each.items() for each in mine)) / total
 
     return [share(one) for one in ranked]
 
 
-def _rank(one: Scored, share: float | None) -> tuple[bool, float]:
+def _rank(one: Evaluation, share: float | None) -> tuple[bool, float]:
     """What spills comes last; else by votes and time, or by time alone."""
     time = math.log(max(one.time_us or 0.0, 1e-9))
     spills = bool(one.resources.get("vgpr_spills"))

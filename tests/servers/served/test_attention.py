@@ -6,7 +6,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.kernel_spec import Tensor
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof_servers.served.aiter_attention import chosen, tables
 from kprof_servers.served.attention_launches import CONTEXT, ExtendAttention, LatentDecoding, PromptAttention
 from kprof_servers.served.choosing import for_all_rows, in_table
@@ -38,7 +38,7 @@ def select_3d_config(head_size, block_size):
 
 def scored(us, **config):
     """A program; the range is of no matter."""
-    return Scored(config, us, us, us, "", {}, (str(config),))
+    return Evaluation(config, time_us=us, low_us=us, high_us=us, codes=(str(config),))
 
 
 class FakeSearch:

@@ -11,7 +11,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.hardware.machine import find_product
-from kprof.tuning.candidates import Scored
+from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.formats import writer, writers
 from kprof.tuning.formats.interface import ProblemResult, TunedResults
 
@@ -21,9 +21,11 @@ GEMM = {
 }  # fmt: skip
 
 
-def scored(time: float, **knobs: Any) -> Scored:
+def scored(time: float, **knobs: Any) -> Evaluation:
     """A configuration of gemm with a predicted time."""
-    return Scored({**GEMM, **knobs}, time, 0.7 * time, 1.5 * time, "matrix", {}, (f"{knobs}",))
+    return Evaluation(
+        {**GEMM, **knobs}, time_us=time, low_us=0.7 * time, high_us=1.5 * time, bound="matrix", codes=(f"{knobs}",)
+    )
 
 
 def results(*shapes: Mapping[str, Any], product: str | None = "MI300X", **more: Any) -> TunedResults:
@@ -129,7 +131,9 @@ def test_a_device_is_needed_for_names() -> None:
 @pytest.mark.parametrize("form", ["aiter", "vllm", "sglang"])
 def test_a_needed_key_without_a_knob(form: str) -> None:
     """It is said which, and how to give it; what is given is taken."""
-    lacking = Scored({"BM": 64, "BN": 64, "BK": 32, "num_warps": 4}, 1.0, 1.0, 1.0, "matrix", {}, ("x",))
+    lacking = Evaluation(
+        {"BM": 64, "BN": 64, "BK": 32, "num_warps": 4}, time_us=1.0, low_us=1.0, high_us=1.0, codes=("x",)
+    )
     shape = {**at(16), "dtype": "bf16"}
     base = TunedResults("mine", "gfx942", find_product("MI300X"), "3.9.0", [ProblemResult(shape, [lacking])])
 

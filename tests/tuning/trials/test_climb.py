@@ -7,19 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.tuning.candidates import Scored
-from kprof.tuning.trials import Trial, Trials
+from kprof.tuning.evaluation import Evaluation
+from kprof.tuning.trials import Trials
 from kprof.tuning.trials.climb import _trial, preferred
 
 BASE = {"BLOCK_M": 128, "num_warps": 4, "kpack": 1}
 
 
-def trial(time: float | None, **change: Any) -> Trial:
-    return Trial(change, {**BASE, **change}, time_us=time)
+def trial(time: float | None, **change: Any) -> Evaluation:
+    return Evaluation({**BASE, **change}, change, time_us=time)
 
 
-def scored(config: Mapping[str, Any], *alike: Mapping[str, Any]) -> Scored:
-    return Scored(config, 10.0, 8.0, 12.0, "matrix", {}, ("isa",), {"reduce": 2.0}, alike=alike)
+def scored(config: Mapping[str, Any], *alike: Mapping[str, Any]) -> Evaluation:
+    return Evaluation(
+        config,
+        time_us=10.0,
+        low_us=8.0,
+        high_us=12.0,
+        bound="matrix",
+        codes=("isa",),
+        parts={"reduce": 2.0},
+        alike=alike,
+    )
 
 
 def test_of_configurations_hardly_apart_the_one_with_fewest_changes_comes_first() -> None:

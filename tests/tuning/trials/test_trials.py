@@ -12,7 +12,8 @@ from kprof.hardware.machine import load
 from kprof.kernel_spec import Kernel
 from kprof.options.groups import CompileOptions
 from kprof.targets.library import load as load_kernel
-from kprof.tuning.trials import Trial, Trials, advise, advised, measure
+from kprof.tuning.evaluation import Evaluation
+from kprof.tuning.trials import Trials, advise, advised, measure
 from kprof.tuning.trials.changes import SWITCHES, neighbours
 from kprof.tuning.trials.measure import Measure
 from kprof.tuning.trials.search import _best, _dominated, _has_settled
@@ -135,8 +136,8 @@ def test_dominance_is_a_strict_partial_order(a, b, c):
 @given(MEASURES, st.lists(MEASURES, max_size=8))
 def test_the_best_are_undominated_and_the_rest_is_kept_apart(start, others):
     """No best one is dominated by a better one; every dominated one is better than the start and free of spills."""
-    origin = Trial({}, {}, measure=start)
-    found = [Trial({"n": i}, {"n": i}, measure=m) for i, m in enumerate(others)]
+    origin = Evaluation({}, {}, measure=start)
+    found = [Evaluation({"n": i}, {"n": i}, measure=m) for i, m in enumerate(others)]
     best = _best(origin, found)
     aside = _dominated(origin, best, found)
     better = [t.measure for t in found if t.measure.launchable and t.measure.rank() < start.rank()]
@@ -198,8 +199,10 @@ def test_over_the_limit_is_not_launchable():
 def test_only_what_was_compiled_becomes_advice():
     """A finding that a best trial has not got any more carries its change with both figures; others carry nothing."""
     spill, drain = (Finding(rule, name, Severity.WARNING, "") for rule, name in (("KP301", "a-b"), ("KP204", "c-d")))
-    start = Trial({}, {"BLOCK_M": 128}, report(findings=[spill, drain]), replace(FIGURES, vgpr_spills=9, scratch=4))
-    good = Trial({"BLOCK_M": 64}, {"BLOCK_M": 64}, report(findings=[drain]), FIGURES)
+    start = Evaluation(
+        {"BLOCK_M": 128}, {}, report=report(findings=[spill, drain]), measure=replace(FIGURES, vgpr_spills=9, scratch=4)
+    )
+    good = Evaluation({"BLOCK_M": 64}, {"BLOCK_M": 64}, report=report(findings=[drain]), measure=FIGURES)
     cured, same = advised(Trials(start, (good,), tried=1))
     (advice,) = cured.advice
     assert (advice.knob, advice.from_, advice.to) == ("BLOCK_M", 128, 64)
@@ -214,10 +217,10 @@ def test_only_what_was_compiled_becomes_advice():
 )
 def test_a_search_ends_when_spills_are_gone_and_nothing_better_comes(first, others, ends):
     """Twelve compiles that are no better than what got rid of the spills; not while there are spills."""
-    start = Trial({}, {}, measure=replace(FIGURES, scratch=9))
-    worse = [Trial({"n": n}, {}, measure=replace(first, issue=200.0)) for n in range(others)]
-    assert _has_settled(start, [Trial({"n": -1}, {}, measure=first), *worse]) == ends
-    assert not _has_settled(Trial({}, {}, measure=FIGURES), [Trial({"n": -1}, {}, measure=first), *worse])
+    start = Evaluation({}, {}, measure=replace(FIGURES, scratch=9))
+    worse = [Evaluation({}, {"n": n}, measure=replace(first, issue=200.0)) for n in range(others)]
+    assert _has_settled(start, [Evaluation({}, {"n": -1}, measure=first), *worse]) == ends
+    assert not _has_settled(Evaluation({}, {}, measure=FIGURES), [Evaluation({}, {"n": -1}, measure=first), *worse])
 
 
 def test_two_smaller_sides_come_right_behind_one():

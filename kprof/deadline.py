@@ -1,0 +1,47 @@
+"""A time after which nothing more is begun."""
+
+import time
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
+
+
+class Deadline:
+    """A budget of seconds, counted from when it is made.
+
+    Args:
+        seconds: the budget; ``None``: no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._began = time.monotonic()
+        self._seconds = inf if seconds is None else seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it was made."""
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds until it is over, 0 from then on; infinite without a limit."""
+        return max(0.0, self._seconds - self.spent)
+
+    def over(self) -> bool:
+        """Return whether nothing more may be begun."""
+        return self.left <= 0
+
+    def share(self, among: int) -> float:
+        """Return the seconds for one of so many that share what is left; what it does not need is left for the rest."""
+        return self.left / among
+
+    def taking(self, items: Iterable[_Item]) -> Iterator[_Item]:
+        """Yield items as long as there is time; the next one is not asked for afterwards."""
+        iterator = iter(items)
+        while not self.over():
+            try:
+                yield next(iterator)
+            except StopIteration:
+                return
