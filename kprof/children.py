@@ -8,20 +8,31 @@ On Linux the kernel is asked to end the child. Python processes of kprof's own l
 (:func:`end_with_parent`): that holds on other systems, and where a thread starts the child that may end before it.
 """
 
+import contextlib
+import io
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from io import FileIO
 
 NOT_FROM_HERE = "import sys; sys.path[:] = [each for each in sys.path if each]; "
 """Begins the text of each ``python -c``: else a ``json.py`` in the current folder would be imported, and so run."""
+
+START = (
+    f"{NOT_FROM_HERE}import json; sys.path[:] = json.loads(sys.argv.pop()); "
+    "from importlib import import_module; import_module(sys.argv.pop(1)).main()"
+)
+"""Text of the ``python -c`` of a worker: the module's name comes first, the path to import from last."""
 
 EVERY = 1.0
 """Seconds between two looks."""
@@ -89,6 +100,108 @@ def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[
     """
     # Whichever thread this is, it stays until the program has ended.
     return subprocess.run(list(command), preexec_fn=_tie(), **options)  # noqa: PLW1510 - the caller's check
+
+
+def module_path() -> list[str]:
+    """Return ``sys.path`` with absolute folders, for a worker that may stand in another one."""
+    return [str(Path(entry or ".").absolute()) for entry in sys.path]
+
+
+class PythonWorker:
+    """An interpreter that runs ``main()`` of one of kprof's modules.
+
+    Questions go to its standard input, answers come from its standard output. It is in a session of its own: Ctrl-C in
+    the terminal is for this process, which then ends its workers itself.
+
+    Args:
+        module: whose ``main()``; where a thread starts the worker, it has to call :func:`end_with_parent`.
+        arguments: its ``sys.argv[1:]``.
+        path: its ``sys.path``; by default this process's.
+        environment: its environment variables; by default this process's.
+        flags: options of the interpreter.
+        log: keep what it prints on standard error, for :meth:`printed`.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        path: Sequence[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+        flags: Sequence[str] = (),
+        log: bool = False,
+    ) -> None:
+        # Appending keeps a worker that empties its log from leaving a hole.
+        self._log: IO[bytes] | None = tempfile.TemporaryFile("a+b", buffering=0) if log else None  # noqa: SIM115
+        imports = json.dumps(list(module_path() if path is None else path))
+        self.process: subprocess.Popen[bytes] = popen(
+            [sys.executable, *flags, "-c", START, module, *arguments, imports],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if self._log is None else self._log,
+            env=None if environment is None else dict(environment),
+            bufsize=0,
+            start_new_session=True,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.stdin: IO[bytes] = self.process.stdin
+        self.stdout: IO[bytes] = self.process.stdout
+        self._reader: io.BufferedReader | None = None
+
+    def line(self) -> bytes:
+        """Return the next line that it answers; nothing where it has ended."""
+        if self._reader is None:
+            self._reader = io.BufferedReader(cast("io.RawIOBase", self.stdout))
+        return self._reader.readline()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def kill(self) -> None:
+        """End it at once; who waits for an answer gets the end of its output. Its own workers end with it."""
+        with contextlib.suppress(OSError):
+            self.process.kill()
+
+    def end(self, patience: float = 0.0) -> int:
+        """End it, wait for it and close its streams; its exit status, negative for a signal.
+
+        Args:
+            patience: seconds in which it may end by itself once its input has ended.
+        """
+        if patience:
+            with contextlib.suppress(OSError):
+                self.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=patience)
+        self.kill()
+        status = self.process.wait()
+        for stream in (self.stdin, self.stdout, self._log):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        return status
+
+    def printed(self, most: int = 1 << 16) -> str:
+        """Return the end of what it printed on standard error; at most so many bytes. Nothing once it was ended."""
+        if self._log is None or self._log.closed:
+            return ""
+        descriptor = self._log.fileno()
+        size = os.fstat(descriptor).st_size
+        return os.pread(descriptor, most, max(0, size - most)).decode(errors="replace").strip()
+
+
+def ending(status: int) -> str:
+    """Return an exit status in words: ``exit status 3`` or ``signal 9 (SIGKILL)``."""
+    if status >= 0:
+        return f"exit status {status}"
+    names = {known.value: known.name for known in signal.Signals}
+    return f"signal {-status} ({names.get(-status, 'unknown')})"
 
 
 def _tie() -> Callable[[], None] | None:

@@ -4,25 +4,15 @@ import contextlib
 import json
 import os
 import queue
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
-from kprof import children
 from kprof.bench.document import BenchTask, Device, Measurement
+from kprof.children import PythonWorker, ending
 from kprof.errors import HardwareError, KprofError
-
-_START = (
-    f"{children.NOT_FROM_HERE}import json; "
-    "sys.path[:] = json.loads(sys.argv[1]); from kprof.bench.worker import main; main()"
-)
 
 STARTUP_SECONDS = 300.0
 """Time for importing torch and finding the GPU."""
@@ -39,9 +29,8 @@ class Runner:
     def __init__(self, timeout: float = 600.0, gpu: int = 0) -> None:
         self.timeout = timeout
         self.gpu = gpu
-        self._process: subprocess.Popen[str] | None = None
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        self._log: IO[bytes] | None = None
+        self._process: PythonWorker | None = None
+        self._lines: queue.Queue[bytes | None] = queue.Queue()
 
     def __enter__(self) -> "Runner":  # noqa: PYI034 - Self needs Python 3.11
         return self
@@ -53,16 +42,7 @@ class Runner:
         """End the process."""
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(OSError):
-                process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+            process.end()
 
     def describe(self, given: dict[str, Any], *, measure: bool) -> Device:
         """The GPU, with its limits.
@@ -105,15 +85,12 @@ class Runner:
 
     def _ask(self, request: dict[str, Any], timeout: float, begin: Callable[[], None] | None = None) -> dict[str, Any]:
         process = self._process or self._start()
-        assert process.stdin is not None
         try:
-            process.stdin.write(json.dumps({**request, "gpu": self.gpu}) + "\n")
-            process.stdin.flush()
+            process.stdin.write(json.dumps({**request, "gpu": self.gpu}).encode() + b"\n")
             line = self._lines.get(timeout=timeout)
             if begin is not None and line is not None and "ready" in json.loads(line):
                 begin()
-                process.stdin.write("go\n")
-                process.stdin.flush()
+                process.stdin.write(b"go\n")
                 line = self._lines.get(timeout=timeout)
         except queue.Empty:
             self.close()
@@ -127,43 +104,27 @@ class Runner:
             self.close()
         return reply
 
-    def _start(self) -> subprocess.Popen[str]:
-        self._log = tempfile.TemporaryFile(mode="a+b")  # noqa: SIM115 - closed with the process
+    def _start(self) -> PythonWorker:
         environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
         # AMD multiplies float32 as float32; elsewhere Triton would use TF32 unless it is told not to.
         environment.setdefault("TRITON_F32_DEFAULT", "ieee")
-        process = children.popen(
-            [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=environment,
-            text=True,
-            # Ctrl-C in the terminal is for this process, which then ends the other one itself.
-            start_new_session=True,
-        )
-        lines: queue.Queue[str | None] = queue.Queue()
+        process = PythonWorker("kprof.bench.worker", environment=environment, log=True)
+        lines: queue.Queue[bytes | None] = queue.Queue()
         threading.Thread(target=_read, args=(process, lines), daemon=True).start()
         self._process, self._lines = process, lines
         return process
 
-    def _epitaph(self, process: subprocess.Popen[str]) -> str:
+    def _epitaph(self, process: PythonWorker) -> str:
         """Why the process is gone: its signal or exit status, and the last that it said."""
-        code = process.wait()
-        names = {s.value: s.name for s in signal.Signals}
-        reason = f"exit status {code}" if code >= 0 else f"signal {-code} ({names.get(-code, 'unknown')})"
-        last = ""
-        if self._log is not None:
-            size = os.fstat(self._log.fileno()).st_size
-            said = os.pread(self._log.fileno(), 1 << 14, max(0, size - (1 << 14))).decode(errors="replace")
-            last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
+        code = process.process.wait()
+        printed = process.printed(1 << 14).splitlines()
+        last = next((line.strip() for line in reversed(printed) if line.strip()), "")
         self.close()
-        return f"the process crashed: {reason}" + (f"; it said last: {last[:300]}" if last else "")
+        return f"the process crashed: {ending(code)}" + (f"; it said last: {last[:300]}" if last else "")
 
 
-def _read(process: subprocess.Popen[str], lines: "queue.Queue[str | None]") -> None:
-    assert process.stdout is not None
+def _read(process: PythonWorker, lines: "queue.Queue[bytes | None]") -> None:
     with contextlib.suppress(OSError, ValueError):
-        for line in process.stdout:
+        for line in iter(process.line, b""):
             lines.put(line)
     lines.put(None)

@@ -4,20 +4,17 @@ A worker's death is the outcome of the request that it had; another worker takes
 """
 
 import contextlib
-import json
 import os
 import selectors
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from kprof import children
+from kprof.children import PythonWorker
 from kprof.compiler.compiled_cache import lookup
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.compiler.encoding import load_compiled, load_failure
@@ -30,11 +27,6 @@ RECYCLE = 500
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-_START = (
-    f"{children.NOT_FROM_HERE}import json; "
-    "sys.path[:] = json.loads(sys.argv.pop()); from kprof.compiler.worker import main; main()"
-)
 
 
 @dataclass(frozen=True)
@@ -55,8 +47,7 @@ class Finish:
 class Worker:
     """One process and the request that it has."""
 
-    process: subprocess.Popen[bytes]
-    log: IO[bytes]
+    process: PythonWorker
     buffer: bytearray = field(default_factory=bytearray)
     request: CompileRequest | None = None
     index: int = 0
@@ -65,21 +56,6 @@ class Worker:
     cache: Path | None = None
     finish: Finish | None = None
     served: int = 0
-
-    def kill(self) -> None:
-        """End the process and wait for it."""
-        with contextlib.suppress(OSError):
-            self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.log):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-
-    def printed(self) -> str:
-        """The end of what it printed during the current request."""
-        size = os.fstat(self.log.fileno()).st_size
-        return os.pread(self.log.fileno(), 1 << 16, max(0, size - (1 << 16))).decode(errors="replace").strip()
 
 
 class Pool:
@@ -163,26 +139,15 @@ class Pool:
         return [worker for worker in self._workers if worker.request is not None]
 
     def _start(self) -> Worker:
-        log = _log()
-        process = children.popen(
-            [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=_environment(),
-            bufsize=0,
-            # Ctrl-C in the terminal is for this process, which then ends its workers itself.
-            start_new_session=True,
-        )
-        worker = Worker(process, log)
+        worker = Worker(PythonWorker("kprof.compiler.worker", environment=_environment(), log=True))
         self._workers.append(worker)
-        self._selector.register(_stream(process.stdout), selectors.EVENT_READ, worker)
+        self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
         return worker
 
     def _drop(self, worker: Worker) -> None:
         with contextlib.suppress(KeyError, ValueError):
-            self._selector.unregister(_stream(worker.process.stdout))
-        worker.kill()
+            self._selector.unregister(worker.process.stdout)
+        worker.process.end()
 
     def _discard(self, worker: Worker) -> None:
         self._drop(worker)
@@ -205,7 +170,7 @@ class Pool:
             message["finish"] = [finish.function, finish.argument(index)]
         try:
             for part in pack(message):
-                _stream(worker.process.stdin).write(part)
+                worker.process.stdin.write(part)
         except OSError:
             yield self._died(worker)
 
@@ -273,17 +238,12 @@ class Pool:
         return self._lost(worker, "timeout", f"took longer than {self.timeout:g} s{_while(worker.stage)}")
 
     def _died(self, worker: Worker) -> CompileOutcome:
-        code = worker.process.wait()
-        if code >= 0:
-            reason = f"exit status {code}"
-        else:
-            known = {s.value: s.name for s in signal.Signals}
-            reason = f"signal {-code} ({known.get(-code, 'unknown')})"
+        code = worker.process.process.wait()
         hint = "the system may have run out of memory" if code == -signal.SIGKILL else None
-        return self._lost(worker, "crashed", f"crashed: {reason}{_while(worker.stage)}", hint)
+        return self._lost(worker, "crashed", f"crashed: {children.ending(code)}{_while(worker.stage)}", hint)
 
     def _lost(self, worker: Worker, status: str, error: str, hint: str | None = None) -> CompileOutcome:
-        request, printed = worker.request, worker.printed()
+        request, printed = worker.request, worker.process.printed()
         assert request is not None
         outcome = CompileOutcome(
             request,
@@ -300,16 +260,6 @@ class Pool:
         return outcome
 
 
-def _log() -> IO[bytes]:
-    """A file without a name. A worker empties it before each request; appending keeps it from leaving a hole then."""
-    descriptor, name = tempfile.mkstemp()
-    os.close(descriptor)
-    log = open(name, "a+b", buffering=0)  # noqa: PTH123, SIM115  # closed with the worker
-    with contextlib.suppress(OSError):
-        Path(name).unlink()
-    return log
-
-
 def _environment() -> dict[str, str]:
     """This process's environment as a worker is to have it: Triton's interpreter is for running, not compiling."""
     return {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
@@ -323,8 +273,3 @@ def _last_line(printed: str) -> str | None:
     """LLVM says why it aborts before the stack dump."""
     lines = [line for line in printed.splitlines() if line.startswith("LLVM ERROR") or "Assertion" in line]
     return lines[-1] if lines else None
-
-
-def _stream(stream: IO[bytes] | None) -> IO[bytes]:
-    assert stream is not None
-    return stream

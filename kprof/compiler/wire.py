@@ -5,9 +5,13 @@ A frame is ``<u4 size of head> <u8 size of blobs> head blobs``; the head lists i
 """
 
 import json
+import os
 import struct
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.children import PythonWorker
 
 _SIZES = struct.Struct("<IQ")
 
@@ -46,3 +50,23 @@ def unpack(buffer: bytearray) -> tuple[dict[str, Any], dict[str, str | bytes]] |
         at += size
     del buffer[:end]
     return head, blobs
+
+
+def exchange(worker: "PythonWorker", message: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Send a message to a worker and wait for the head of its reply; ``None`` where the worker has ended.
+
+    Raises:
+        ValueError: the reply is no frame.
+    """
+    try:
+        for part in pack(message):
+            worker.stdin.write(part)
+        buffer = bytearray()
+        while (frame := unpack(buffer)) is None:
+            data = os.read(worker.stdout.fileno(), 1 << 20)
+            if not data:
+                return None
+            buffer += data
+    except OSError:
+        return None
+    return frame[0]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.bench import pool as bench_pool
+from kprof import children
 from kprof.bench.document import BenchTask
 from kprof.bench.pool import Runner
 from kprof.errors import KprofError
@@ -37,7 +37,7 @@ for line in sys.stdin:
 @pytest.fixture
 def fake_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that does what the case's name says, without torch."""
-    monkeypatch.setattr(bench_pool, "_START", WORKER)
+    monkeypatch.setattr(children, "START", WORKER)
 
 
 def task(case: str) -> BenchTask:
@@ -93,7 +93,7 @@ def test_no_gpu_is_an_error_with_its_hint() -> None:
 
 def test_a_worker_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The last line that it printed is in the message."""
-    monkeypatch.setattr(bench_pool, "_START", "raise SystemExit('libamdhip64.so: cannot open')")
+    monkeypatch.setattr(children, "START", "raise SystemExit('libamdhip64.so: cannot open')")
     monkeypatch.chdir(tmp_path)
     with Runner() as runner, pytest.raises(KprofError, match=r"libamdhip64\.so: cannot open"):
         runner.describe({}, measure=False)

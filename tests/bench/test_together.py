@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kprof.bench import pool as bench_pool
+from kprof import children
 from kprof.bench.document import BenchTask, Measurement, Timing
 from kprof.bench.pool import Runner
 from kprof.bench.together import ALONE, at_once, overlap, sums
@@ -34,7 +34,7 @@ while line := sys.stdin.readline():
 @pytest.fixture
 def measure(monkeypatch: pytest.MonkeyPatch) -> Any:
     """``measure(case)`` on two GPUs of which the second is 0.2 s late."""
-    monkeypatch.setattr(bench_pool, "_START", WORKER)
+    monkeypatch.setattr(children, "START", WORKER)
 
     def run(case: str) -> list[Measurement]:
         with Runner(5.0, 0) as first, Runner(5.0, 1) as second:

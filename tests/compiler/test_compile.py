@@ -243,7 +243,7 @@ def test_stopping_early_ends_the_workers(add_request):
         busy = [worker.process for worker in pool._workers]
         outcomes.close()
     assert busy
-    assert all(process.poll() is not None for process in busy)
+    assert not any(process.alive for process in busy)
 
 
 def test_requests_are_taken_when_a_worker_is_free(add_request):

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from kprof import deadline
 from kprof.document import KernelReport, Occupancy, Report, Resources, Specialization, Verdict
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
@@ -45,8 +46,8 @@ def run(monkeypatch, tmp_path):
     """Runs what is tried on kernels; time passes a second with each look at the clock."""
     made = SimpleNamespace(tries=Tries(), asked=[], now=0.0)
 
-    def tries(subject, folder, seconds, jobs):
-        made.asked.append((subject, folder, seconds, jobs))
+    def tries(subject, folder, deadline, jobs):
+        made.asked.append((subject, folder, deadline.left, jobs))
         if isinstance(made.tries, KprofError):
             raise made.tries
         return made.tries
@@ -56,7 +57,7 @@ def run(monkeypatch, tmp_path):
         return made.now
 
     monkeypatch.setattr(cures, "tries", tries)
-    monkeypatch.setattr(cures, "time", SimpleNamespace(monotonic=clock))
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=clock))
 
     def call(*kernels, seconds=100.0, jobs=2):
         subjects = [CheckSubject(KernelEntry(target="k.py"), kernel) for kernel in kernels]
@@ -92,7 +93,7 @@ def test_the_first_change_that_cures_is_taken(run, tmp_path):
     assert same is good
     ((subject, folder, seconds, jobs),) = run.asked
     assert (subject.report.name, folder, jobs) == ("add", tmp_path, 2)
-    assert seconds == 99, "what is left of the time"
+    assert seconds == 98, "what is left of the time"
 
 
 @pytest.mark.parametrize(
@@ -137,11 +138,11 @@ def test_without_a_cure_it_is_said_why(run, made, said):
 
 def test_the_time_is_for_all_kernels_together(run):
     """Once it is spent nothing is begun."""
-    first, second, third = run.call(report(9), report(9), report(9), seconds=3.0)
+    first, second, third = run.call(report(9), report(9), report(9), seconds=5.0)
     spent = ["m; the time for trials was spent before other knobs could be tried"]
     assert words(first) == words(second) == ["m; none of 0 changes of knobs cures it"]
     assert words(third) == spent
-    assert [seconds for _, _, seconds, _ in run.asked] == [2, 1]
+    assert [seconds for _, _, seconds, _ in run.asked] == [3, 1]
 
 
 def test_one_worker_a_core_by_default(run, tmp_path):

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from kprof import deadline
 from kprof.compiler.request import CompileOutcome, CompileRequest
+from kprof.deadline import Deadline
 from kprof.document import KernelReport, Specialization
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Finding, Severity
-from kprof.gate import tries as module
 from kprof.gate.config import KernelEntry
 from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import tries
@@ -39,11 +40,9 @@ def request(number):
 @pytest.fixture
 def compiler(monkeypatch):
     """Answers compiles in any order; knows what was asked."""
-    from kprof.compiler import compile as compiling
     from kprof.compiler import versions
-    from kprof.targets import jobs, target
+    from kprof.targets import target
     from kprof.tuning.trials import changes
-    from kprof_analyzers import pipeline
 
     # They take what is replaced here by name: imported meanwhile, they would keep it.
     for taker in ("recorded.advise", "recorded.knobs", "trials", "trials.search", "trials.analysed"):
@@ -65,7 +64,8 @@ def compiler(monkeypatch):
             raise KprofError("13 is no power of two")
         return (TargetJob(request(len(made.options)), machine, "add", None, {}),)
 
-    def compile_many(requests, workers):
+    def compile_many(requests, workers, *, cache):
+        assert cache
         made.workers = workers
         given = list(requests)
         done = [
@@ -81,11 +81,14 @@ def compiler(monkeypatch):
         made.asked.append((problem, dict(config), machine.name, set(rules), version))
         return list(made.neighbours)
 
-    monkeypatch.setattr(compiling, "compile_many", compile_many)
+    analysed = import_module("kprof.tuning.trials.analysed")
+    monkeypatch.setattr(analysed, "compile_many", compile_many)
+    monkeypatch.setattr(analysed, "measure", lambda report, machine, copies: None)
     monkeypatch.setattr(versions, "installed", lambda: SimpleNamespace(numbers=(3, 9)))
-    monkeypatch.setattr(jobs, "jobs_of", jobs_of)
-    monkeypatch.setattr(jobs, "loaded", lambda job, compiled: compiled)
-    monkeypatch.setattr(pipeline, "analyze", lambda compiled: KernelReport(name=compiled, arch="gfx942"))
+    monkeypatch.setattr(import_module("kprof.targets.jobs"), "jobs_of", jobs_of)
+    monkeypatch.setattr(import_module("kprof.tuning.trials.search"), "jobs_of", jobs_of)
+    monkeypatch.setattr(analysed, "loaded", lambda job, compiled: SimpleNamespace(name=compiled, ttgir=None))
+    monkeypatch.setattr(analysed, "analyze", lambda kernel: KernelReport(name=kernel.name, arch="gfx942"))
     monkeypatch.setattr(target, "kernel_of", lambda text, arch: SimpleNamespace(entry=None, configs=made.configs))
     monkeypatch.setattr(changes, "neighbours", neighbours)
     return made
@@ -97,7 +100,7 @@ SIGNED = KernelEntry(target="k.py::add", signature="*fp32", constexpr={"BLOCK": 
 def test_a_kernel_with_a_signature_gets_its_neighbours(compiler, tmp_path):
     """Tiles as knobs, switches in the environment; its own knobs stay where a change says nothing of them."""
     compiler.neighbours = [{"BLOCK": 32}, {"AMDGCN_USE_BUFFER_OPS": True}, {"num_warps": 2, "BLOCK": 16}]
-    made = tries(subject(SIGNED, rules=["KP301"]), tmp_path, 100.0, 3)
+    made = tries(subject(SIGNED, rules=["KP301"]), tmp_path, Deadline(100.0), 3)
     assert (made.tried, made.left) == (0, 3)
     found = list(made.found)
     assert [change for change, _ in found] == compiler.neighbours
@@ -118,7 +121,7 @@ def test_the_smallest_change_is_first_whichever_compile_ends_first(compiler, tmp
     """One that does not compile, or is none, is passed over; on one worker a core by default."""
     compiler.neighbours = [{"BLOCK": n} for n in (32, 13, 16, 8)]
     compiler.order, compiler.bad = order, {1}
-    made = tries(subject(SIGNED), tmp_path, 100.0)
+    made = tries(subject(SIGNED), tmp_path, Deadline(100.0))
     assert [change["BLOCK"] for change, _ in made.found] == [32, 8]
     assert (made.tried, made.left) == (3, 1)
     assert compiler.workers is None
@@ -128,8 +131,8 @@ def test_no_compile_is_begun_after_the_time(compiler, tmp_path, monkeypatch):
     """The last one at the deadline is one too many."""
     compiler.neighbours = [{"BLOCK": n} for n in (32, 16, 8)]
     clock = iter([10.0, 11.0, 11.5, 12.0])
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    made = tries(subject(SIGNED), tmp_path, 2.0)
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    made = tries(subject(SIGNED), tmp_path, Deadline(2.0))
     assert [change["BLOCK"] for change, _ in made.found] == [32, 16]
     assert (made.tried, made.left) == (2, 1)
 
@@ -138,7 +141,7 @@ def test_no_compile_is_begun_after_the_time(compiler, tmp_path, monkeypatch):
 def test_what_is_compiled_already_cannot_be_tried(compiler, tmp_path, target):
     """Said before anything is looked for."""
     with pytest.raises(TargetError, match="it is compiled already"):
-        tries(subject(KernelEntry(target=target)), tmp_path, 1.0)
+        tries(subject(KernelEntry(target=target)), tmp_path, Deadline(1.0))
 
 
 def test_of_several_configurations_that_of_the_check_is_meant(compiler, tmp_path, monkeypatch):
@@ -147,12 +150,12 @@ def test_of_several_configurations_that_of_the_check_is_meant(compiler, tmp_path
     compiler.configs = [{"BLOCK": 32, "num_warps": 4}, {"BLOCK": 64, "num_warps": 4}]
     compiler.neighbours = [{"BLOCK": 128}]
     entry = KernelEntry(target="k.py::add", signature="*fp32", all_configs=True, config={"kpack": 2})
-    list(tries(subject(entry, config={"BLOCK": 64, "kpack": 2}), tmp_path, 100.0).found)
+    list(tries(subject(entry, config={"BLOCK": 64, "kpack": 2}), tmp_path, Deadline(100.0)).found)
     assert compiler.options[-1].config == {"BLOCK": 128, "num_warps": 4, "kpack": 2}
     assert compiler.asked[-1][1]["BLOCK"] == 64
     for known in ({"BLOCK": 16, "kpack": 2}, {"BLOCK": 64, "kpack": 1}):
         with pytest.raises(TargetError, match="its configuration is none that the kernel lists now"):
-            tries(subject(entry, config=known), tmp_path, 100.0)
+            tries(subject(entry, config=known), tmp_path, Deadline(100.0))
 
 
 @pytest.fixture
@@ -181,22 +184,27 @@ def test_a_kernel_with_cases_is_searched(compiler, search, tmp_path):
     """For its GPU, within the time; what was not analysed is passed over."""
     entry = KernelEntry(target="k.py::add", shape={"N": 5}, config={"BLOCK": 64}, env={"E": "1"}, constexpr={"C": 1})
     checked = subject(entry, product="MI325X")
-    made = tries(CheckSubject(entry, checked.report, case="large"), tmp_path, 9.0, 2)
+    made = tries(CheckSubject(entry, checked.report, case="large"), tmp_path, Deadline(9.0), 2)
     assert [(change, report.name) for change, report in made.found] == [({"BLOCK": 32}, "one"), ({"BLOCK": 8}, "two")]
     assert (made.tried, made.left, list(made.files)) == (7, 2, [])
     assert (made.last_us, made.start_us()) == (90.0, 130.0)
     ((arch, product, options, budget),) = search.asked
-    assert (arch, product, budget) == ("gfx942", "MI325X", 9.0)
+    assert (arch, product) == ("gfx942", "MI325X")
+    assert budget == pytest.approx(9.0, abs=1.0)
     assert (options.config, options.sizes, options.case) == ({"BLOCK": 64}, {"N": 5}, "large")
     assert (options.env, options.constexpr, options.jobs) == ({"E": "1"}, {"C": 1}, 2)
-    tries(subject(entry), tmp_path, 9.0)
+    tries(subject(entry), tmp_path, Deadline(9.0))
     assert search.asked[-1][:2] == ("gfx942", None)
 
 
 def test_a_bundled_kernel_is_searched_by_its_name(compiler, search, tmp_path):
     """It has no file here; of several configurations that of the check."""
     compiler.configs = [{"BLOCK": 64}]
-    list(tries(subject(KernelEntry(target="softmax", all_configs=True), config={"BLOCK": 64}), tmp_path, 9.0).found)
+    list(
+        tries(
+            subject(KernelEntry(target="softmax", all_configs=True), config={"BLOCK": 64}), tmp_path, Deadline(9.0)
+        ).found
+    )
     assert search.asked[-1][2].config == {"BLOCK": 64}
 
 
@@ -252,7 +260,7 @@ def recording(monkeypatch, tmp_path):
 
 def test_a_recorded_kernel_gets_options_and_tiles_that_its_program_can_launch(compiler, recording, tmp_path):
     """Its program is asked for each; the lines that set them may be in the Python files that it came from."""
-    made = tries(recording.subject, tmp_path, 100.0, 2)
+    made = tries(recording.subject, tmp_path, Deadline(100.0), 2)
     assert (made.tried, made.left, made.how, list(made.files)) == (0, 0, "", [tmp_path / "train.py"])
     assert [change for change, _ in made.found] == [{"num_warps": 8}, {"BLOCK": 32}]
     assert (made.tried, made.left, made.how) == (3, 0, recording.how)
@@ -267,12 +275,12 @@ def test_a_recorded_kernel_gets_options_and_tiles_that_its_program_can_launch(co
     ]
     assert recording.closed
     recording.capture.sources = None
-    assert list(tries(recording.subject, tmp_path, 100.0).files) == []
+    assert list(tries(recording.subject, tmp_path, Deadline(100.0)).files) == []
 
 
 def test_the_program_ends_with_the_first_cure(compiler, recording, tmp_path):
     """Who looks no further leaves nothing running."""
-    made = tries(recording.subject, tmp_path, 100.0)
+    made = tries(recording.subject, tmp_path, Deadline(100.0))
     assert next(made.found)[0] == {"num_warps": 8}
     assert not recording.closed
     made.close()
@@ -282,7 +290,7 @@ def test_the_program_ends_with_the_first_cure(compiler, recording, tmp_path):
 def test_who_looks_no_further_ends_the_compiles(compiler, tmp_path):
     """The workers are let go with the first cure."""
     compiler.neighbours = [{"BLOCK": 32}, {"BLOCK": 16}]
-    made = tries(subject(SIGNED), tmp_path, 100.0)
+    made = tries(subject(SIGNED), tmp_path, Deadline(100.0))
     assert next(made.found)[0] == {"BLOCK": 32}
     assert not compiler.closed
     made.found.close()

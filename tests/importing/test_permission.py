@@ -1,6 +1,5 @@
 """What a folder or a candidate could run where nothing may: beside the targets, which ``test_doors.py`` tries."""
 
-import importlib
 import subprocess
 import sys
 
@@ -12,18 +11,17 @@ from kprof.errors import TargetError
 from kprof.importing import permission
 from kprof_servers.served.lookup import ServerCode, ask
 
-WORKERS = ("compiler.pool", "compiler.child", "bench.pool", "api.live.session", "api.live.judges")
+WORKERS = ("compiler.worker", "tuning.trials.serve", "bench.worker", "api.live.worker", "api.live.candidates")
 
 
 @pytest.mark.parametrize("name", WORKERS)
-def test_no_worker_imports_from_the_current_folder(tmp_path, name):
+def test_no_worker_imports_from_the_current_folder(tmp_path, monkeypatch, name):
     """``python -c`` looks there first: a ``json.py`` of a cloned repository would run in each of them."""
     marker = tmp_path / "ran"
     (tmp_path / "json.py").write_text(f"open({str(marker)!r}, 'w').close()")
-    start = importlib.import_module(f"kprof.{name}")._START
-    assert start.startswith(children.NOT_FROM_HERE)
-    # Without its argument it ends after the import.
-    subprocess.run([sys.executable, "-c", start], cwd=tmp_path, capture_output=True, check=False)
+    monkeypatch.chdir(tmp_path)
+    worker = children.PythonWorker(f"kprof.{name}", "0", "cold", log=True)
+    worker.end(patience=30)
     assert not marker.exists()
     subprocess.run([sys.executable, "-c", "import json"], cwd=tmp_path, check=True)
     assert marker.exists()

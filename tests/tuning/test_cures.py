@@ -9,6 +9,7 @@ from kprof.findings import Advice, Cause, Cure, Finding, Gain, Severity
 from kprof.reporters.answer import cause_text, cure_words
 from kprof.tuning import cures
 from kprof.tuning.cures import MAX_COMPILES, with_cures
+from kprof.tuning.executors import local
 from kprof.tuning.work import TaskResult
 
 ATTENTION = {"arch": "gfx942", "case": "d256_s4096", "config": {"BLOCK_M": 128, "BLOCK_N": 64}}
@@ -72,7 +73,7 @@ def test_of_cures_that_the_model_cannot_tell_apart_the_findings_own_is_shown(att
     """num_warps=8 is 1 % faster; waves_per_eu=1 is what the finding proposes."""
     report, job = attention
     times = {("num_warps", 8): 900.0, ("waves_per_eu", 1): 910.0}
-    monkeypatch.setattr(cures.LocalExecutor, "run", answers(times))
+    monkeypatch.setattr(local.LocalExecutor, "run", answers(times))
     monkeypatch.setattr(cures._KEPT.__class__, "read", lambda *_: None)
     cured = with_cures(report, job)
     assert cured.causes[0].cure.change == {"waves_per_eu": (2, 1)}
@@ -87,7 +88,7 @@ def test_what_is_not_faster_is_no_cure(attention, monkeypatch):
     report, job = attention
     now = report.model.time_us
     times = {("waves_per_eu", 1): now * 1.5, ("num_warps", 8): now * 0.999}
-    monkeypatch.setattr(cures.LocalExecutor, "run", answers(times))
+    monkeypatch.setattr(local.LocalExecutor, "run", answers(times))
     monkeypatch.setattr(cures._KEPT.__class__, "read", lambda *_: None)
     cured = with_cures(report, job)
     assert all(cause.cure is msgspec.UNSET for cause in cured.causes)
@@ -98,7 +99,7 @@ def test_what_is_not_faster_is_no_cure(attention, monkeypatch):
 def test_nothing_is_compiled_for_what_costs_little(attention, monkeypatch):
     """Below 5 % of the time, and where no cost is known."""
     report, job = attention
-    monkeypatch.setattr(cures.LocalExecutor, "run", lambda *_: pytest.fail("compiled"))
+    monkeypatch.setattr(local.LocalExecutor, "run", lambda *_: pytest.fail("compiled"))
     cheap = [msgspec.structs.replace(cause, gain=None) for cause in report.causes]
     small = Gain(us=1.0, low_us=1.0, high_us=1.0, share=0.04)
     for causes in (cheap, [msgspec.structs.replace(cause, gain=small) for cause in report.causes], []):

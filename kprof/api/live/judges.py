@@ -3,29 +3,24 @@
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof import children
 from kprof.api.live.answers import CheckAnswer, KernelAnswer, OracleAnswer
 from kprof.api.live.candidate import FILE
+from kprof.children import PythonWorker
 from kprof.compiler.environment import SWITCHES
-from kprof.compiler.wire import pack, unpack
+from kprof.compiler.wire import exchange
 from kprof.errors import KprofError
 from kprof.importing.permission import VARIABLE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_START = (
-    f"{children.NOT_FROM_HERE}import json; "
-    "sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.candidates import main; main()"
-)
+
 _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TZ", VARIABLE)
 """What a candidate's process has of the environment, besides the switches of Triton's compiler."""
 
@@ -35,7 +30,7 @@ class Judges:
 
     def __init__(self, head: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
         self._head, self._limits = head, limits
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, PythonWorker] = {}
         self._not_checked: str | None = None
 
     def __enter__(self) -> "Self":
@@ -83,7 +78,7 @@ class Judges:
         process = self._processes.get(role)
         if process is None:
             process = self._processes[role] = self._started(role)
-        reply = _exchange(process, {"folder": str(folder), **self._limits, "seed": seed})
+        reply = exchange(process, {"folder": str(folder), **self._limits, "seed": seed})
         if reply is None:
             self._end(role)
             return {"kind": "lost", "why": "the process that judged it was killed"}
@@ -91,18 +86,10 @@ class Judges:
         shown: dict[str, Any] = json.loads(json.dumps(reply).replace(f"{folder}/", ""))
         return shown
 
-    def _started(self, role: str) -> "subprocess.Popen[bytes]":
-        process = children.popen(
-            [sys.executable, "-c", _START, role, json.dumps([str(Path(path or ".").absolute()) for path in sys.path])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-            env=_environment(role),
-        )
+    def _started(self, role: str) -> PythonWorker:
+        process = PythonWorker("kprof.api.live.candidates", role, environment=_environment(role))
         self._processes[role] = process
-        reply = _exchange(process, self._head)
+        reply = exchange(process, self._head)
         if reply is None or reply["kind"] != "ready":
             why = "the process for candidates died" if reply is None else reply["why"]
             raise KprofError(why, hint=None if reply is None else reply.get("hint"))
@@ -111,14 +98,7 @@ class Judges:
         return process
 
     def _end(self, role: str) -> None:
-        process = self._processes.pop(role)
-        with suppress(OSError):
-            process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
+        self._processes.pop(role).end()
 
 
 def seed_of(seed: int, text: str) -> int:
@@ -145,24 +125,6 @@ def _folder(text: str) -> Iterator[Path]:
         folder = Path(name).resolve()
         (folder / FILE).write_text(text, encoding="utf-8")
         yield folder
-
-
-def _exchange(process: "subprocess.Popen[bytes]", message: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Send a message and wait for the reply; ``None`` when the process has died."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        for part in pack(message):
-            process.stdin.write(part)
-        buffer = bytearray()
-        while (frame := unpack(buffer)) is None:
-            data = os.read(process.stdout.fileno(), 1 << 20)
-            if not data:
-                return None
-            buffer += data
-    except OSError:
-        return None
-    return frame[0]
 
 
 def _kernel(reply: Mapping[str, Any]) -> KernelAnswer:

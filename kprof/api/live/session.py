@@ -4,8 +4,6 @@ import contextlib
 import json
 import os
 import queue
-import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -14,10 +12,11 @@ from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof import children, errors
+from kprof import errors
 from kprof.api.live.questions import QUESTIONS
+from kprof.children import PythonWorker
 from kprof.compiler.installations import normalise, provide
-from kprof.compiler.wire import pack, unpack
+from kprof.compiler.wire import exchange
 from kprof.errors import KprofError, near
 from kprof.importing.dependencies import Stamp, stale
 
@@ -36,11 +35,6 @@ MEMORY = 12 << 30
 _TELL_ADVICE = frozenset({"analyze", "report", "joined_report"})
 """Questions whose answers tell what a search has found before."""
 
-_START = (
-    f"{children.NOT_FROM_HERE}import json; "
-    "sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.worker import main; main()"
-)
-
 
 class Question(Future[dict[str, Any]]):
     """A question that was asked; its result are JSON values.
@@ -57,7 +51,7 @@ class Question(Future[dict[str, Any]]):
         # Relative paths are of where the question was asked.
         self.folder = str(Path.cwd())
         self.files: Mapping[str, Stamp] = {}
-        self._stop: subprocess.Popen[bytes] | None = None
+        self._stop: PythonWorker | None = None
         self._given_up = False
         self._guard = threading.Lock()
 
@@ -70,10 +64,10 @@ class Question(Future[dict[str, Any]]):
                 return False
             self._given_up = True
             if self._stop is not None:
-                _kill(self._stop)
+                self._stop.kill()
         return True
 
-    def begin(self, process: "subprocess.Popen[bytes]") -> bool:
+    def begin(self, process: PythonWorker) -> bool:
         """Tell whose it is; ``False`` when it was given up meanwhile."""
         with self._guard:
             self._stop = process
@@ -194,7 +188,7 @@ class Session:
 
     def _work(self) -> None:
         """One thread: it has a process while there are questions, and before them in a warm session."""
-        process: subprocess.Popen[bytes] | None = self._ready(None)
+        process: PythonWorker | None = self._ready(None)
         served = 0
         while (asked := self._waiting.get()) is not None:
             if not asked.set_running_or_notify_cancel():
@@ -202,8 +196,9 @@ class Session:
             with self._guard:
                 self._running.add(asked)
             try:
-                if process is None or process.poll() is not None or served >= RECYCLE:
-                    _end(process)
+                if process is None or not process.alive or served >= RECYCLE:
+                    if process is not None:
+                        process.end()
                     process, served = self._started(), 0
                 served += 1
                 process = self._answer(asked, process)
@@ -215,11 +210,13 @@ class Session:
                 self._running.discard(asked)
             if process is None or served >= RECYCLE:
                 process, served = self._ready(process), 0
-        _end(process)
+        if process is not None:
+            process.end()
 
-    def _ready(self, process: "subprocess.Popen[bytes] | None") -> "subprocess.Popen[bytes] | None":
+    def _ready(self, process: PythonWorker | None) -> PythonWorker | None:
         """In a warm session a new process in another's place, before it is asked; else none."""
-        _end(process)
+        if process is not None:
+            process.end()
         if not self._warm or self._closed:
             return None
         with contextlib.suppress(OSError):
@@ -227,18 +224,15 @@ class Session:
         # The question will be told.
         return None
 
-    def _started(self) -> "subprocess.Popen[bytes]":
-        paths = json.dumps(self._environment.module_path)
-        return children.popen(
-            [sys.executable, "-c", _START, str(self.memory), "warm" if self._warm else "cold", paths],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
+    def _started(self) -> PythonWorker:
+        return PythonWorker(
+            "kprof.api.live.worker",
+            str(self.memory),
+            "warm" if self._warm else "cold",
+            path=self._environment.module_path,
         )
 
-    def _answer(self, asked: Question, process: "subprocess.Popen[bytes]") -> "subprocess.Popen[bytes] | None":
+    def _answer(self, asked: Question, process: PythonWorker) -> PythonWorker | None:
         """Get a question answered; the process, ``None`` when it did not survive that."""
         for _ in range(2):
             if not asked.begin(process):
@@ -247,7 +241,7 @@ class Session:
             reply = _exchange(process, asked)
             if reply.get("kind") != "stale":
                 break
-            _end(process)
+            process.end()
             process = self._started()
         asked.files = {path: (size, changed) for path, size, changed in reply.get("files", ())}
         if reply["kind"] == "answer":
@@ -260,7 +254,7 @@ class Session:
             kind = getattr(errors, reply["type"], KprofError)
             asked.set_exception(kind(**reply["error"]))
         else:
-            _end(process)
+            process.end()
             asked.set_exception(CancelledError() if asked.given_up else KprofError(reply["why"]))
             return None
         return process
@@ -286,52 +280,20 @@ def _key(asked: Question) -> str:
         raise KprofError(f"an argument of {asked.name} is no JSON: {error}") from None
 
 
-def _exchange(process: "subprocess.Popen[bytes]", asked: Question) -> dict[str, Any]:
+def _exchange(process: PythonWorker, asked: Question) -> dict[str, Any]:
     """Send a question and wait for the reply; of kind ``lost`` when there is none."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    late = threading.Timer(asked.seconds, _kill, [process])
+    late = threading.Timer(asked.seconds, process.kill)
     began = time.monotonic()
     late.start()
     try:
-        for part in pack({"question": asked.name, "arguments": asked.arguments, "folder": asked.folder}):
-            process.stdin.write(part)
-        buffer = bytearray()
-        while (frame := unpack(buffer)) is None:
-            data = os.read(process.stdout.fileno(), 1 << 20)
-            if not data:
-                break
-            buffer += data
-    except (OSError, ValueError):
-        frame = None
+        reply = exchange(process, {"question": asked.name, "arguments": asked.arguments, "folder": asked.folder})
+    except ValueError:
+        reply = None
     finally:
         late.cancel()
         late.join()
-    if frame is not None:
-        return frame[0]
+    if reply is not None:
+        return reply
     if time.monotonic() - began >= asked.seconds:
         return {"kind": "lost", "why": f"{asked.name} took longer than {asked.seconds:g} s"}
-    return {"kind": "lost", "why": f"the process that worked on {asked.name} died: exit status {_killed(process)}"}
-
-
-def _killed(process: "subprocess.Popen[bytes]") -> int:
-    """The exit status of a process that is to end, whether or not it already has."""
-    _kill(process)
-    return process.wait()
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    with contextlib.suppress(OSError):
-        # Its compilers notice that it is gone and end, too.
-        process.kill()
-
-
-def _end(process: "subprocess.Popen[bytes] | None") -> None:
-    if process is None:
-        return
-    _kill(process)
-    process.wait()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
+    return {"kind": "lost", "why": f"the process that worked on {asked.name} died: exit status {process.end()}"}

@@ -172,7 +172,7 @@ def compile_changes(
         for change in changes:
             changed = {**config, **change}
             knobs = {name: value for name, value in changed.items() if name not in switches}
-            environment = {name: value for name, value in changed.items() if name in switches}
+            environment = {name: str(value) for name, value in changed.items() if name in switches}
             own = replace(options, config=knobs, env={**options.env, **environment}, all_configs=False)
             try:
                 (job,) = jobs_of(kernel, machine, own)

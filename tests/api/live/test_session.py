@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import kprof
+from kprof import children
 from kprof.api.live import session as sessions
 from kprof.api.live import worker
 from kprof.errors import HardwareError, KprofError, TargetError
@@ -87,14 +88,14 @@ def test_a_relative_path_is_of_where_it_was_asked(session, tmp_path, monkeypatch
 def test_without_a_process_the_question_is_told_so(monkeypatch):
     """And the session goes on."""
     failing = [True]
-    popen = sessions.children.popen
+    popen = children.popen
 
     def once(command, **options):
         if failing.pop() if failing else False:
             raise BlockingIOError(11, "Resource temporarily unavailable")
         return popen(command, **options)
 
-    monkeypatch.setattr(sessions.children, "popen", once)
+    monkeypatch.setattr(children, "popen", once)
     with sessions.Session(jobs=1) as session:
         with pytest.raises(KprofError, match="no process for explain_rule: Resource temporarily unavailable"):
             session.ask("explain_rule", rule="KP301")
@@ -122,14 +123,14 @@ def slow(session, seconds=60.0):
 def sleeping(monkeypatch):
     """Sessions whose processes answer nothing; it gives their process ids."""
     started = []
-    popen = sessions.children.popen
+    popen = children.popen
 
     def sleeper(command, **options):
         process = popen([sys.executable, "-c", "import time; time.sleep(600)"], **options)
         started.append(process)
         return process
 
-    monkeypatch.setattr(sessions.children, "popen", sleeper)
+    monkeypatch.setattr(children, "popen", sleeper)
     return started
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kprof
-from kprof.bench import pool as bench_pool
+from kprof import children
 from kprof.bench.document import Device, MachinePeaks
 from kprof.errors import HardwareError, KprofError
 from kprof.hardware.machine import load_gpu
@@ -105,7 +105,7 @@ def test_without_a_gpu_nothing_is_compiled(aiter_checkout, model_folder, monkeyp
 def test_files_get_what_was_measured(aiter_checkout, model_folder, tmp_path, monkeypatch):
     """From the model to files, on a played GPU on which fewer parts of K are faster and one result is wrong."""
     monkeypatch.setattr(tuning_verify, "find_device", lambda: DEVICE)
-    monkeypatch.setattr(bench_pool, "_START", WORKER)
+    monkeypatch.setattr(children, "START", WORKER)
     said = []
     found = kprof.server_configs(
         model_folder, server="aiter", arch="MI300X", batches=[1, 64], server_path=aiter_checkout, verify=True, jobs=1,
