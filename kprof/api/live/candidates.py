@@ -23,7 +23,8 @@ from kprof.api.live.worker import frames, send
 from kprof.cache import location
 from kprof.children import end_with_parent, own_streams
 from kprof.compiler.wire import unpack
-from kprof.containment import UncontainedError, contain
+from kprof.containment import contain
+from kprof.containment.kernel import UncontainedError
 from kprof.errors import KprofError
 from kprof.importing.plain_functions import FormError
 
@@ -117,8 +118,7 @@ def _served(
     asked = replace(asked, seed=message["seed"])
 
     def work() -> Answer:
-        _enter(folder, message)
-        end_with_parent(parent)
+        _enter(folder, message, parent)
         if interpret:
             return candidate.interpreted(asked)
         from kprof.compiler.worker import log
@@ -137,7 +137,7 @@ def _served(
     return found if found.get("kind") == "checked" else {"kind": "tampered", "why": "its outputs cannot be read"}
 
 
-def _enter(folder: Path, message: Mapping[str, Any]) -> None:
+def _enter(folder: Path, message: Mapping[str, Any], parent: int) -> None:
     """Go into the candidate's folder, for good; what is printed goes to a file there."""
     if not sys.platform.startswith("linux"):
         raise UncontainedError(f"candidates cannot be contained on {sys.platform}", hint="Run it on Linux.")
@@ -150,7 +150,13 @@ def _enter(folder: Path, message: Mapping[str, Any]) -> None:
         os.environ[name] = str(folder)
     tempfile.tempdir = str(folder)
     mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    contain(folder, memory=mapped + message["memory"], seconds=message["seconds"], network=message["network"])
+    contain(
+        folder,
+        memory=mapped + message["memory"],
+        seconds=message["seconds"],
+        parent=parent,
+        network=message["network"],
+    )
 
 
 def _forked(work: Callable[[], Answer], seconds: float, keep_shut: tuple[int, ...]) -> Answer:
