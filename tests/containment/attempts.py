@@ -1,6 +1,6 @@
 """What a contained process tries: each attempt returns something where it succeeds, and raises where it is refused."""
 
-# ruff: noqa: PTH104, PTH108, PTH115, PTH123, PTH207, PTH208, SIM115
+# ruff: noqa: PTH104, PTH108, PTH123, PTH207, PTH208, SIM115
 import contextlib
 import ctypes
 import fcntl

@@ -1,6 +1,6 @@
 """A contained process is refused what it tries, with namespaces and without; what it may do works."""
 
-# ruff: noqa: PTH104, PTH108, PTH115, PTH123, PTH207, PTH208, SIM115
+# ruff: noqa: PTH104, PTH108, PTH115, PTH123, PTH208, SIM115
 import ctypes
 import os
 import re
@@ -150,7 +150,7 @@ def test_the_guard_ends_as_the_process_does(mode, tmp_path):
 def _fill(named: bool) -> None:
     files = []
     for number in range(40):
-        file = open(f"file{number}", "wb")  # noqa: SIM115 - it stays open
+        file = open(f"file{number}", "wb")
         if not named:
             os.unlink(f"file{number}")
         files.append(file)

@@ -59,7 +59,10 @@ def main() -> None:
     keep_shut = (source.fileno(), answers.fileno())
     if not interpret:
         asked = replace(asked, own=_own_work(asked, keep_shut))
+    is_ready = not interpret
     for message in messages:
+        if not is_ready:
+            asked, is_ready = candidate.with_timed_launch(asked, message["memory"]), True
         send(answers, _served(asked, message, keep_shut, interpret=interpret))
 
 
@@ -96,7 +99,7 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
         from kprof.api.live import questions  # noqa: F401
 
         versions.api()
-    return TrialCase(kernel, message["arch"], message["case"], message["any_python"], message["seed"])
+    return TrialCase(kernel, message["arch"], message["case"], message["seed"])
 
 
 def _own_work(asked: TrialCase, keep_shut: tuple[int, ...]) -> LaunchWork | None:
@@ -119,6 +122,8 @@ def _served(
 
     def work() -> Answer:
         _enter(folder, message, parent)
+        if message["writes"]:
+            return {"kind": "written", "text": candidate.written(asked)}, {}
         if interpret:
             return candidate.interpreted(asked)
         from kprof.compiler.worker import log
@@ -131,7 +136,7 @@ def _served(
 
     def judge() -> Answer:
         end_with_parent(parent)
-        return candidate.judged(asked, head["outputs"], blobs, head["knobs"]), {}
+        return candidate.judged(asked, head["outputs"], blobs, head["knobs"], head["timed"]), {}
 
     found, _ = _forked(judge, message["seconds"], keep_shut)
     return found if found.get("kind") == "checked" else {"kind": "tampered", "why": "its outputs cannot be read"}

@@ -51,6 +51,12 @@ class Judges:
         Raises:
             KprofError: the case cannot be used, or this system cannot contain candidates.
         """
+        if self._head["any_python"]:
+            with _folder(text) as folder:
+                reply = self._ask("compile", folder, 0, writes=True)
+            if reply["kind"] != "written":
+                return _failed(reply)
+            text = str(reply["text"])
         seed = seed_of(self._head["seed"], text)
         with _folder(text) as folder:
             reply = self._ask("compile", folder, seed)
@@ -77,13 +83,14 @@ class Judges:
             return OracleAnswer(failed.status, True, correct, kernel, [], [*failed.reasons, *reasons])
         checks = [CheckAnswer(*one) for one in reply["checks"]]
         wrong = [f"check {one.name}: {one.reason}" for one in checks if not one.correct]
+        reasons = [*reasons, *map(str, reply["notes"])]
         return OracleAnswer("wrong" if wrong else "ok", True, not wrong, kernel, checks, [*wrong, *reasons])
 
-    def _ask(self, role: str, folder: Path, seed: int) -> dict[str, Any]:
+    def _ask(self, role: str, folder: Path, seed: int, *, writes: bool = False) -> dict[str, Any]:
         process = self._processes.get(role)
         if process is None:
             process = self._processes[role] = self._started(role)
-        reply = _exchange(process, {"folder": str(folder), **self._limits, "seed": seed})
+        reply = _exchange(process, {"folder": str(folder), **self._limits, "seed": seed, "writes": writes})
         if reply is None:
             self._end(role)
             return {"kind": "lost", "why": "the process that judged it was killed"}
