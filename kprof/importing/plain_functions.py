@@ -190,7 +190,7 @@ class _File:
         nodes = [each for statement in function.body for each in ast.walk(statement)]
         for node in nodes:
             self._node(node)
-        for node in _values_of_logic(nodes):
+        for node in _values_of_logic(nodes, self._known | {one.arg for one in every if _is_constexpr(one.annotation)}):
             raise _refused(node, "an and or an or whose value is used as a number")
 
     def _node(self, node: ast.AST) -> None:
@@ -252,21 +252,31 @@ def _compares_identities(node: ast.Compare) -> bool:
     return by_identity and not any(isinstance(side, ast.Constant) and side.value is None for side in sides)
 
 
-def _values_of_logic(nodes: list[ast.AST]) -> Iterator[ast.BoolOp]:
-    """Yield each ``and`` and ``or`` of numbers that is no condition: Python gives an operand, the compiler 0 or 1."""
+def _is_constexpr(annotation: ast.expr | None) -> bool:
+    return annotation is not None and ast.unparse(annotation).rpartition(".")[2] == "constexpr"
+
+
+def _values_of_logic(nodes: list[ast.AST], constants: set[str]) -> Iterator[ast.BoolOp]:
+    """Yield each ``and`` and ``or`` of numbers that is no condition: Python gives an operand, the compiler 0 or 1.
+
+    Of constants both give an operand.
+    """
+
+    def is_the_same(node: ast.expr) -> bool:
+        return isinstance(node, _LOGICAL | ast.Constant) or (isinstance(node, ast.Name) and node.id in constants)
     conditions = {id(node.test) for node in nodes if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert)}
     # Outer nodes come before those in them.
     for node in nodes:
         if isinstance(node, ast.BoolOp):
             if id(node) in conditions:
                 conditions.update(map(id, node.values))
-            elif not all(isinstance(one, _LOGICAL) for one in node.values):
+            elif not all(map(is_the_same, node.values)):
                 yield node
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             conditions.add(id(node.operand))
 
 
-_LOGICAL = (ast.Compare, ast.BoolOp)
+_LOGICAL = ast.Compare | ast.BoolOp
 
 
 def _is_space(name: str) -> bool:

@@ -247,6 +247,41 @@ def test_a_cheat_is_found_out_with_any_python(cheated_with_python, name):
     assert answer.status == CHEATS[name].any_python, answer.reasons
 
 
+def test_a_system_that_cannot_contain_judges_nothing(tmp_path):
+    """One message with what is missing, and exit code 2."""
+    from tests.containment.conftest import ENOSYS, refuse_call
+
+    (tmp_path / "right.py").write_text(SCALE)
+    command = [sys.executable, "-m", "kprof", "oracle", "right.py", "--reference", "softmax", "--any-python"]
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=lambda: refuse_call(444, ENOSYS)
+    )
+    assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+    assert "cannot be contained: Landlock: Function not implemented" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_page_has_every_cheat():
+    """By its name, and none that there is not; thirty at least are tried."""
+    page = (Path(__file__).resolve().parents[2] / "docs/validation/cheats.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ")][1:]
+    assert rows == list(CHEATS)
+    assert len(CHEATS) >= 30
+
+
+def test_honest_variants_of_a_bundled_kernel_are_accepted():
+    """A sample of those of ``scripts/honest_variants.py``: configurations and edits."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+    try:
+        import honest_variants
+    finally:
+        sys.path.pop(0)
+    found = honest_variants.judge(["memory_copy"], 4, any_python=False)
+    found += honest_variants.judge(["rmsnorm"], 2, any_python=True)
+    assert [(name, label, answer.reasons) for name, label, answer in found if not answer.ok] == []
+    assert len(found) == 6
+
+
 def test_a_cheat_says_what_the_case_needs(cheated):
     """The time that it claims, what its code does, and what the case needs."""
     (reason,) = cheated["nothing at all"].reasons
