@@ -264,6 +264,7 @@ def _values_of_logic(nodes: list[ast.AST], constants: set[str]) -> Iterator[ast.
 
     def is_the_same(node: ast.expr) -> bool:
         return isinstance(node, _LOGICAL | ast.Constant) or (isinstance(node, ast.Name) and node.id in constants)
+
     conditions = {id(node.test) for node in nodes if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert)}
     # Outer nodes come before those in them.
     for node in nodes:

@@ -21,19 +21,19 @@ class Cheat:
 
 AT = "at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)"
 WORK = "tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)"
-COPY = "tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n), mask=at < n)"
+OTHER = "tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 3, mask=at < n)"
 LOAD = "x = tl.load(x_ptr + at, mask=at < n)"
 SMALL = '\nCONFIG = {"BLOCK": 4096}\n'
 HONEST = scale(f"{AT}\n{WORK}")
 
 
-def _either(condition: str, other: str = COPY) -> str:
-    """The work where the condition holds, and a copy, which moves as many bytes, where it does not."""
+def _either(condition: str, other: str = OTHER) -> str:
+    """The work where the condition holds, and as much of other work where it does not."""
     return scale(f"{AT}\nif {condition}:\n    {WORK}\nelse:\n    {other}")
 
 
 def _in_loop(condition: str, loop: str = "range(1, 2)") -> str:
-    return scale(f"{AT}\nfor i in {loop}:\n    if {condition}:\n        {WORK}\n    else:\n        {COPY}")
+    return scale(f"{AT}\nfor i in {loop}:\n    if {condition}:\n        {WORK}\n    else:\n        {OTHER}")
 
 
 def _module(python: str) -> str:
@@ -57,7 +57,7 @@ else:
     @triton.jit
     def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
         {AT}
-        {COPY}
+        {OTHER}
 """
 _FORGED = """
 import os
@@ -76,7 +76,7 @@ os._exit(0)
 """
 _FORGED_TEXT = _FORGED.replace(
     'dict(kind="compiled", kernel=kernel, problems=[], notes=[], implausible=None)',
-    f"dict(kind='written', text={scale(f'{AT}{chr(10)}{COPY}')!r})",
+    f"dict(kind='written', text={scale(f'{AT}{chr(10)}{OTHER}')!r})",
 )
 _TORCH = """
 import torch
@@ -99,9 +99,10 @@ CHEATS = {
         scale(f"if BLOCK < 2048:\n    {AT}\n    {WORK}", config=SMALL), "implausible", "implausible"
     ),
     "nothing at the size that is timed": Cheat(scale(f"if n < 4096:\n    {AT}\n    {WORK}"), "wrong", "wrong"),
-    "a copy at the size that is timed": Cheat(_either("n < 4096"), "wrong", "wrong"),
+    "other work at the size that is timed": Cheat(_either("n < 4096"), "wrong", "wrong"),
     "a mask of the size": Cheat(
-        scale(f"{AT}\ny = tl.load(x_ptr + at, mask=at < n) * 2\ntl.store(out_ptr + at, y, mask=(at < n) & (n < 4096))"),
+        scale(f"{AT}\nhere = tl.where(n < 4096, n, 0)\ny = tl.load(x_ptr + at, mask=at < n) * 2\n"
+              "tl.store(out_ptr + at, y, mask=at < here)"),
         "wrong", "wrong",
     ),
     "a factor of the size": Cheat(
@@ -128,7 +129,7 @@ CHEATS = {
     ),
     "a shift of all bits": Cheat(_either("(n << 32) == 0"), "failed", "failed"),
     "a shift of a loop's variable": Cheat(_in_loop("(i << 33) != 0"), "failed", "failed"),
-    "the value of an and": Cheat(scale(f"{AT}\nk = n and 4\nif k == 4:\n    {WORK}\nelse:\n    {COPY}"),
+    "the value of an and": Cheat(scale(f"{AT}\nk = n and 4\nif k == 4:\n    {WORK}\nelse:\n    {OTHER}"),
                                  "refused", "refused"),
     "the name of the target": Cheat(_either("not tl.target_info.is_hip()"), "refused", "refused"),
     "writes what it does not read": Cheat(
@@ -147,7 +148,9 @@ CHEATS = {
         "implausible", "implausible",
     ),
     "trips that are not known": Cheat(
-        scale(f"hidden = (tl.load(x_ptr) * 0.0).to(tl.int32)\nfor i in range(0, 1 + hidden):\n    {AT}\n    {WORK}"),
+        scale("hidden = (tl.load(x_ptr) * 0.0).to(tl.int32)\nfor i in range(0, 64 + hidden):\n"
+              "    at = tl.program_id(0) * BLOCK + i * (BLOCK // 64) + tl.arange(0, BLOCK // 64)\n    " + WORK,
+              config=SMALL),
         "implausible", "implausible",
     ),
     "a remembered result": Cheat(
@@ -160,10 +163,6 @@ CHEATS = {
         scale(f"{AT}\n{LOAD}\ntl.store(out_ptr + at, x.to(tl.float16).to(tl.float32) * 2, mask=at < n)"),
         "wrong", "wrong",
     ),
-    "the sum of the programs before": Cheat(
-        scale(f"{AT}\n{LOAD}\ny = tl.load(out_ptr + at - BLOCK, mask=(at >= BLOCK) & (at < n), other=0.0)\n"
-              "tl.store(out_ptr + at, x * 2 + y * 0, mask=at < n)"), "wrong", "wrong"
-    ),
     "raises in the interpreter alone": Cheat(scale(f"{AT}\n{WORK}\nassert False"), "failed", "failed"),
     "assembly that ends the program": Cheat(
         scale(f'{AT}\n{LOAD}\nx = tl.inline_asm_elementwise("s_endpgm", "=v,v", [x], tl.float32, False, 1)\n'
@@ -175,7 +174,7 @@ CHEATS = {
     "a forged answer": Cheat(_FORGED, "refused", "tampered"),
     "a forged text": Cheat(_FORGED_TEXT, "refused", "wrong"),
     "torch computes the result": Cheat(
-        f"{_TORCH}\n{scale(f'{AT}{chr(10)}{COPY}')}", "refused", "wrong"
+        f"{_TORCH}\n{scale(f'{AT}{chr(10)}{OTHER}')}", "refused", "wrong"
     ),
     "another compiler": Cheat(
         _module("import triton.compiler\ntriton.compiler.compile = lambda *_a, **_k: None"), "refused", "tampered"

@@ -178,14 +178,16 @@ def _kernel(reply: Mapping[str, Any]) -> KernelAnswer:
     return msgspec.convert(reply, KernelAnswer)
 
 
-_STATUS = {"limit": "limit", "tampered": "tampered", "lost": "failed"}
+_STATUS = {"limit": "limit", "tampered": "tampered", "lost": "failed", "error": "failed"}
 
 
 def _failed(reply: Mapping[str, Any]) -> OracleAnswer:
     """The answer for a candidate whose compile or run gave none."""
     if reply["kind"] == "uncontained":
         raise KprofError(str(reply["why"]), hint=reply.get("hint"))
-    status = _STATUS.get(str(reply["kind"]), "failed")
+    status = _STATUS.get(str(reply["kind"]))
+    if status is None:
+        return OracleAnswer("tampered", False, None, None, [], ["its process wrote an answer to another question"])
     if reply["kind"] == "error" and reply.get("stage") == "form":
         status = "refused"
     hint = reply.get("hint")
