@@ -78,7 +78,8 @@ def type_loop_variables(entry: Any) -> None:
         scope = patch(function)
         for value in list(function.__globals__.values()):
             if value in (interpreter.tl, interpreter.tl.core):
-                scope.set_attr(value, "range", _typed_range)
+                # Tritons before 3.5 patch for good, and have no scope.
+                getattr(scope, "set_attr", setattr)(value, "range", _typed_range)
         return scope
 
     interpreter._patch_lang = patched  # noqa: SLF001

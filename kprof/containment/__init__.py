@@ -52,7 +52,8 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
     readable_files.require(kernel)
     mounts = namespaces.enter(kernel, network=network)
     _tie(parent)
-    guard, alive = os.getpid(), os.pidfd_open(os.getpid())
+    guard = os.getpid()
+    alive = guarding.descriptor_of(guard)
     processes = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
     child = os.fork()
     if child:

@@ -12,6 +12,8 @@ import stat
 from pathlib import Path
 from typing import NoReturn
 
+from kprof.containment.kernel import UncontainedError
+
 EVERY = 0.05
 """Seconds between two counts."""
 _BLOCK = 512
@@ -29,7 +31,7 @@ def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
     """
     status = 1
     try:
-        ended = os.pidfd_open(child)
+        ended = descriptor_of(child)
         # The answer ends where nobody has it open any more.
         low, high = sorted((ended, processes))
         os.closerange(0, low)
@@ -46,6 +48,21 @@ def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
             os.kill(os.getpid(), -status)
     finally:
         os._exit(status if status >= 0 else 1)
+
+
+def descriptor_of(process: int) -> int:
+    """Return a descriptor of a process.
+
+    Raises:
+        UncontainedError: the kernel has none, or refuses it.
+    """
+    try:
+        return os.pidfd_open(process)
+    except OSError as error:
+        raise UncontainedError(
+            f"code that nobody has read cannot be contained: descriptors of processes: {error.strerror}",
+            hint="Linux 5.3 or later is required; some containers refuse them.",
+        ) from error
 
 
 def has_ended(process: int, seconds: float = 0.0) -> bool:

@@ -48,6 +48,7 @@ def test_the_filter_allows_what_the_tables_say(machine, network):
         assert answer == ("no such call" if number > calls.NEWEST else expected), number
     assert _answer(code, found.audit ^ 1, 0) == "kill"
     assert _answer(code, found.audit, 0x40000000) == "refuse"
+    assert _answer(code, found.audit, 0x3FFFFFFF) == "no such call"
     assert _answer(code, found.audit, 0x7FFFFFFF) == "refuse"
 
 
@@ -63,10 +64,13 @@ CONDITIONS = [
     ("kill", (0xFFFFFFFF, 9), "refuse"),
     ("tgkill", (77, 78, 6), "allow"),
     ("tgkill", (78, 77, 6), "refuse"),
-    ("prctl", (15,), "allow"),
+    *(("prctl", (number,), "allow") for number in (3, 15, 16, 0x53564D41)),
+    *(("prctl", (number,), "refuse") for number in (2, 4, 14, 17, 0xA6AC9A82, 0x29AB26A0, 8, 59)),
     ("prctl", (1, 0), "refuse"),
     ("prctl", (22, 2), "refuse"),
     ("prlimit64", (0, 7, 0), "allow"),
+    ("prlimit64", (0, 1 << 63, 0, (1 << 64) - 1), "allow"),
+    ("prlimit64", (0, 7, 1 << 63), "refuse"),
     ("prlimit64", (0, 7, 1), "refuse"),
     ("prlimit64", (0, 7, 1 << 32), "refuse"),
     *(("fcntl", (3, number), "allow") for number in (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),
@@ -87,6 +91,9 @@ def test_the_filter_looks_at_arguments(machine, condition):
 
 
 def test_other_machines_are_not_known():
+    """The two that are have the kernel's names for them, AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64."""
+    assert call_filter.machine_of("x86_64") == call_filter.Machine(0xC000003E, 0)
+    assert call_filter.machine_of("aarch64") == call_filter.Machine(0xC00000B7, 1)
     assert call_filter.machine_of("riscv64") is None
     assert call_filter.machine_of("i686") is None
 
