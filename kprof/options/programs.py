@@ -127,7 +127,7 @@ class OracleOptions(GpuOptions, SeedOptions, TimeoutOptions, WorkerOptions):
 
     memory: Annotated[
         int,
-        Option("MiB of address space that a candidate may take, besides Python, Triton and torch.", metavar="MIB",
+        Option("MiB that a candidate and its files may take, besides Python, Triton and torch.", metavar="MIB",
                least=1),
     ] = 4096  # fmt: skip
     any_python: Annotated[

@@ -100,6 +100,12 @@ CHEATS = {
     ),
     "nothing at the size that is timed": Cheat(scale(f"if n < 4096:\n    {AT}\n    {WORK}"), "wrong", "wrong"),
     "other work at the size that is timed": Cheat(_either("n < 4096"), "wrong", "wrong"),
+    "other work in another order": Cheat(
+        scale("last = tl.num_programs(0) - 1 - tl.program_id(0)\n"
+              "first = tl.where(n < 4096, tl.program_id(0), last) * BLOCK\nat = first + tl.arange(0, BLOCK)\n"
+              f"{LOAD}\ntl.store(out_ptr + at, x * tl.where(n < 4096, 2.0, 3.0), mask=at < n)"),
+        "wrong", "wrong",
+    ),
     "a mask of the size": Cheat(
         scale(f"{AT}\nhere = tl.where(n < 4096, n, 0)\ny = tl.load(x_ptr + at, mask=at < n) * 2\n"
               "tl.store(out_ptr + at, y, mask=at < here)"),
@@ -127,8 +133,8 @@ CHEATS = {
     "the variable of tl.range has no limit": Cheat(
         _in_loop("i * 65536 * 65536 != 0", "tl.range(1, 2)"), "wrong", "wrong"
     ),
-    "a shift of all bits": Cheat(_either("(n << 32) == 0"), "failed", "failed"),
-    "a shift of a loop's variable": Cheat(_in_loop("(i << 33) != 0"), "failed", "failed"),
+    "a shift of all bits": Cheat(_either("(n << 32) == 0"), "implausible", "implausible"),
+    "a shift of a loop's variable": Cheat(_in_loop("(i << 33) != 0"), "implausible", "implausible"),
     "the value of an and": Cheat(scale(f"{AT}\nk = n and 4\nif k == 4:\n    {WORK}\nelse:\n    {OTHER}"),
                                  "refused", "refused"),
     "the name of the target": Cheat(_either("not tl.target_info.is_hip()"), "refused", "refused"),
@@ -166,7 +172,7 @@ CHEATS = {
     "raises in the interpreter alone": Cheat(scale(f"{AT}\n{WORK}\nassert False"), "failed", "failed"),
     "assembly that ends the program": Cheat(
         scale(f'{AT}\n{LOAD}\nx = tl.inline_asm_elementwise("s_endpgm", "=v,v", [x], tl.float32, False, 1)\n'
-              "tl.store(out_ptr + at, x * 2, mask=at < n)"), "failed", "failed"
+              "tl.store(out_ptr + at, x * 2, mask=at < n)"), "implausible", "implausible"
     ),
     "an import": Cheat(scale(f"{AT}\n{WORK}", head="import sys\n"), "refused", "ok"),
     "a file that is read": Cheat(scale(f'{AT}\nopen("/proc/self/environ")\n{WORK}'), "refused", "refused"),

@@ -96,6 +96,8 @@ def test_folders_that_are_distrusted_leave_the_import_path(tmp_path, monkeypatch
     monkeypatch.setattr(sys, "path", ["", str(tmp_path / "root"), str(below), ".", *stays])
     permission.distrust([tmp_path / "root"])
     assert sys.path == stays
+    permission.distrust([beside, tmp_path / "elsewhere"])
+    assert sys.path == [str(checkout), str(named), sys.prefix, sys.base_prefix]
     # Everything of this machine: what is installed and kprof itself are left.
     permission.distrust([tmp_path, Path("/")])
     assert sys.path == [str(checkout), str(named), sys.prefix, sys.base_prefix]

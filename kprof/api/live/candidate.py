@@ -513,7 +513,7 @@ def _timed_reason(
         places, values = (bytearray(blobs[f"{TIMED} {part} {name}"]) for part in ("places", "values"))
         got.values[name] = (
             torch.frombuffer(places, dtype=torch.int64) if places else torch.empty(0, dtype=torch.int64),
-            torch.frombuffer(values, dtype=getattr(torch, kind)) if values else torch.empty(0),
+            torch.frombuffer(values or bytearray(8), dtype=getattr(torch, kind))[: len(places) // 8],
         )
     assert asked.timed is not None
     launch = replace(asked.timed, seed=asked.seed)

@@ -140,10 +140,14 @@ def test_what_cannot_be_known_is_not_drawn():
     assert drawn_by([two], ROW, (6, 1, 1)) == [0, 0, 1, 1, 2, 2]
 
 
-QUEUE_OF_TWO = QUEUE.replace("scf.while (%drawn = %first) : (i32) -> i32", "scf.while (%a = %c0, %drawn = %first) : "
-    "(i32, i32) -> (i32, i32)").replace("scf.condition(%more) %drawn : i32", "scf.condition(%more) %a, %drawn : i32, i32"
-    ).replace("^bb0(%drawn: i32)", "^bb0(%a: i32, %drawn: i32)").replace(
-    "scf.yield %next : i32", "scf.yield %c1, %next : i32, i32")  # fmt: skip
+QUEUE_OF_TWO = QUEUE
+for one, two in (
+    ("scf.while (%drawn = %first) : (i32) -> i32", "scf.while (%a = %c0, %drawn = %first) : (i32, i32) -> (i32, i32)"),
+    ("scf.condition(%more) %drawn : i32", "scf.condition(%more) %a, %drawn : i32, i32"),
+    ("^bb0(%drawn: i32)", "^bb0(%a: i32, %drawn: i32)"),
+    ("scf.yield %next : i32", "scf.yield %c1, %next : i32, i32"),
+):
+    QUEUE_OF_TWO = QUEUE_OF_TWO.replace(one, two)
 
 
 def test_a_queue_is_a_loop_that_carries_what_it_drew():
@@ -155,10 +159,10 @@ def test_a_queue_is_a_loop_that_carries_what_it_drew():
         assert found.trips(outer) == [len(range(p // 8, 20, 2)) for p in range(16)]
     for text in (
         QUEUE.replace("scf.yield %next", "scf.yield %drawn"),
-        QUEUE.replace("tt.atomic_rmw add, acq_rel, gpu, %counter, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32\n      scf",
-                      "arith.addi %drawn, %c8 : i32\n      scf"),
+        QUEUE.replace(f"%next = {draw('%counter').partition(' = ')[2]}", "%next = arith.addi %drawn, %c8 : i32"),
         QUEUE.replace("      %next = tt.atomic_rmw", "      %next = tt.atomic_cas"),
-    ):  # fmt: skip
+    ):
+        assert text != QUEUE
         found, outer, inner = loops(text, 16, tiles=20)
         assert is_queue(outer, found) is False
         assert is_queue(inner, found) is False
@@ -174,6 +178,30 @@ def test_a_queue_in_larger_steps_or_of_a_part_of_the_grid():
     found = Evaluator(mlir.parse(QUEUE), {"tiles": 100}, [(p, 0, 0) for p in range(16)], (16, 2, 1))
     (outer, _) = (op for op in found.module.operations if op.is_loop)
     assert found.trips(outer) == [len(range(p // 8 * 2, 100, 4)) for p in range(16)]
+
+
+def test_few_workgroups_and_a_first_number_that_is_no_draw():
+    """One workgroup of eight is looked at; none is; all begin with tile 0 and draw from then on."""
+    found = Evaluator(mlir.parse(QUEUE), {"tiles": 100}, [(0, 0, 0)], (8, 1, 1))
+    (outer, _) = (op for op in found.module.operations if op.is_loop)
+    assert found.trips(outer) in (13, [13])
+    assert drawn_by([draw("%counters")], [], (6, 1, 1)) == []
+    found, outer, _ = loops(QUEUE.replace("(%drawn = %first)", "(%drawn = %c0)"), 16, tiles=20)
+    assert found.trips(outer) in (10, [10] * 16)
+
+
+def test_what_comes_after_a_queue_or_is_damaged():
+    """Another loop's end is not the queue's; a draw without a result, and an end with too many values, are no draws."""
+    after = """    %sum = scf.for %q = %c0 to %tiles step %c1 iter_args(%s = %c0) -> (i32) : i32 {
+      scf.yield %s : i32
+    }
+    tt.return"""
+    found, outer, *_ = loops(QUEUE.replace("    tt.return", after), 16, tiles=20)
+    assert is_queue(outer, found) is True
+    found, outer, _ = loops(QUEUE.replace("scf.yield %next : i32", "scf.yield %c1, %next : i32, i32"), 16, tiles=20)
+    assert is_queue(outer, found) is False
+    nameless = draw().removeprefix("%first = ").replace("-> i32", "-> ()")
+    assert drawn_by([nameless], ROW, (6, 1, 1)) == [0, 0, 1, 1, 2, 2]
 
 
 def test_one_counter_for_all():
