@@ -24,7 +24,7 @@ WORK = "tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n
 OTHER = "tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 3, mask=at < n)"
 LOAD = "x = tl.load(x_ptr + at, mask=at < n)"
 SMALL = '\nCONFIG = {"BLOCK": 4096}\n'
-HONEST = scale(f"{AT}\n{WORK}")
+DISHONEST = scale(f"{AT}\n{OTHER}")
 
 
 def _either(condition: str, other: str = OTHER) -> str:
@@ -37,7 +37,7 @@ def _in_loop(condition: str, loop: str = "range(1, 2)") -> str:
 
 
 def _module(python: str) -> str:
-    return f"{HONEST}\n{python}\n"
+    return f"{DISHONEST}\n{python}\n"
 
 
 _TWO_FUNCTIONS = f"""
@@ -76,7 +76,7 @@ os._exit(0)
 """
 _FORGED_TEXT = _FORGED.replace(
     'dict(kind="compiled", kernel=kernel, problems=[], notes=[], implausible=None)',
-    f"dict(kind='written', text={scale(f'{AT}{chr(10)}{OTHER}')!r})",
+    f"dict(kind='written', text={DISHONEST!r})",
 )
 _TORCH = """
 import torch
@@ -174,21 +174,22 @@ CHEATS = {
         scale(f'{AT}\n{LOAD}\nx = tl.inline_asm_elementwise("s_endpgm", "=v,v", [x], tl.float32, False, 1)\n'
               "tl.store(out_ptr + at, x * 2, mask=at < n)"), "implausible", "implausible"
     ),
-    "an import": Cheat(scale(f"{AT}\n{WORK}", head="import sys\n"), "refused", "ok"),
+    "an import": Cheat(scale(f"{AT}\n{OTHER}", head="import sys\n"), "refused", "wrong"),
     "a file that is read": Cheat(scale(f'{AT}\nopen("/proc/self/environ")\n{WORK}'), "refused", "refused"),
     "two functions": Cheat(_TWO_FUNCTIONS, "refused", "wrong"),
     "a forged answer": Cheat(_FORGED, "refused", "tampered"),
     "a forged text": Cheat(_FORGED_TEXT, "refused", "wrong"),
     "torch computes the result": Cheat(
-        f"{_TORCH}\n{scale(f'{AT}{chr(10)}{OTHER}')}", "refused", "wrong"
+        f"{_TORCH}\n{DISHONEST}", "refused", "wrong"
     ),
     "another compiler": Cheat(
         _module("import triton.compiler\ntriton.compiler.compile = lambda *_a, **_k: None"), "refused", "tampered"
     ),
-    "another judge": Cheat(_module("import kprof.bench.compare as c\nc.is_right = lambda _e: True"), "refused", "ok"),
+    "another judge": Cheat(
+        _module("import kprof.bench.compare as c\nc.is_right = lambda _e: True"), "refused", "wrong"
+    ),
     "another store": Cheat(
         _module("tl.core.store = lambda *_a, **_k: None"), "refused", "tampered"
     ),
 }  # fmt: skip
-"""Name to the cheat. Two are honest functions with Python besides that does nothing to the judgement: they are ok."""
-HARMLESS = {"an import", "another judge"}
+"""Name to the cheat; the page has them in the same order."""

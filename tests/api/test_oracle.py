@@ -10,7 +10,7 @@ import pytest
 
 import kprof
 from kprof.api.live.answers import OracleAnswer
-from tests.api.cheats import CHEATS, HARMLESS
+from tests.api.cheats import CHEATS
 
 pytestmark = [pytest.mark.triton, pytest.mark.skipif(sys.platform != "linux", reason="Linux contains candidates")]
 
@@ -243,10 +243,10 @@ def test_a_cheat_is_found_out(cheated, name):
 
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_is_found_out_with_any_python(cheated_with_python, name):
-    """Python of a candidate has no influence on the judgement: what it leaves is honest, or found out."""
+    """Python of a candidate has no influence on the judgement: what it leaves is found out."""
     answer = cheated_with_python[name]
-    assert answer.ok == (name in HARMLESS), answer.reasons
-    assert answer.status == CHEATS[name].any_python, answer.reasons
+    assert not answer.ok
+    assert (answer.status, bool(answer.reasons)) == (CHEATS[name].any_python, True), answer.reasons
 
 
 def test_a_system_that_cannot_contain_judges_nothing(tmp_path):
