@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kprof.children import tied_to
 from kprof.containment import call_filter, guarding, namespaces, readable_files
-from kprof.containment.kernel import Kernel, UncontainedError
+from kprof.containment.kernel import LinuxCalls, UncontainedError
 
 LARGEST_FILE = 64 << 20
 """Bytes of a file that a contained process may write."""
@@ -47,7 +47,7 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
             f"code that nobody has read cannot be contained on {sys.platform} {platform.machine()}",
             hint="Run it on Linux, x86_64 or aarch64.",
         )
-    kernel = Kernel(ctypes.CDLL(None, use_errno=True))
+    kernel = LinuxCalls(ctypes.CDLL(None, use_errno=True))
     kernel.forbid_new_privileges()
     readable_files.require(kernel)
     mounts = namespaces.enter(kernel, network=network)
@@ -70,6 +70,12 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
     _limit(memory, seconds)
     kernel.drop_capabilities()
     call_filter.install(kernel, machine, os.getpid(), network=network)
+
+
+def mapped_bytes() -> int:
+    """Return the bytes of this process's address space."""
+    words = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    return int(words[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _tie(parent: int) -> None:

@@ -4,7 +4,7 @@ import struct
 from dataclasses import dataclass
 
 from kprof.containment.calls import ALLOWED, CONDITIONAL, NETWORK, NEWEST, PRETENDED
-from kprof.containment.kernel import Kernel
+from kprof.containment.kernel import LinuxCalls
 
 _ALLOW, _REFUSE, _PRETEND, _NO_SUCH_CALL, _KILL = 0x7FFF0000, 0x00050000 | 1, 0x00050000, 0x00050000 | 38, 0x80000000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
@@ -20,7 +20,7 @@ _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
 
 @dataclass(frozen=True)
-class Machine:
+class CallNumbers:
     """How seccomp names a machine, and which of the two numbers of a call it uses."""
 
     audit: int
@@ -31,15 +31,15 @@ class Machine:
         return [number for pair in calls.values() if (number := pair[self.column]) is not None]
 
 
-_MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
+_MACHINES = {"x86_64": CallNumbers(0xC000003E, 0), "aarch64": CallNumbers(0xC00000B7, 1)}
 
 
-def machine_of(name: str) -> Machine | None:
+def machine_of(name: str) -> CallNumbers | None:
     """Return a machine by the kernel's name of it, or None for one whose calls are not known."""
     return _MACHINES.get(name)
 
 
-def install(kernel: Kernel, machine: Machine, process: int, *, network: bool) -> None:
+def install(kernel: LinuxCalls, machine: CallNumbers, process: int, *, network: bool) -> None:
     """Allow this process the calls of the list.
 
     Args:
@@ -54,7 +54,7 @@ def install(kernel: Kernel, machine: Machine, process: int, *, network: bool) ->
     kernel.filter_calls(b"".join(code_for(machine, process, network=network)))
 
 
-def code_for(machine: Machine, process: int, *, network: bool) -> list[bytes]:
+def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes]:
     """Return the instructions of the filter; jumps count from the next instruction."""
     code = [_load(_ARCHITECTURE), _unless_equal(machine.audit, 1), _skip(1), _return(_KILL), _load(_NUMBER)]
     # x86_64 has a second numbering of the same calls.

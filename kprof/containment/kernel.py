@@ -17,7 +17,7 @@ class UncontainedError(KprofError):
     """This system cannot contain a process."""
 
 
-class Kernel:
+class LinuxCalls:
     """The kernel of this system, through the C library's ``syscall``.
 
     The numbers in this file are the same on every machine.
@@ -99,11 +99,11 @@ class Kernel:
             UncontainedError: the kernel refuses.
         """
 
-        class Program(ctypes.Structure):
+        class _Program(ctypes.Structure):
             _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
         buffer = ctypes.create_string_buffer(code, len(code))
-        program = Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
+        program = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
         _check(self._library.prctl(_SECCOMP, _FILTER, ctypes.byref(program), 0, 0), "seccomp")
 
 

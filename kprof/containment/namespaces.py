@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from kprof.containment.kernel import Kernel
+from kprof.containment.kernel import LinuxCalls
 
 _USER, _PROCESSES, _IPC, _NETWORK, _MOUNTS = 0x10000000, 0x20000000, 0x08000000, 0x40000000, 0x00020000
 _PRIVATE, _BIND, _IN_ALL = 1 << 18, 0x1000, 0x4000
@@ -12,7 +12,7 @@ _NO_SET_ID, _NO_DEVICES, _NO_PROGRAMS = 2, 4, 8
 _READ_ONLY_MOUNT, _NO_SET_ID_MOUNT = 1, 2
 
 
-def enter(kernel: Kernel, *, network: bool) -> bool:
+def enter(kernel: LinuxCalls, *, network: bool) -> bool:
     """Give this process namespaces of its own and return whether it has them.
 
     A user namespace comes first, which lets a process without rights have the others. A system that refuses it may
@@ -33,7 +33,7 @@ def enter(kernel: Kernel, *, network: bool) -> bool:
     return kernel.unshare(others)
 
 
-def arrange_mounts(kernel: Kernel, folder: Path) -> None:
+def arrange_mounts(kernel: LinuxCalls, folder: Path) -> None:
     """Make every mount but the folder read-only, and show processes of the own namespace only.
 
     What the kernel refuses here stays as it is: Landlock refuses the same files.

@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from kprof.containment.kernel import Kernel
+from kprof.containment.kernel import LinuxCalls
 
 _READ = 0b1101
 """Landlock's rights to execute and read files and to read folders; the other bits change something."""
@@ -38,7 +38,7 @@ FOR_NETWORK = (
 )
 
 
-def require(kernel: Kernel) -> None:
+def require(kernel: LinuxCalls) -> None:
     """Require Landlock.
 
     Raises:
@@ -47,7 +47,7 @@ def require(kernel: Kernel) -> None:
     kernel.landlock_version()
 
 
-def limit(kernel: Kernel, folder: Path, *, network: bool) -> None:
+def limit(kernel: LinuxCalls, folder: Path, *, network: bool) -> None:
     """Let this process read the files of Python and the system, and write below the folder.
 
     Raises:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kprof.containment import contain
+from kprof.containment import contain, mapped_bytes
 from kprof.containment.kernel import UncontainedError
 
 SLACK = 256 << 20
@@ -23,10 +23,10 @@ def refuse_call(number: int, answer: int) -> None:
     """Have the kernel refuse one system call to this process, as containers do."""
     import ctypes
 
-    from kprof.containment.kernel import Kernel
+    from kprof.containment.kernel import LinuxCalls
 
     steps = ((0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | answer), (0x06, 0, 0, 0x7FFF0000))
-    kernel = Kernel(ctypes.CDLL(None, use_errno=True))
+    kernel = LinuxCalls(ctypes.CDLL(None, use_errno=True))
     kernel.forbid_new_privileges()
     kernel.filter_calls(b"".join(struct.pack("HBBI", *step) for step in steps))
 
@@ -84,8 +84,7 @@ def _try(
         if before is not None:
             before()
         if contained:
-            mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-            contain(folder, memory=mapped + memory, seconds=seconds, parent=parent, network=network)
+            contain(folder, memory=mapped_bytes() + memory, seconds=seconds, parent=parent, network=network)
         os.write(writing, json.dumps(work()).encode())
         status = 0
     except UncontainedError as error:

@@ -92,8 +92,8 @@ def test_the_filter_looks_at_arguments(machine, condition):
 
 def test_other_machines_are_not_known():
     """The two that are have the kernel's names for them, AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64."""
-    assert call_filter.machine_of("x86_64") == call_filter.Machine(0xC000003E, 0)
-    assert call_filter.machine_of("aarch64") == call_filter.Machine(0xC00000B7, 1)
+    assert call_filter.machine_of("x86_64") == call_filter.CallNumbers(0xC000003E, 0)
+    assert call_filter.machine_of("aarch64") == call_filter.CallNumbers(0xC00000B7, 1)
     assert call_filter.machine_of("riscv64") is None
     assert call_filter.machine_of("i686") is None
 

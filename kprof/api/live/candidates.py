@@ -19,11 +19,12 @@ from typing import Any
 
 from kprof.api.live import candidate
 from kprof.api.live.candidate import LaunchWork, TamperedError, TrialCase
+from kprof.api.live.judged_outputs import judged
 from kprof.api.live.worker import frames, send
 from kprof.cache import location
 from kprof.children import end_with_parent, own_streams
 from kprof.compiler.wire import unpack
-from kprof.containment import contain
+from kprof.containment import contain, mapped_bytes
 from kprof.containment.kernel import UncontainedError
 from kprof.errors import KprofError
 from kprof.importing.plain_functions import FormError
@@ -136,7 +137,7 @@ def _served(
 
     def judge() -> Answer:
         end_with_parent(parent)
-        return candidate.judged(asked, head["outputs"], blobs, head["knobs"], head["timed"]), {}
+        return judged(asked, head["outputs"], blobs, head["knobs"], head["timed"]), {}
 
     found, _ = _forked(judge, message["seconds"], keep_shut)
     return found if found.get("kind") == "checked" else {"kind": "tampered", "why": "its outputs cannot be read"}
@@ -154,10 +155,9 @@ def _enter(folder: Path, message: Mapping[str, Any], parent: int) -> None:
     for name in ("HOME", "TMPDIR", "TRITON_CACHE_DIR", "TRITON_HOME"):
         os.environ[name] = str(folder)
     tempfile.tempdir = str(folder)
-    mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     contain(
         folder,
-        memory=mapped + message["memory"],
+        memory=mapped_bytes() + message["memory"],
         seconds=message["seconds"],
         parent=parent,
         network=message["network"],

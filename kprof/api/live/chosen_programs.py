@@ -155,7 +155,7 @@ def written_elements(
     programs = ChosenPrograms(entry, sampled(timed.seed, operations))
     tensors: dict[str, Any] = {}
 
-    class Watched:
+    class _Watched:
         def __getitem__(self, grid: Any) -> Callable[..., Any]:
             def launch(*arguments: Any, **named: Any) -> None:
                 given = {**{str(place): value for place, value in enumerate(arguments)}, **named}
@@ -173,7 +173,7 @@ def written_elements(
         def __getattr__(self, attribute: str) -> Any:
             return getattr(entry, attribute)
 
-    names[name] = Watched()
+    names[name] = _Watched()
     try:
         outputs = kernel.run(timed.inputs, timed.shape, config)
     except _SeenError:
@@ -256,12 +256,14 @@ def _unlike_reference(
     """Return how outputs differ from the case's reference of the timed size, which may take long."""
     import resource
 
+    from kprof.containment import mapped_bytes
+
     assert kernel.reference is not None
     if kernel.parts or not got.outputs:
         return "its workgroups write other elements than the case's own kernel: it cannot be checked at the timed size"
     limits = resource.getrlimit(resource.RLIMIT_AS)
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (_mapped() + _MOST_MEMORY, limits[1]))
+        resource.setrlimit(resource.RLIMIT_AS, (mapped_bytes() + _MOST_MEMORY, limits[1]))
         expected = kernel.reference(timed.inputs, timed.shape)
     except (RuntimeError, MemoryError):
         return "its workgroups write other elements than the case's own kernel, and the reference takes too much memory"
@@ -277,10 +279,3 @@ def _unlike_reference(
         if wrong:
             return f"at the size that is timed, {wrong:,} of {len(same):,} elements of {output} are wrong"
     return ""
-
-
-def _mapped() -> int:
-    import os
-    from pathlib import Path
-
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
