@@ -35,7 +35,6 @@ ALLOWED = {
     "kprof/compiler/versions.py": "a file of the installed Triton, which is run anyway",
     "kprof/containment/__init__.py": "/proc, for the guard",
     "kprof/containment/guarding.py": "files of /proc, which have no size and are no plain files",
-    "kprof/containment/namespaces.py": WRITES,
     "kprof/containment/readable_files.py": "opens places for Landlock, and reads nothing of them",
     "kprof/doctor/host.py": "files of /proc and /sys, with a limit; they have no size and are no plain files",
     "kprof/doctor/settings.py": OWN,
