@@ -537,8 +537,8 @@ def oracle(
         seed: Seed of the inputs.
         timeout: Seconds that one compile, measurement or question may take.
         jobs: Worker processes; 0: one for each core.
-        memory: MiB of address space that a candidate may take, besides Python, Triton and torch.
-        any_python: Take candidates with other Python, too; such a one could fake its answer.
+        memory: MiB that a candidate and its files may take, besides Python, Triton and torch.
+        any_python: Run candidates with other Python, contained, and judge the Triton functions that they define.
         allow_network: Leave the network to candidates.
 
     Raises:
@@ -572,8 +572,8 @@ def oracle(
         seed: Seed of the inputs.
         timeout: Seconds that one compile, measurement or question may take.
         jobs: Worker processes; 0: one for each core.
-        memory: MiB of address space that a candidate may take, besides Python, Triton and torch.
-        any_python: Take candidates with other Python, too; such a one could fake its answer.
+        memory: MiB that a candidate and its files may take, besides Python, Triton and torch.
+        any_python: Run candidates with other Python, contained, and judge the Triton functions that they define.
         allow_network: Leave the network to candidates.
 
     Raises:

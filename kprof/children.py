@@ -88,7 +88,7 @@ def popen(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
         OSError: there is no such program, or it cannot be run.
     """
     tied = threading.current_thread() is threading.main_thread()
-    return subprocess.Popen(list(command), preexec_fn=_tie() if tied else None, **options)  # noqa: PLW1509 - one call
+    return subprocess.Popen(list(command), preexec_fn=tied_to(os.getpid()) if tied else None, **options)  # noqa: PLW1509 - one call
 
 
 def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[Any]":
@@ -99,7 +99,7 @@ def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[
         subprocess.TimeoutExpired: it took longer than ``timeout``; it has been ended.
     """
     # Whichever thread this is, it stays until the program has ended.
-    return subprocess.run(list(command), preexec_fn=_tie(), **options)  # noqa: PLW1510 - the caller's check
+    return subprocess.run(list(command), preexec_fn=tied_to(os.getpid()), **options)  # noqa: PLW1510 - the caller's check
 
 
 def module_path() -> list[str]:
@@ -204,14 +204,20 @@ def ending(status: int) -> str:
     return f"signal {-status} ({names.get(-status, 'unknown')})"
 
 
-def _tie() -> Callable[[], None] | None:
-    """What the child does before it becomes the program; everything that it needs is made here."""
+def tied_to(parent: int) -> Callable[[], None] | None:
+    """Return what a child calls to be killed by the kernel when its parent ends; ``None`` where there is no such call.
+
+    Everything that the function needs is made here: the child may call it between a fork and its program.
+
+    Args:
+        parent: number of the parent as the child sees it; 0 for one outside of its namespace.
+    """
     if not sys.platform.startswith("linux"):
         return None
     import ctypes
 
     control = ctypes.CDLL(None).prctl
-    parent, death, kill = os.getpid(), _PR_SET_PDEATHSIG, int(signal.SIGKILL)
+    death, kill = _PR_SET_PDEATHSIG, int(signal.SIGKILL)
 
     def tie() -> None:
         control(death, kill, 0, 0, 0)

@@ -2,6 +2,7 @@
 
     python scripts/mutate.py kprof_analyzers.occupancy.hardware -- tests/analyzers/occupancy/test_hardware.py
     python scripts/mutate.py --set core [--write docs/validation/mutation.md] [-j 2] [MODULE...]
+    python scripts/mutate.py --sample 40 --seed 7 --least 75
 
 A mutant is one change of a comparison, a number, an operator, a condition, a jump, a piece of text or an entry of a
 finding's evidence. Each is run in a process of its own, forked from one that has loaded the tests' libraries but
@@ -17,6 +18,7 @@ import importlib.machinery
 import importlib.util
 import multiprocessing
 import os
+import random
 import signal
 import sys
 import time
@@ -32,6 +34,8 @@ from mutated_modules import ROOT, SETS, Chosen
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
 # Of a run without a change; what has no end, such as a loop whose condition was turned round, takes longer.
 _MOST = 10
+# Mutants of each module that is drawn: its tests are loaded for all of them at once.
+_DRAWN = 5
 
 
 class _Loader(importlib.abc.SourceLoader):
@@ -171,8 +175,8 @@ def _load_rules_but(module: str, below: set[str]) -> None:
     assert module not in sys.modules
 
 
-def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS) -> Score:
-    """Run the mutants of a module.
+def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS, drawn: int | None = None) -> Score:
+    """Run the mutants of a module, or so many of them that are drawn by the module's name.
 
     Raises:
         ValueError: the tests fail without any change.
@@ -183,6 +187,8 @@ def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS) -> Sco
     assert spec.origin is not None
     source = Path(spec.origin).read_text(encoding="utf-8")
     made = [mutant for mutant in mutants(source) if mutant.kind in kinds]
+    if drawn is not None:
+        made = random.Random(module).sample(made, min(drawn, len(made)))
     if not made:
         return Score(chosen, {}, [])
     _load_unchanged(module)
@@ -208,6 +214,8 @@ def main() -> None:
     parser.add_argument(
         "--write", type=Path, help="Put the table into a page, between its markers; rows of modules not asked for stay."
     )
+    parser.add_argument("--sample", type=int, help="So many mutants of modules that are drawn from all sets.")
+    parser.add_argument("--seed", default="0", help="Of the modules that are drawn.")
     parser.add_argument("--least", type=float, default=0.0, help="Exit status 1 where a group has less, in percent.")
     own, tests = sys.argv[1:], []
     if "--" in own:
@@ -220,19 +228,29 @@ def main() -> None:
     chosen = [Chosen(module, tuple(tests), module) for module in given.module]
     if given.set:
         chosen = [c for c in SETS[given.set]() if not given.module or any(word in c.module for word in given.module)]
+    drawn = None
+    if given.sample:
+        every = [one for name in sorted(SETS) for one in SETS[name]()]
+        chosen = random.Random(given.seed).sample(every, max(1, given.sample // _DRAWN))
+        drawn = _DRAWN
     scores = []
     # A process for each module: what one leaves in memory must not be there for the next.
     context = multiprocessing.get_context("fork")
     for one in chosen:
         with context.Pool(1) as alone:
-            found = alone.apply(score, (one, given.jobs, given.kind or KINDS))
+            found = alone.apply(score, (one, given.jobs, given.kind or KINDS, drawn))
         scores.append(found)
         print(_line(found), flush=True)
         for mutant in found.survivors:
             print(f"    line {mutant.line}: {mutant.kind}: {mutant.words}", flush=True)
     if given.write is not None:
         _write(given.write, given.set, _with_rows(given.write, given.set, scores))
-    if any(_percent(dead, made) < given.least for dead, made in _groups(scores).values()):
+    groups = [(dead, made) for dead, made in _groups(scores).values()]
+    if given.sample:
+        # Too few of a group are drawn for a share of its own.
+        groups = [(sum(dead for dead, _ in groups), sum(made for _, made in groups))]
+        print(f"{groups[0][0]} of {groups[0][1]} mutants killed", flush=True)
+    if any(_percent(dead, made) < given.least for dead, made in groups):
         raise SystemExit(1)
 
 

@@ -146,6 +146,13 @@ _REST = (
     ("what rules share", "kprof_analyzers.rules.about", "tests/rules/test_about.py"),
     ("what rules share", "kprof_analyzers.rules.finding_instructions", "tests/rules/test_finding_instructions.py"),
     ("what rules share", "kprof_analyzers.rules.levers", "tests/rules/test_levers.py"),
+    ("containment", "kprof.containment.call_filter", "tests/containment/test_call_filter.py"),
+    ("containment", "kprof.containment.guarding", "tests/containment/test_contain.py"),
+    ("containment", "kprof.containment.namespaces", "tests/containment/test_contain.py"),
+    ("containment", "kprof.containment.readable_files", "tests/containment/test_contain.py"),
+    ("permission", "kprof.importing.permission", "tests/importing/test_permission.py"),
+    ("model", "kprof_analyzers.model.queues", "tests/analyzers/model/test_queues.py"),
+    ("model", "kprof_analyzers.model.reuse", "tests/analyzers/model/test_reuse.py"),
     ("what is told apart", "kprof_analyzers.model.certainty", "tests/analyzers/model/test_certainty.py"),
     ("what is told apart", "kprof.tuning.candidates", "tests/tuning/test_candidates.py"),
 )

@@ -1,5 +1,7 @@
 """Triton's interpreter, with the arithmetic of the hardware where its own differs."""
 
+import operator
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -58,3 +60,52 @@ def mend_interpreter() -> None:
     InterpreterBuilder.cast_impl = cast_impl
     InterpreterBuilder.create_fp_to_fp = create_fp_to_fp
     InterpreterBuilder.create_dot = create_dot
+
+
+def type_loop_variables(entry: Any) -> None:
+    """Give loops of a function's file a tensor as their variable, as the compiler does, and refuse undefined shifts.
+
+    The interpreter gives them Python's integers, which have no limit and no type: code could see where it runs, and do
+    its work in the interpreter alone. A shift by all bits of a number or more is 0 in numpy and any number on hardware.
+    """
+    from triton.runtime import interpreter
+
+    # The interpreter has no other place to give it functions of the language.
+    patch, names = interpreter._patch_lang, entry.fn.__globals__  # noqa: SLF001
+    names["range"] = _typed_range
+
+    def patched(function: Any) -> Any:
+        scope = patch(function)
+        for value in list(function.__globals__.values()):
+            if value in (interpreter.tl, interpreter.tl.core):
+                # Tritons before 3.5 patch for good, and have no scope.
+                getattr(scope, "set_attr", setattr)(value, "range", _typed_range)
+        return scope
+
+    interpreter._patch_lang = patched  # noqa: SLF001
+    for name in ("create_shl", "create_lshr", "create_ashr"):
+        setattr(interpreter.InterpreterBuilder, name, _defined_shift(getattr(interpreter.InterpreterBuilder, name)))
+
+
+def _typed_range(*bounds: Any, **_options: Any) -> Iterator[Any]:
+    import numpy as np
+    from triton.runtime.interpreter import TensorHandle, tl
+
+    wide = any(isinstance(one, tl.tensor) and one.dtype.primitive_bitwidth == 64 for one in bounds)
+    values = range(*map(operator.index, bounds))
+    wide = wide or any(abs(one) >= 1 << 31 for one in (values.start, values.stop))
+    kind, storage = (tl.int64, np.int64) if wide else (tl.int32, np.int32)
+    for value in values:
+        yield tl.tensor(TensorHandle(np.array([value], dtype=storage), kind), kind)
+
+
+def _defined_shift(shift: Any) -> Any:
+    def defined(self: Any, left: Any, right: Any) -> Any:
+        import numpy as np
+
+        bits = left.dtype.scalar.primitive_bitwidth
+        if np.any(right.data < 0) or np.any(right.data >= bits):
+            raise ValueError(f"a shift of {bits} bits by {int(np.max(right.data))}, which is not defined")
+        return shift(self, left, right)
+
+    return defined

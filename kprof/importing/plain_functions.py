@@ -7,7 +7,7 @@ file that passes names only what :mod:`triton.language` offers.
 import ast
 import builtins
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -187,8 +187,11 @@ class _File:
         for annotation in (*(argument.annotation for argument in every), function.returns):
             if annotation is not None:
                 self._constant(annotation)
-        for node in (each for statement in function.body for each in ast.walk(statement)):
+        nodes = [each for statement in function.body for each in ast.walk(statement)]
+        for node in nodes:
             self._node(node)
+        for node in _values_of_logic(nodes, self._known | {one.arg for one in every if _is_constexpr(one.annotation)}):
+            raise _refused(node, "an and or an or whose value is used as a number")
 
     def _node(self, node: ast.AST) -> None:
         if type(node) in _FORBIDDEN:
@@ -247,6 +250,34 @@ def _compares_identities(node: ast.Compare) -> bool:
     sides = (node.left, *node.comparators)
     by_identity = any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops)
     return by_identity and not any(isinstance(side, ast.Constant) and side.value is None for side in sides)
+
+
+def _is_constexpr(annotation: ast.expr | None) -> bool:
+    return annotation is not None and ast.unparse(annotation).rpartition(".")[2] == "constexpr"
+
+
+def _values_of_logic(nodes: list[ast.AST], constants: set[str]) -> Iterator[ast.BoolOp]:
+    """Yield each ``and`` and ``or`` of numbers that is no condition: Python gives an operand, the compiler 0 or 1.
+
+    Of constants both give an operand.
+    """
+
+    def is_the_same(node: ast.expr) -> bool:
+        return isinstance(node, _LOGICAL | ast.Constant) or (isinstance(node, ast.Name) and node.id in constants)
+
+    conditions = {id(node.test) for node in nodes if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert)}
+    # Outer nodes come before those in them.
+    for node in nodes:
+        if isinstance(node, ast.BoolOp):
+            if id(node) in conditions:
+                conditions.update(map(id, node.values))
+            elif not all(map(is_the_same, node.values)):
+                yield node
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            conditions.add(id(node.operand))
+
+
+_LOGICAL = ast.Compare | ast.BoolOp
 
 
 def _is_space(name: str) -> bool:

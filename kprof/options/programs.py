@@ -127,12 +127,13 @@ class OracleOptions(GpuOptions, SeedOptions, TimeoutOptions, WorkerOptions):
 
     memory: Annotated[
         int,
-        Option("MiB of address space that a candidate may take, besides Python, Triton and torch.", metavar="MIB",
+        Option("MiB that a candidate and its files may take, besides Python, Triton and torch.", metavar="MIB",
                least=1),
     ] = 4096  # fmt: skip
-    any_python: Annotated[bool, Option("Take candidates with other Python, too; such a one could fake its answer.")] = (
-        False
-    )
+    any_python: Annotated[
+        bool,
+        Option("Run candidates with other Python, contained, and judge the Triton functions that they define."),
+    ] = False
     allow_network: Annotated[bool, Option("Leave the network to candidates.")] = False
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import kprof
 from kprof.api.live.answers import OracleAnswer
+from tests.api.cheats import CHEATS
 
 pytestmark = [pytest.mark.triton, pytest.mark.skipif(sys.platform != "linux", reason="Linux contains candidates")]
 
@@ -70,6 +71,7 @@ HONEST = {
     "right": SCALE,
     "wrong": SCALE.replace("* 2", "* 2.0001"),
     "other knobs": SCALE + '\nCONFIG = {"BLOCK": 512, "num_warps": 2}\n',
+    "another order": SCALE.replace("tl.program_id(0)", "(tl.num_programs(0) - 1 - tl.program_id(0))"),
     "no such knob": SCALE + '\nCONFIG = {"BLOK": 512}\n',
     "no compile": SCALE.replace("mask=at < n)", "mask=at < m)"),
     "no function": SCALE.replace("def scale", "def double"),
@@ -94,7 +96,7 @@ def test_a_right_candidate_has_figures_and_a_time(honest, case):
     assert answer.kernel.vgprs == own.resources.vgpr
     assert answer.kernel.time.us == round(own.model.time_us, 3)
     assert answer.kernel.time.low_us <= answer.kernel.time.us <= answer.kernel.time.high_us
-    names = ["odd", "odd, other values", "odd, as compiled"]
+    names = ["odd", "odd, other values", "odd, as compiled", "as timed"]
     assert [(check.name, check.correct) for check in answer.checks] == [(name, True) for name in names]
 
 
@@ -104,6 +106,7 @@ def test_other_candidates_are_told_apart(honest):
         "right": ("ok", True, True, ""),
         "wrong": ("wrong", True, False, "1,000 of 1,000 elements are wrong"),
         "other knobs": ("ok", True, True, ""),
+        "another order": ("ok", True, True, ""),
         "no such knob": ("failed", False, None, "no knob 'BLOK'; did you mean 'BLOCK'"),
         "no compile": ("failed", False, None, "m is not defined"),
         "no function": ("failed", False, None, "no Triton function scale, which the case launches"),
@@ -136,7 +139,7 @@ def test_without_a_reference_nothing_is_said_of_the_result(case):
 HOSTILE = {
     "memory": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "limit", "more memory"),
     "exit": ("import os\nos._exit(0)", "failed", "ended itself, with exit status 0"),
-    "write": ("open(r'{outside}', 'w')", "failed", "PermissionError"),
+    "write": ("open(r'{outside}', 'w')", "failed", "outside'"),
     "read": ("open(r'{secret}').read()", "failed", "PermissionError"),
     "fork": ("import os\nwhile True: os.fork()", "failed", "PermissionError"),
     "program": ("import subprocess\nsubprocess.run(['true'])", "failed", "PermissionError"),
@@ -217,66 +220,17 @@ def test_the_command_writes_the_answers(case, tmp_path):
     assert [(one["file"], one["status"]) for one in document["answers"]] == [("right.py", "ok"), ("wrong.py", "wrong")]
 
 
-def scale(body: str, head: str = "", config: str = "") -> str:
-    """A candidate for the case with this body."""
-    lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
-    signature = "def scale(x_ptr, out_ptr, n, BLOCK: tl.constexpr):"
-    return f"import triton\nimport triton.language as tl\n{head}\n\n@triton.jit\n{signature}\n{lines}{config}"
-
-
-AT = "at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)"
-WORK = "tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)"
-LOAD = "x = tl.load(x_ptr + at, mask=at < n)"
-SMALL = '\nCONFIG = {"BLOCK": 4096}\n'
-
-CHEATS = {
-    # name: candidate, how it is found out
-    "nothing with the compiled block": (scale(f"if BLOCK < 1024:\n    {AT}\n    {WORK}"), "implausible"),
-    "nothing with another block": (scale(f"if BLOCK < 2048:\n    {AT}\n    {WORK}", config=SMALL), "implausible"),
-    "a loop's variable is a number": (
-        scale(f"for i in range(0, 1):\n    if isinstance(i, int):\n        {AT}\n        {WORK}"), "refused"
-    ),
-    "the text of a loop's variable": (
-        scale(f'for i in range(0, 1):\n    if str(i) == "0":\n        {AT}\n        {WORK}'), "refused"
-    ),
-    "identity of a loop's variable": (
-        scale(f"for i in range(0, 1):\n    if i is 0:\n        {AT}\n        {WORK}"), "refused"
-    ),
-    "type of a loop's variable": (
-        scale(f"for i in range(0, 1):\n    if type(i) is int:\n        {AT}\n        {WORK}"), "refused"
-    ),
-    "attributes of a loop's variable": (
-        scale(f'for i in range(0, 1):\n    if not hasattr(i, "handle"):\n        {AT}\n        {WORK}'), "refused"
-    ),
-    "nothing at all": (scale("pass"), "implausible"),
-    "writes what it does not read": (
-        scale(f"{AT}\ntl.store(out_ptr + at, tl.zeros((BLOCK,), tl.float32), mask=at < n)"), "implausible"
-    ),
-    "relies on what the memory held": (scale(f"{AT}\ny = tl.load(out_ptr + at, mask=at < n)\n"
-                                             "tl.store(out_ptr + at, y, mask=at < n)"), "implausible"),
-    "half of each block": (
-        scale(f"at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK // 2)\n{WORK}"), "implausible"
-    ),
-    "one element a block": (
-        scale(f"{AT}\n{LOAD}\ntl.store(out_ptr + tl.program_id(0) * BLOCK, tl.max(x, 0))"),
-        "implausible",
-    ),
-    "a remembered result": (
-        scale(f"{AT}\nx = tl.load(x_ptr + at, mask=at < n)\ntl.store(out_ptr + at, x * 0 + 1.25, mask=at < n)"), "wrong"
-    ),
-    "the right result for one sign": (
-        scale(f"{AT}\n{LOAD}\ntl.store(out_ptr + at, tl.abs(x) * 2, mask=at < n)"), "wrong"
-    ),
-    "raises in the interpreter alone": (scale(f"{AT}\n{WORK}\nassert False"), "failed"),
-    "an import": (scale(f"{AT}\n{WORK}", head="import sys\n"), "refused"),
-    "a file that is read": (scale(f'{AT}\nopen("/proc/self/environ")\n{WORK}'), "refused"),
-}  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def cheated(case: str) -> dict[str, OracleAnswer]:
     """The answers for all of them."""
-    return dict(zip(CHEATS, kprof.oracle([text for text, _ in CHEATS.values()], case), strict=True))
+    return dict(zip(CHEATS, kprof.oracle([cheat.text for cheat in CHEATS.values()], case), strict=True))
+
+
+@pytest.fixture(scope="module")
+def cheated_with_python(case: str) -> dict[str, OracleAnswer]:
+    """The answers for all of them, which may hold any Python."""
+    texts = [cheat.text for cheat in CHEATS.values()]
+    return dict(zip(CHEATS, kprof.oracle(texts, case, any_python=True), strict=True))
 
 
 @pytest.mark.parametrize("name", CHEATS)
@@ -284,7 +238,50 @@ def test_a_cheat_is_found_out(cheated, name):
     """By its form, by what its compiled code does, or by a result."""
     answer = cheated[name]
     assert not answer.ok
-    assert (answer.status, bool(answer.reasons)) == (CHEATS[name][1], True), answer.reasons
+    assert (answer.status, bool(answer.reasons)) == (CHEATS[name].status, True), answer.reasons
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_is_found_out_with_any_python(cheated_with_python, name):
+    """Python of a candidate has no influence on the judgement: what it leaves is found out."""
+    answer = cheated_with_python[name]
+    assert not answer.ok
+    assert (answer.status, bool(answer.reasons)) == (CHEATS[name].any_python, True), answer.reasons
+
+
+def test_a_system_that_cannot_contain_judges_nothing(tmp_path):
+    """One message with what is missing, and exit code 2."""
+    from tests.containment.conftest import ENOSYS, refuse_call
+
+    (tmp_path / "right.py").write_text(SCALE)
+    command = [sys.executable, "-m", "kprof", "oracle", "right.py", "--reference", "softmax", "--any-python"]
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=lambda: refuse_call(444, ENOSYS)
+    )
+    assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+    assert "cannot be contained: Landlock: Function not implemented" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_page_has_every_cheat():
+    """By its name, and none that there is not; thirty at least are tried."""
+    page = (Path(__file__).resolve().parents[2] / "docs/validation/cheats.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ")][1:]
+    assert rows == list(CHEATS)
+    assert len(CHEATS) >= 30
+
+
+def test_honest_variants_of_a_bundled_kernel_are_accepted():
+    """A sample of those of ``scripts/honest_variants.py``: configurations and edits."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+    try:
+        import honest_variants
+    finally:
+        sys.path.pop(0)
+    found = honest_variants.judge(["memory_copy"], 4, any_python=False)
+    found += honest_variants.judge(["rmsnorm"], 2, any_python=True)
+    assert [(name, label, answer.reasons) for name, label, answer in found if not answer.ok] == []
+    assert len(found) == 6
 
 
 def test_a_cheat_says_what_the_case_needs(cheated):

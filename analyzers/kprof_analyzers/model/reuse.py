@@ -48,9 +48,10 @@ def of_one_xcd(
     for access in loads:
         together[access.operation.loop].append(access)
     for group in together.values():
-        around = _around(group[0].operation)
+        first = group[0].operation
+        around = _around(first)
         for last in (False, True) if around else (False,):
-            _enter(evaluator, group[0].operation, around, last=last)
+            _enter(evaluator, first, around, last=last)
             for access in group:
                 shape, size = tile(access.operation), element_bytes(access.operation)
                 long = None if shape is None else extent(access.operation, shape, arguments)
@@ -58,9 +59,9 @@ def of_one_xcd(
                 if long is None or size is None or reached is None:
                     return None
                 _add(places[size], access, reached, long)
-        factor = max(factor, times.get(around[0].index, 1.0) / _ENDS if around else 1.0)
-    most = max(_different(places, range(first, count, xcds)) for first in range(min(xcds, count)))
-    return most * factor
+        if around:
+            factor = max(factor, times.get(around[0].index, _ENDS) / _ENDS)
+    return max(_different(places, range(xcd, count, xcds)) for xcd in range(xcds)) * factor
 
 
 def _around(load: Operation) -> list[Operation]:

@@ -7,17 +7,16 @@ and a reference, is trusted.
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from math import inf
+from math import inf, prod
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from kprof.api.live.chosen_programs import ChosenPrograms, TimedLaunch, shuffled, written_elements
 from kprof.errors import KprofError, TargetError
-from kprof.kernel_spec import ELEMENT_TYPES, Kernel, resolve_fp8
+from kprof.kernel_spec import Kernel, Tensor, resolve_fp8, size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kprof.document import KernelReport
     from kprof.kernel_spec import Check
     from kprof.targets.jobs import TargetJob
@@ -35,17 +34,19 @@ class TrialCase:
         kernel: the case's kernel.
         arch: architecture or product.
         case: name of one of its shapes, ``None`` for the first.
-        any_python: take files with other Python than Triton functions, too.
         seed: of the inputs that results are compared on.
         own: what the case's own kernel does; ``None`` where it cannot be modelled.
+        timed: the launch that is timed, a few programs of which are checked.
+        not_timed: why they are not; empty where they are, or where there is no such launch.
     """
 
     kernel: Kernel
     arch: str
     case: str | None
-    any_python: bool
     seed: int
     own: "LaunchWork | None" = None
+    timed: TimedLaunch | None = None
+    not_timed: str = ""
 
     @property
     def function(self) -> str:
@@ -99,6 +100,8 @@ class TrialCase:
 
 COMPILED = "as compiled"
 """How the check is called that runs with the knobs of the compiled case."""
+TIMED = "as timed"
+"""How the check is called that runs a few programs with the knobs and the problem of the compiled case."""
 
 
 @dataclass(frozen=True)
@@ -222,24 +225,41 @@ def load_candidate(asked: TrialCase, *, interpret: bool) -> tuple[Any, dict[str,
     """The candidate's function and knobs, from the current folder.
 
     Raises:
-        TargetError: the file is not of the form that is asked for, cannot be imported, or lacks the function.
+        TargetError: the file holds other Python than Triton functions, cannot be imported, or lacks the function.
         TamperedError: it replaces something that judges it.
     """
-    from kprof.importing.loading import load_module
     from kprof.importing.plain_functions import check_plain, knobs_of, parsed
+
+    tree = parsed((Path.cwd() / FILE).read_text(encoding="utf-8"))
+    check_plain(tree)
+    return getattr(_imported(asked, interpret=interpret), asked.function), knobs_of(tree)
+
+
+def written(asked: TrialCase) -> str:
+    """Run a candidate of any Python and write down what it defines as a candidate of Triton functions.
+
+    Only the text is judged, in other processes: what the Python did to this one is of no use to it.
+
+    Raises:
+        TargetError: the file cannot be imported, lacks the function, or its functions use other Python.
+        TamperedError: it replaces something that judges it.
+    """
+    from kprof.importing.written_functions import text_of
+
+    module = _imported(asked, interpret=False)
+    return text_of(module, asked.function)
+
+
+def _imported(asked: TrialCase, *, interpret: bool) -> ModuleType:
+    from kprof.importing.loading import load_module
     from kprof.importing.wrappers import kernel_function
 
-    path = Path.cwd() / FILE
-    tree = parsed(path.read_text(encoding="utf-8"))
-    if not asked.any_python:
-        check_plain(tree)
     before = dict(_functions())
-    module = load_module(path, interpret=interpret)
+    module = load_module(Path.cwd() / FILE, interpret=interpret)
     see_untouched(before)
-    entry = getattr(module, asked.function, None)
-    if kernel_function(entry) is None:
+    if kernel_function(getattr(module, asked.function, None)) is None:
         raise TargetError(f"has no Triton function {asked.function}, which the case launches", path=FILE)
-    return entry, knobs_of(tree)
+    return module
 
 
 class TamperedError(KprofError):
@@ -294,18 +314,28 @@ def compiled(asked: TrialCase, log: Callable[[int], str]) -> dict[str, Any]:
     return {"kind": "compiled", "kernel": asdict(answer), "problems": problems, "notes": parts, "implausible": why}
 
 
-class _Counted:
-    """A Triton function that counts its launches."""
+def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
+    """Return the case with the inputs of the launch that is timed, which all candidates share.
 
-    def __init__(self, function: Any) -> None:
-        self._function, self.launches = function, 0
+    Args:
+        asked: the case.
+        memory: bytes that a candidate may take.
+    """
+    from kprof.hardware.machine import load_gpu
 
-    def __getitem__(self, grid: Any) -> Any:
-        self.launches += 1
-        return self._function[grid]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._function, name)
+    kernel = asked.kernel
+    if asked.not_checked or not kernel.shapes:
+        return asked
+    arch = load_gpu(asked.arch)[0].name
+    problem = kernel.problem(arch, asked.case)
+    arguments = kernel.launch(problem, kernel.configure(arch, {}, problem)).args.values()
+    size = sum(prod(one.shape) * size_of(one.dtype) for one in arguments if isinstance(one, Tensor))
+    # A copy of each tensor says what was written.
+    if 2 * size > memory:
+        why = f"its tensors take {size / 1e9:,.1f} GB, more than half of --memory"
+        return replace(asked, not_timed=f"not checked at the size that is timed: {why}")
+    assert kernel.inputs is not None
+    return replace(asked, timed=TimedLaunch(problem, kernel.inputs(problem, "cpu", asked.seed), asked.seed))
 
 
 def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -316,6 +346,8 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
     """
     import torch
 
+    from kprof.bench.interpreter import type_loop_variables
+
     kernel = asked.kernel
     assert kernel.run is not None
     assert kernel.inputs is not None
@@ -325,9 +357,10 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
     names = kernel.run.__globals__
     if asked.function not in names:
         return {"kind": "unchecked", "why": f"the case's run does not launch {asked.function} by its name"}, {}
-    counted = _Counted(entry)
+    counted = ChosenPrograms(entry, shuffled(asked.seed))
     names[asked.function] = counted
     poison_new_tensors()
+    type_loop_variables(entry)
     listed: list[list[Any]] = []
     blobs = {}
     for trial in asked.trials(knobs):
@@ -345,7 +378,37 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
         for key, value in outputs.items():
             blobs[f"{trial.name} {key}"] = value.detach().contiguous().flatten().view(torch.uint8).numpy().tobytes()
             listed.append([trial.name, key, str(value.dtype).removeprefix("torch."), list(value.shape)])
-    return {"kind": "outputs", "outputs": listed, "knobs": knobs}, blobs
+    timed, more = _timed(asked, entry, knobs)
+    return {"kind": "outputs", "outputs": listed, "timed": timed, "knobs": knobs}, {**blobs, **more}
+
+
+def _timed(asked: TrialCase, entry: Any, knobs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Run a few programs of the launch that is timed; what they write, as raw bytes."""
+    import torch
+
+    if asked.timed is None:
+        return {}, {}
+    launch = replace(asked.timed, seed=asked.seed)
+    try:
+        found = written_elements(asked.kernel, asked.function, entry, launch, timed_config(asked, knobs))
+    except KprofError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a kernel may raise anything
+        return {"failed": _words(error)}, {}
+    blobs, types = {}, {}
+    for name, (places, values) in found.values.items():
+        types[name] = str(values.dtype).removeprefix("torch.")
+        blobs[f"{TIMED} places {name}"] = places.numpy().tobytes()
+        blobs[f"{TIMED} values {name}"] = values.view(torch.uint8).numpy().tobytes() if len(values) else b""
+    return {"types": types, "outputs": found.outputs}, blobs
+
+
+def timed_config(asked: TrialCase, knobs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all knobs of the launch that is timed, a candidate's own on top."""
+    from kprof.hardware.machine import load_gpu
+
+    assert asked.timed is not None
+    return asked.kernel.configure(load_gpu(asked.arch)[0].name, dict(knobs), asked.timed.shape)
 
 
 def poison_new_tensors() -> None:
@@ -374,54 +437,3 @@ def _words(error: BaseException) -> str:
         cause = cause.__cause__
     first = str(cause).strip().split("\n", 1)[0]
     return f"{type(cause).__name__}: {first}" if first else type(cause).__name__
-
-
-def judged(
-    asked: TrialCase, listed: "Sequence[Any]", blobs: Mapping[str, bytes], knobs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Compare outputs, made by a candidate, with the case's reference; a result a check."""
-    import torch
-
-    from kprof.bench.compare import compare_all, describe, is_right
-
-    kernel = asked.kernel
-    assert kernel.inputs is not None
-    assert kernel.reference is not None
-    assert kernel.tolerance is not None
-    types = {kind.torch for kind in ELEMENT_TYPES.values()}
-    got: dict[str, dict[str, Any]] = {}
-    failed: dict[str, str] = {}
-    for check, name, kind, shape in listed:
-        if not name:
-            failed[check] = kind
-            continue
-        if kind not in types:
-            raise TargetError(f"check {check}: {name} is of the type {kind}")
-        data = bytearray(blobs[f"{check} {name}"])
-        flat = torch.frombuffer(data, dtype=getattr(torch, kind)) if data else torch.empty(0)
-        got.setdefault(check, {})[name] = flat.reshape(shape)
-    checks = []
-    for trial in asked.trials(knobs):
-        expected = kernel.reference(kernel.inputs(trial.shape, "cpu", trial.seed), trial.shape)
-
-        def wrong(outputs: Any, trial: CheckTrial = trial, expected: Any = expected) -> str:
-            if outputs.keys() != expected.keys():
-                return f"gives {sorted(outputs)}, the reference {sorted(expected)}"
-            errors = compare_all(outputs, expected, kernel.tolerance(trial.shape))  # type: ignore[misc]
-            return "; ".join(describe(error) for error in errors if not is_right(error))
-
-        reason = failed.get(trial.name) or wrong(got.get(trial.name, {}))
-        if reason and trial.is_compiled and not _is_right_itself(kernel, trial, wrong):
-            continue
-        checks.append([trial.name, not reason, reason])
-    return {"kind": "checked", "checks": checks}
-
-
-def _is_right_itself(kernel: Kernel, trial: CheckTrial, wrong: Callable[[Any], str]) -> bool:
-    """Return whether the case's own kernel passes a trial."""
-    assert kernel.run is not None
-    assert kernel.inputs is not None
-    try:
-        return not wrong(kernel.run(kernel.inputs(trial.shape, "cpu", trial.seed), trial.shape, trial.config))
-    except Exception:  # noqa: BLE001 - a problem that is too small for the knobs may fail in any way
-        return False

@@ -19,11 +19,13 @@ from typing import Any
 
 from kprof.api.live import candidate
 from kprof.api.live.candidate import LaunchWork, TamperedError, TrialCase
+from kprof.api.live.judged_outputs import judged
 from kprof.api.live.worker import frames, send
 from kprof.cache import location
 from kprof.children import end_with_parent, own_streams
 from kprof.compiler.wire import unpack
-from kprof.containment import UncontainedError, contain
+from kprof.containment import contain, mapped_bytes
+from kprof.containment.kernel import UncontainedError
 from kprof.errors import KprofError
 from kprof.importing.plain_functions import FormError
 
@@ -58,7 +60,10 @@ def main() -> None:
     keep_shut = (source.fileno(), answers.fileno())
     if not interpret:
         asked = replace(asked, own=_own_work(asked, keep_shut))
+    is_ready = not interpret
     for message in messages:
+        if not is_ready:
+            asked, is_ready = candidate.with_timed_launch(asked, message["memory"]), True
         send(answers, _served(asked, message, keep_shut, interpret=interpret))
 
 
@@ -95,7 +100,7 @@ def _case(message: Mapping[str, Any], *, interpret: bool) -> TrialCase:
         from kprof.api.live import questions  # noqa: F401
 
         versions.api()
-    return TrialCase(kernel, message["arch"], message["case"], message["any_python"], message["seed"])
+    return TrialCase(kernel, message["arch"], message["case"], message["seed"])
 
 
 def _own_work(asked: TrialCase, keep_shut: tuple[int, ...]) -> LaunchWork | None:
@@ -117,8 +122,9 @@ def _served(
     asked = replace(asked, seed=message["seed"])
 
     def work() -> Answer:
-        _enter(folder, message)
-        end_with_parent(parent)
+        _enter(folder, message, parent)
+        if message["writes"]:
+            return {"kind": "written", "text": candidate.written(asked)}, {}
         if interpret:
             return candidate.interpreted(asked)
         from kprof.compiler.worker import log
@@ -131,13 +137,13 @@ def _served(
 
     def judge() -> Answer:
         end_with_parent(parent)
-        return candidate.judged(asked, head["outputs"], blobs, head["knobs"]), {}
+        return judged(asked, head["outputs"], blobs, head["knobs"], head["timed"]), {}
 
     found, _ = _forked(judge, message["seconds"], keep_shut)
     return found if found.get("kind") == "checked" else {"kind": "tampered", "why": "its outputs cannot be read"}
 
 
-def _enter(folder: Path, message: Mapping[str, Any]) -> None:
+def _enter(folder: Path, message: Mapping[str, Any], parent: int) -> None:
     """Go into the candidate's folder, for good; what is printed goes to a file there."""
     if not sys.platform.startswith("linux"):
         raise UncontainedError(f"candidates cannot be contained on {sys.platform}", hint="Run it on Linux.")
@@ -149,8 +155,13 @@ def _enter(folder: Path, message: Mapping[str, Any]) -> None:
     for name in ("HOME", "TMPDIR", "TRITON_CACHE_DIR", "TRITON_HOME"):
         os.environ[name] = str(folder)
     tempfile.tempdir = str(folder)
-    mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    contain(folder, memory=mapped + message["memory"], seconds=message["seconds"], network=message["network"])
+    contain(
+        folder,
+        memory=mapped_bytes() + message["memory"],
+        seconds=message["seconds"],
+        parent=parent,
+        network=message["network"],
+    )
 
 
 def _forked(work: Callable[[], Answer], seconds: float, keep_shut: tuple[int, ...]) -> Answer:

@@ -46,6 +46,12 @@ class Judges:
         Raises:
             KprofError: the case cannot be used, or this system cannot contain candidates.
         """
+        if self._head["any_python"]:
+            with _folder(text) as folder:
+                reply = self._ask("compile", folder, 0, writes=True)
+            if reply["kind"] != "written":
+                return _failed(reply)
+            text = str(reply["text"])
         seed = seed_of(self._head["seed"], text)
         with _folder(text) as folder:
             reply = self._ask("compile", folder, seed)
@@ -72,13 +78,14 @@ class Judges:
             return OracleAnswer(failed.status, True, correct, kernel, [], [*failed.reasons, *reasons])
         checks = [CheckAnswer(*one) for one in reply["checks"]]
         wrong = [f"check {one.name}: {one.reason}" for one in checks if not one.correct]
+        reasons = [*reasons, *map(str, reply["notes"])]
         return OracleAnswer("wrong" if wrong else "ok", True, not wrong, kernel, checks, [*wrong, *reasons])
 
-    def _ask(self, role: str, folder: Path, seed: int) -> dict[str, Any]:
+    def _ask(self, role: str, folder: Path, seed: int, *, writes: bool = False) -> dict[str, Any]:
         process = self._processes.get(role)
         if process is None:
             process = self._processes[role] = self._started(role)
-        reply = exchange(process, {"folder": str(folder), **self._limits, "seed": seed})
+        reply = exchange(process, {"folder": str(folder), **self._limits, "seed": seed, "writes": writes})
         if reply is None:
             self._end(role)
             return {"kind": "lost", "why": "the process that judged it was killed"}
@@ -133,14 +140,16 @@ def _kernel(reply: Mapping[str, Any]) -> KernelAnswer:
     return msgspec.convert(reply, KernelAnswer)
 
 
-_STATUS = {"limit": "limit", "tampered": "tampered", "lost": "failed"}
+_STATUS = {"limit": "limit", "tampered": "tampered", "lost": "failed", "error": "failed"}
 
 
 def _failed(reply: Mapping[str, Any]) -> OracleAnswer:
     """The answer for a candidate whose compile or run gave none."""
     if reply["kind"] == "uncontained":
         raise KprofError(str(reply["why"]), hint=reply.get("hint"))
-    status = _STATUS.get(str(reply["kind"]), "failed")
+    status = _STATUS.get(str(reply["kind"]))
+    if status is None:
+        return OracleAnswer("tampered", False, None, None, [], ["its process wrote an answer to another question"])
     if reply["kind"] == "error" and reply.get("stage") == "form":
         status = "refused"
     hint = reply.get("hint")

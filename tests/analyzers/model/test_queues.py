@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kprof.inputs import amdgcn, mlir
 from kprof_analyzers.model import predict
 from kprof_analyzers.model.outline import outline
+from kprof_analyzers.model.queues import drawn, is_queue
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.trips import loop_trips
 
@@ -58,6 +59,156 @@ def test_a_queue_is_divided_among_those_who_draw_from_it(tiles, workgroups):
     assert sum(found.trips(outer)) == 8 * tiles
     iterations = found.trips(inner)
     assert all(t == tiles or not drawn for t, drawn in zip(iterations, found.trips(outer), strict=True))
+
+
+HEAD = """
+module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func public @k(%counters: !tt.ptr<i32>, %tiles: i32, %data: !tt.ptr<i32>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %true = arith.constant true
+    %pid = tt.get_program_id x : i32
+    %group = arith.remsi %pid, %c2 : i32
+    %place = arith.muli %group, %tiles : i32
+    %own = tt.addptr %counters, %place : !tt.ptr<i32>, i32
+"""
+TYPES = "(!tt.ptr<i32>, i32, i1) -> i32"
+END = "    tt.return\n  }\n}\n"
+
+
+def drawn_by(lines, programs, grid, **arguments):
+    """What the first draw of these lines is for each workgroup."""
+    text = HEAD + "".join(f"    {line}\n" for line in lines) + END
+    found = Evaluator(mlir.parse(text), {"tiles": 5, **arguments}, programs, grid)
+    return drawn(found, next(op for op in found.module.operations if op.name == "tt.atomic_rmw"), 0)
+
+
+def draw(counter="%own", step="%c1", name="%first"):
+    return f"{name} = tt.atomic_rmw add, acq_rel, gpu, {counter}, {step}, %true : {TYPES}"
+
+
+ROW = [(p, 0, 0) for p in range(6)]
+
+
+def test_the_first_draw_counts_those_of_the_same_counter():
+    """Two counters of three workgroups each; in steps of what is added; one counter of all."""
+    assert drawn_by([draw()], ROW, (6, 1, 1)) == [0, 0, 1, 1, 2, 2]
+    assert drawn_by([draw(step="%c2")], ROW, (6, 1, 1)) == [0, 0, 2, 2, 4, 4]
+    assert drawn_by([draw("%counters")], ROW, (6, 1, 1)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_part_of_the_workgroups_stands_for_all():
+    """Every third of a grid of 18, also where the grid has several dimensions: the next draw is three further on."""
+    for grid in ((18, 1, 1), (9, 2, 1), (3, 2, 3)):
+        assert drawn_by([draw("%counters")], ROW, grid) == [0, 3, 6, 9, 12, 15]
+        assert drawn_by([draw("%counters", step="%c2")], ROW, grid) == [0, 6, 12, 18, 24, 30]
+    # Seven workgroups for each two that are looked at: a whole number of draws is between them.
+    assert drawn_by([draw("%counters")], [(0, 0, 0), (3, 0, 0)], (7, 1, 1)) == [0, 4]
+
+
+def test_those_that_have_done_less_draw_first():
+    """Work is what all outer loops before have done: inner ones and later ones do not count."""
+    work = ["scf.for %i = %pid to %tiles step %c1 : i32 {", "}"]
+    same = ["scf.for %i = %c0 to %tiles step %c1 : i32 {", "}"]
+    assert drawn_by([*work, draw("%counters")], ROW, (6, 1, 1)) == [5, 4, 3, 2, 1, 0]
+    assert drawn_by([*same, *work, draw("%counters")], ROW, (6, 1, 1)) == [5, 4, 3, 2, 1, 0]
+    # Twice the work in the other order outweighs it.
+    back = ["scf.for %i = %c0 to %pid step %c1 : i32 {", "}"]
+    assert drawn_by([*work, *back, *back, draw("%counters")], ROW, (6, 1, 1)) == [0, 1, 2, 3, 4, 5]
+    assert drawn_by([draw("%counters"), *work], ROW, (6, 1, 1)) == [0, 1, 2, 3, 4, 5]
+    # An inner loop's iterations are no work of their own, and a loop of unknown length says nothing.
+    inner = ["scf.for %o = %c0 to %c1 step %c1 : i32 {", *work, "}"]
+    assert drawn_by([*inner, draw("%counters")], ROW, (6, 1, 1)) == [0, 1, 2, 3, 4, 5]
+    unknown = ["%n = tt.load %data : !tt.ptr<i32>", "scf.for %u = %c0 to %n step %c1 : i32 {", "}"]
+    assert drawn_by([*unknown, *work, draw("%counters")], ROW, (6, 1, 1)) == [5, 4, 3, 2, 1, 0]
+
+
+def test_what_cannot_be_known_is_not_drawn():
+    """A counter from memory, a step from memory, a step that differs, tensors of counters."""
+    loaded = "%n = tt.load %data : !tt.ptr<i32>"
+    place = "%far = test.place %n : (i32) -> !tt.ptr<i32>"
+    assert drawn_by([loaded, draw(step="%n")], ROW, (6, 1, 1)) is None
+    assert drawn_by([loaded, place, draw("%far")], ROW, (6, 1, 1)) is None
+    assert drawn_by([draw(step="%pid")], ROW, (6, 1, 1)) is None
+    tensor = draw().replace(TYPES, "(!tt.ptr<i32>, i32, i1) -> tensor<4xi32>")
+    assert drawn_by([tensor], ROW, (6, 1, 1)) is None
+    assert drawn_by([draw().replace("add,", "max,")], ROW, (6, 1, 1)) is None
+    assert drawn_by(["%first = tt.atomic_rmw add, acq_rel, gpu, %own : (!tt.ptr<i32>) -> i32"], ROW, (6, 1, 1)) is None
+    # The mask may be left out.
+    two = "%first = tt.atomic_rmw add, acq_rel, gpu, %own, %c1 : (!tt.ptr<i32>, i32) -> i32"
+    assert drawn_by([two], ROW, (6, 1, 1)) == [0, 0, 1, 1, 2, 2]
+
+
+QUEUE_OF_TWO = QUEUE
+for one, two in (
+    ("scf.while (%drawn = %first) : (i32) -> i32", "scf.while (%a = %c0, %drawn = %first) : (i32, i32) -> (i32, i32)"),
+    ("scf.condition(%more) %drawn : i32", "scf.condition(%more) %a, %drawn : i32, i32"),
+    ("^bb0(%drawn: i32)", "^bb0(%a: i32, %drawn: i32)"),
+    ("scf.yield %next : i32", "scf.yield %c1, %next : i32, i32"),
+):
+    QUEUE_OF_TWO = QUEUE_OF_TWO.replace(one, two)
+
+
+def test_a_queue_is_a_loop_that_carries_what_it_drew():
+    """Also beside other values; not a loop with bounds, nor one that does not go on with it."""
+    for text in (QUEUE, QUEUE_OF_TWO):
+        found, outer, inner = loops(text, 16, tiles=20)
+        assert is_queue(outer, found) is True
+        assert is_queue(inner, found) is False
+        assert found.trips(outer) == [len(range(p // 8, 20, 2)) for p in range(16)]
+    for text in (
+        QUEUE.replace("scf.yield %next", "scf.yield %drawn"),
+        QUEUE.replace(f"%next = {draw('%counter').partition(' = ')[2]}", "%next = arith.addi %drawn, %c8 : i32"),
+        QUEUE.replace("      %next = tt.atomic_rmw", "      %next = tt.atomic_cas"),
+    ):
+        assert text != QUEUE
+        found, outer, inner = loops(text, 16, tiles=20)
+        assert is_queue(outer, found) is False
+        assert is_queue(inner, found) is False
+    twice = QUEUE.replace("      %next = ", f"      {draw('%counter', name='%lost')}\n      %next = ")
+    found, outer, _ = loops(twice, 16, tiles=20)
+    assert is_queue(outer, found) is True
+
+
+def test_a_queue_in_larger_steps_or_of_a_part_of_the_grid():
+    """A step of eight tiles; every second workgroup of 32 is looked at, each counter has four of them."""
+    found, outer, _ = loops(QUEUE.replace("%counter, %c1, %true", "%counter, %c8, %true"), 16, tiles=100)
+    assert found.trips(outer) == [len(range(p // 8 * 8, 100, 16)) for p in range(16)]
+    found = Evaluator(mlir.parse(QUEUE), {"tiles": 100}, [(p, 0, 0) for p in range(16)], (16, 2, 1))
+    (outer, _) = (op for op in found.module.operations if op.is_loop)
+    assert found.trips(outer) == [len(range(p // 8 * 2, 100, 4)) for p in range(16)]
+
+
+def test_few_workgroups_and_a_first_number_that_is_no_draw():
+    """One workgroup of eight is looked at; none is; all begin with tile 0 and draw from then on."""
+    found = Evaluator(mlir.parse(QUEUE), {"tiles": 100}, [(0, 0, 0)], (8, 1, 1))
+    (outer, _) = (op for op in found.module.operations if op.is_loop)
+    assert found.trips(outer) in (13, [13])
+    assert drawn_by([draw("%counters")], [], (6, 1, 1)) == []
+    found, outer, _ = loops(QUEUE.replace("(%drawn = %first)", "(%drawn = %c0)"), 16, tiles=20)
+    assert found.trips(outer) in (10, [10] * 16)
+
+
+def test_what_comes_after_a_queue_or_is_damaged():
+    """Another loop's end is not the queue's; a draw without a result, and an end with too many values, are no draws."""
+    after = """    %sum = scf.for %q = %c0 to %tiles step %c1 iter_args(%s = %c0) -> (i32) : i32 {
+      scf.yield %s : i32
+    }
+    tt.return"""
+    found, outer, *_ = loops(QUEUE.replace("    tt.return", after), 16, tiles=20)
+    assert is_queue(outer, found) is True
+    found, outer, _ = loops(QUEUE.replace("scf.yield %next : i32", "scf.yield %c1, %next : i32, i32"), 16, tiles=20)
+    assert is_queue(outer, found) is False
+    nameless = draw().removeprefix("%first = ").replace("-> i32", "-> ()")
+    assert drawn_by([nameless], ROW, (6, 1, 1)) == [0, 0, 1, 1, 2, 2]
+
+
+def test_one_counter_for_all():
+    """A counter at one place, the same number for each workgroup."""
+    text = QUEUE.replace("tt.addptr %counters, %place", "tt.addptr %counters, %c8")
+    found, outer, _ = loops(text, 12, tiles=50)
+    assert found.trips(outer) == [len(range(p, 50, 12)) for p in range(12)]
 
 
 def test_what_else_is_atomic_is_not_a_queue():

@@ -103,8 +103,8 @@ STREAM_K = f"""
 """
 
 
-def on_xcd(body, workgroups, xcds, live=None, **arguments):
-    """Bytes of the XCD that loads most, as the model has them."""
+def on_xcd(body, workgroups, xcds, live=None, *, idle=(), known=True, **arguments):
+    """Bytes of the XCD that loads most, as the model has them; of ``idle`` loads by number no body is ever done."""
     module = mlir.parse(MODULE.replace("BODY", body))
     evaluator = Evaluator(module, arguments, [(p, 0, 0) for p in range(workgroups)], (workgroups, 1, 1))
     times = {None: 1.0}
@@ -115,9 +115,12 @@ def on_xcd(body, workgroups, xcds, live=None, **arguments):
         count = [count] if isinstance(count, int) else count or [1]
         times[loop.index] = times[loop.loop] * sum(count) / len(count)
         evaluator.enter(loop, first=loop.index not in outer)
-    loads = [op for op in module.operations if op.name == "tt.load"]
-    found = [Access(op, TILE * BYTES, None, times[op.loop], live) for op in loads]
-    return of_one_xcd(found, evaluator, arguments, times, xcds)
+    accesses = [op for op in module.operations if op.name in {"tt.load", "tt.store"}]
+    found = [
+        Access(op, TILE * BYTES, None, 0.0 if number in idle else times[op.loop], live)
+        for number, op in enumerate(accesses)
+    ]
+    return of_one_xcd(found, evaluator, arguments, times if known else {}, xcds)
 
 
 def touched(tiles, workgroups, xcds, apart=1):
@@ -198,6 +201,81 @@ def test_parts_of_tiles_of_a_while_loop(workgroups, xcds, share, steps):
 
 def stream_k(workgroup, share):
     return [("x", TILE * k) for k in range(workgroup * share, (workgroup + 1) * share)]
+
+
+STORED = """
+    %so = tt.splat %far : i32 -> tensor<16xi32, #b>
+    %oo = arith.addi %so, %ra : tensor<16xi32, #b>
+    %ao = tt.addptr %ys, %oo : tensor<16x!tt.ptr<f16>, #b>, tensor<16xi32, #b>
+    tt.store %ao, %ra : tensor<16x!tt.ptr<f16>, #b>
+"""
+
+
+def test_what_is_stored_or_never_done_is_not_loaded():
+    """Two loads far from each other and a store: each load counts where its body is done, the store never."""
+    body = f"%far = arith.constant 4096 : i32\n{load('x', '%c0', 'near')}{load('x', '%far', 'beyond')}{STORED}"
+    assert on_xcd(body, 4, 1, apart=1) == 2 * TILE * BYTES
+    assert on_xcd(body, 4, 1, idle={1}, apart=1) == TILE * BYTES
+    assert on_xcd(body, 4, 1, idle={0, 1}, apart=1) == 0.0
+
+
+def test_a_tile_within_another_counts_once():
+    """The wider of two loads holds all of the narrower one, which begins later and ends earlier."""
+    wide = """
+    %wr = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #b>
+    %ws = tt.splat %x : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>, #b>
+    %wa = tt.addptr %ws, %wr : tensor<64x!tt.ptr<f16>, #b>, tensor<64xi32, #b>
+    %w = tt.load %wa : tensor<64x!tt.ptr<f16>, #b>
+"""
+    assert on_xcd(wide + load("x", "%c16"), 4, 1, apart=1) == 64 * BYTES
+    assert on_xcd(load("x", "%c16") + wide, 4, 1, apart=1) == 64 * BYTES
+
+
+# A third loop around: each of its rounds has %steps tiles, each tile %n steps.
+NESTED = f"""
+    scf.for %r = %c0 to %pitch step %c1 : i32 {{
+    scf.for %t = %c0 to %steps step %c1 : i32 {{
+    %whole = arith.muli %r, %steps : i32
+    %tile = arith.addi %whole, %t : i32
+    %from = arith.muli %tile, %n : i32
+    %to = arith.addi %from, %n : i32
+    scf.for %k = %from to %to step %c1 : i32 {{
+    %ox = arith.muli %k, %c16 : i32
+    {load("x", "%ox")}
+    }}
+    }}
+    }}
+"""
+
+
+@given(rounds=st.integers(1, 4), steps=st.integers(2, 4), n=SMALL)
+def test_all_loops_around_count(rounds, steps, n):
+    """The first and the last tile of all rounds stand for each tile."""
+    assert on_xcd(NESTED, 3, 1, pitch=rounds, steps=steps, n=n, apart=1) == rounds * steps * n * TILE * BYTES
+    # Of a loop whose iterations nobody has counted the two count once.
+    assert on_xcd(NESTED, 3, 1, known=False, pitch=rounds, steps=steps, n=n, apart=1) == 2 * n * TILE * BYTES
+
+
+# Not a loop with bounds, and the load is in it: its first and its last iteration are looked at.
+DRAWN = f"""
+    %end = arith.addi %pid, %n : i32
+    %last = scf.while (%at = %pid) : (i32) -> i32 {{
+      %more = arith.cmpi slt, %at, %end : i32
+      scf.condition(%more) %at : i32
+    }} do {{
+    ^bb0(%at: i32):
+    %ox = arith.muli %at, %pitch : i32
+    {load("x", "%ox")}
+    %next = arith.addi %at, %c1 : i32
+    scf.yield %next : i32
+    }}
+"""
+
+
+@given(n=st.integers(2, 9), pitch=st.integers(16, 64))
+def test_a_load_in_a_while_loop_counts_at_both_ends(n, pitch):
+    """Half of the iterations stand for each of the two."""
+    assert on_xcd(DRAWN, 1, 1, n=n, pitch=pitch, apart=1) == n * TILE * BYTES
 
 
 @given(live=st.lists(st.booleans(), min_size=8, max_size=8), xcds=XCDS)

@@ -1,0 +1,281 @@
+"""Launching a Triton function in the interpreter: its programs in a chosen order, or a few of them alone.
+
+A grid of the size that is timed has too many programs for the interpreter. A few of them, run with the sizes, strides
+and tensors of the timed launch, show whether the code computes there what it computes in small checks.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel
+
+SAMPLED = 2
+"""Number of programs of the timed launch that are run."""
+_LONG = 1e8
+"""Floating-point operations of a program of which one is enough."""
+_MOST_MEMORY = 8 << 30
+"""Bytes that a reference of the timed size may take."""
+_LEAST_WRITTEN = 0.75
+"""Share of the elements that the case's own kernel writes in as many programs; programs at an edge write fewer."""
+
+
+class ChosenPrograms:
+    """A Triton function whose launches run chosen programs.
+
+    Attributes:
+        launches: number of launches so far.
+    """
+
+    def __init__(self, function: Any, choose: Callable[[int], Sequence[int]]) -> None:
+        """Choose the programs of a function.
+
+        Args:
+            function: an interpreted Triton function.
+            choose: the number of programs of a grid to the numbers of those that run, in their order.
+        """
+        self._function, self._choose, self.launches = function, choose, 0
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        """Return what launches the function."""
+
+        def launch(*arguments: Any, **named: Any) -> Any:
+            self.launches += 1
+            sizes = [*(grid(named) if callable(grid) else grid), 1, 1][:3]
+            numbers = self._choose(prod(sizes))
+            with _grid(sizes, numbers):
+                return self._function[(len(numbers),)](*arguments, **named)
+
+        return launch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+
+@contextmanager
+def _grid(sizes: Sequence[int], numbers: Sequence[int]) -> Iterator[None]:
+    """Let the interpreter run these programs of a grid, which it sees as a row of them."""
+    from triton.runtime.interpreter import interpreter_builder as builder
+
+    set_size, set_program = builder.set_grid_dim, builder.set_grid_idx
+    _, height, depth = sizes
+
+    def place(row: int, *_: int) -> None:
+        rest, z = divmod(numbers[row], depth)
+        x, y = divmod(rest, height)
+        set_program(x, y, z)
+
+    builder.set_grid_dim = lambda *_: set_size(*sizes)
+    builder.set_grid_idx = place
+    try:
+        yield
+    finally:
+        del builder.set_grid_dim, builder.set_grid_idx
+
+
+def shuffled(seed: int) -> Callable[[int], Sequence[int]]:
+    """Return what chooses all programs in another order: a GPU has none."""
+
+    def choose(count: int) -> Sequence[int]:
+        return random.Random(seed).sample(range(count), count)  # noqa: S311 - an order, no secret
+
+    return choose
+
+
+def sampled(seed: int, operations: float) -> Callable[[int], Sequence[int]]:
+    """Return what chooses a few programs, or one where a program takes the interpreter seconds.
+
+    Args:
+        seed: of the choice.
+        operations: floating-point operations of the launch, as far as they are known.
+    """
+
+    def choose(count: int) -> Sequence[int]:
+        few = 1 if operations > _LONG * max(count, 1) else SAMPLED
+        return random.Random(seed).sample(range(count), min(few, count))  # noqa: S311 - a choice, no secret
+
+    return choose
+
+
+@dataclass(frozen=True)
+class TimedLaunch:
+    """The launch that is timed.
+
+    Attributes:
+        shape: its problem.
+        inputs: the case's inputs of that size.
+        seed: of the choice of programs.
+    """
+
+    shape: Mapping[str, Any]
+    inputs: Mapping[str, Any] = field(repr=False)
+    seed: int
+
+
+@dataclass
+class WrittenElements:
+    """Elements that a few programs of a launch have written.
+
+    Attributes:
+        values: argument to the places in it, flat and ascending, and to their values; both are tensors of torch.
+        outputs: output of the case's ``run`` to the argument that it is.
+    """
+
+    values: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
+
+
+class _SeenError(Exception):
+    """A launch has been seen; what the case's run would do next is of no use."""
+
+
+def written_elements(
+    kernel: "Kernel", name: str, entry: Any, timed: TimedLaunch, config: Mapping[str, Any]
+) -> WrittenElements:
+    """Run a few programs of the timed launch and return what they write.
+
+    Args:
+        kernel: the case's kernel.
+        name: of the Triton function that its ``run`` launches.
+        entry: the function that is launched in its place.
+        timed: the launch.
+        config: all knobs.
+
+    Raises:
+        Exception: whatever the function or the case's ``run`` raises.
+    """
+    assert kernel.run is not None
+    names = kernel.run.__globals__
+    own, found = names[name], WrittenElements()
+    operations = 0.0 if kernel.flops is None else float(kernel.flops(timed.shape))
+    programs = ChosenPrograms(entry, sampled(timed.seed, operations))
+    tensors: dict[str, Any] = {}
+
+    class _Watched:
+        def __getitem__(self, grid: Any) -> Callable[..., Any]:
+            def launch(*arguments: Any, **named: Any) -> None:
+                given = {**{str(place): value for place, value in enumerate(arguments)}, **named}
+                tensors.update({key: value for key, value in given.items() if hasattr(value, "data_ptr")})
+                before = {key: value.clone() for key, value in tensors.items()}
+                programs[grid](*arguments, **named)
+                for key, value in tensors.items():
+                    found.values[key] = _changed(before[key], value)
+                # Further functions of the case would find the work of all programs missing.
+                if kernel.parts:
+                    raise _SeenError
+
+            return launch
+
+        def __getattr__(self, attribute: str) -> Any:
+            return getattr(entry, attribute)
+
+    names[name] = _Watched()
+    try:
+        outputs = kernel.run(timed.inputs, timed.shape, config)
+    except _SeenError:
+        outputs = {}
+    finally:
+        names[name] = own
+    for output, tensor in outputs.items():
+        for key, value in tensors.items():
+            if tensor.data_ptr() == value.data_ptr() and tensor.numel() == value.numel() and tensor.is_contiguous():
+                found.outputs[output] = key
+    return found
+
+
+def _changed(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return the places of a tensor that hold other bits than before, and their values."""
+    import torch
+
+    flat = after.detach().reshape(-1)
+    words = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[flat.element_size()]
+    places = (flat.view(words) != before.detach().reshape(-1).view(words)).nonzero().reshape(-1)
+    return places, flat.view(words)[places].view(flat.dtype)
+
+
+def difference(kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, own: WrittenElements | None) -> str:
+    """Return how a candidate's programs differ from the case's own of the same numbers, or "" if they do not.
+
+    Where they write other places, as with another order of tiles, they are compared with the case's reference.
+
+    Args:
+        kernel: the case's kernel.
+        timed: the launch.
+        got: what the candidate wrote.
+        own: what the case's own kernel wrote; None where it cannot run with the candidate's knobs.
+    """
+    assert kernel.tolerance is not None
+    relative, absolute = kernel.tolerance(timed.shape)
+    if own is not None:
+        reasons = [
+            reason
+            for name, (places, values) in own.values.items()
+            if (reason := _unlike(name, got.values.get(name), (places, values), (relative, absolute)))
+        ]
+        if not reasons:
+            return ""
+        if all(_same_places(got.values.get(name), written) for name, written in own.values.items()):
+            return f"at the size that is timed, {'; '.join(reasons)}"
+    count = sum(len(got.values[name][0]) for name in got.outputs.values() if name in got.values)
+    needed = 0 if own is None else sum(len(own.values[name][0]) for name in own.outputs.values())
+    if count < max(1.0, _LEAST_WRITTEN * needed):
+        return (
+            f"at the size that is timed, its workgroups write {count:,} elements of the result, as many of the case's "
+            f"own kernel {needed:,}"
+        )
+    return _unlike_reference(kernel, timed, got, (relative, absolute))
+
+
+def _same_places(got: tuple[Any, Any] | None, own: tuple[Any, Any]) -> bool:
+    return got is not None and got[0].equal(own[0])
+
+
+def _unlike(name: str, got: tuple[Any, Any] | None, own: tuple[Any, Any], tolerance: tuple[float, float]) -> str:
+    """Return how two sides differ that may each be off by the tolerance: both sum in an order of their own."""
+    if not _same_places(got, own):
+        return f"{name}: other elements are written than by the case's own kernel"
+    assert got is not None
+    if got[1].dtype != own[1].dtype:
+        return f"{name} is {got[1].dtype}, and not {own[1].dtype}"
+    left, right = got[1].double(), own[1].double()
+    finite = right[right.isfinite()]
+    scale = float(finite.square().mean().sqrt()) if len(finite) else 0.0
+    limit = 2 * (tolerance[1] + tolerance[0] * right.abs().clamp(min=scale))
+    same = (left == right) | (left.isnan() & right.isnan()) | ((left - right).abs() <= limit)
+    wrong = int((~same).sum())
+    return f"{wrong:,} of {len(same):,} elements of {name} are wrong" if wrong else ""
+
+
+def _unlike_reference(
+    kernel: "Kernel", timed: TimedLaunch, got: WrittenElements, tolerance: tuple[float, float]
+) -> str:
+    """Return how outputs differ from the case's reference of the timed size, which may take long."""
+    import resource
+
+    from kprof.containment import mapped_bytes
+
+    assert kernel.reference is not None
+    if kernel.parts or not got.outputs:
+        return "its workgroups write other elements than the case's own kernel: it cannot be checked at the timed size"
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (mapped_bytes() + _MOST_MEMORY, limits[1]))
+        expected = kernel.reference(timed.inputs, timed.shape)
+    except (RuntimeError, MemoryError):
+        return "its workgroups write other elements than the case's own kernel, and the reference takes too much memory"
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    for output, name in got.outputs.items():
+        places, values = got.values[name]
+        right = expected[output].reshape(-1)[places].double()
+        left = values.double()
+        same = (left == right) | (left.isnan() & right.isnan())
+        same |= (left - right).abs() <= tolerance[1] + tolerance[0] * right.abs()
+        wrong = int((~same).sum())
+        if wrong:
+            return f"at the size that is timed, {wrong:,} of {len(same):,} elements of {output} are wrong"
+    return ""

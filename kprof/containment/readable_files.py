@@ -1,0 +1,79 @@
+"""Files of a contained process, by Landlock: it writes below its folder, and reads Python, its packages and the system.
+
+Of ``/proc`` it reads its own process and figures of the machine, of ``/etc`` what libraries need. The lists name files
+and not folders, because ``/etc/shadow`` is readable for root and the command lines of all processes for everybody.
+"""
+
+import os
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+
+from kprof.containment.kernel import LinuxCalls
+
+_READ = 0b1101
+"""Landlock's rights to execute and read files and to read folders; the other bits change something."""
+_WRITE_DEVICE = 0b110 | 1 << 15
+"""Rights to write and read a file, and to control a device."""
+_ON_FILES = 0b1100000000000111
+"""The rights that mean something for a file; a rule about a file may name no others."""
+_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
+"""Version of Landlock to the number of rights that it knows; 16 in later ones."""
+_NETWORK_VERSION, _SCOPES_VERSION = 4, 6
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+SYSTEM = (
+    *("/usr", "/lib", "/lib64", "/bin", "/opt"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/timezone"),
+    *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/os-release", "/etc/alternatives", "/etc/mime.types"),
+    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems"),
+    *("/proc/sys/vm", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/ngroups_max", "/proc/loadavg", "/proc/uptime"),
+    *("/sys/devices/system", "/sys/kernel/mm/transparent_hugepage"),
+)
+FOR_NETWORK = (
+    *("/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols"),
+    *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/ca-certificates", "/run/systemd/resolve"),
+)
+
+
+def require(kernel: LinuxCalls) -> None:
+    """Require Landlock.
+
+    Raises:
+        UncontainedError: the kernel has none, or refuses it.
+    """
+    kernel.landlock_version()
+
+
+def limit(kernel: LinuxCalls, folder: Path, *, network: bool) -> None:
+    """Let this process read the files of Python and the system, and write below the folder.
+
+    Raises:
+        UncontainedError: the kernel refuses.
+    """
+    version = kernel.landlock_version()
+    rights = (1 << _RIGHTS.get(version, 16)) - 1
+    # Of the network: TCP, refused by the filter of calls. Scoped: sockets without a name, and signals.
+    parts = [rights, *([0] if version >= _NETWORK_VERSION else []), *([3] if version >= _SCOPES_VERSION else [])]
+    rules = kernel.landlock_rules(struct.pack(f"{len(parts)}Q", *parts))
+    for path, allowed in (
+        (str(folder), rights),
+        *((path, rights & _WRITE_DEVICE) for path in DEVICES),
+        *((path, _READ) for path in _readable(network=network)),
+    ):
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        kernel.landlock_allow(rules, allowed if Path(path).is_dir() else allowed & _ON_FILES, place)
+        os.close(place)
+    kernel.landlock_enforce(rules)
+    os.close(rules)
+
+
+def _readable(*, network: bool) -> Iterable[str]:
+    """Places of Python, its packages and the system's libraries."""
+    prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values())
+    return dict.fromkeys([*SYSTEM, *(FOR_NETWORK if network else ()), *prefixes, *(path for path in sys.path if path)])
