@@ -15,12 +15,15 @@ from typing import Any
 
 from fuzz.mutations import damaged
 from fuzz.readers import target
+from fuzz.structural import restructured
 from fuzz.target import DiffersError, Target, seeds
 from kprof.errors import InputError, KprofError
 
 SECONDS = 10
 MEMORY = 1 << 30
 OUTCOMES = ("read", "refused", "traceback", "hang", "memory", "killed", "differs")
+STRUCTURAL = 1000
+"""From this seed on inputs are made by :mod:`fuzz.structural`."""
 REPORT = 200
 """Inputs between two reports of a worker."""
 
@@ -52,6 +55,8 @@ def damaged_input(name: str, seed: int, number: int, known: tuple[list[bytes], l
     chance = random.Random(f"{seed}/{name}/{number}")
     small, large = known
     source = chance.choice(large if large and chance.random() < _FROM_ARTEFACTS else small)
+    if seed >= STRUCTURAL:
+        return restructured(chance, source, chance.choice([*small, *large]))
     own = target(name).damage
     return damaged(chance, source, scratch) if own is None else own(chance, source)
 

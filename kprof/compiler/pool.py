@@ -165,7 +165,7 @@ class Pool:
     def _start(self) -> Worker:
         log = _log()
         process = children.popen(
-            [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
+            [sys.executable, "-c", _START, json.dumps(_module_path())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -198,9 +198,10 @@ class Pool:
         worker = next((w for w in self._workers if w.request is None), None) or self._start()
         worker.request, worker.index, worker.cache, worker.finish = request, index, cache, finish
         worker.stage, worker.started = None, time.monotonic()
-        # The environment may have changed since the worker was started.
+        # The environment, and where modules are found, may have changed since the worker was started.
         message: dict[str, Any] = {"request": request.to_json(), "cache": str(cache) if cache else None}
         message["environment"] = _environment()
+        message["module_path"] = _module_path()
         if finish is not None:
             message["finish"] = [finish.function, finish.argument(index)]
         try:
@@ -313,6 +314,11 @@ def _log() -> IO[bytes]:
 def _environment() -> dict[str, str]:
     """This process's environment as a worker is to have it: Triton's interpreter is for running, not compiling."""
     return {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+
+
+def _module_path() -> list[str]:
+    """Folders in which a worker finds modules: those of this process, now."""
+    return [str(Path(folder or ".").absolute()) for folder in sys.path]
 
 
 def _while(stage: str | None) -> str:
