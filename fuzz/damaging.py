@@ -15,12 +15,16 @@ from typing import Any
 
 from fuzz.mutations import damaged
 from fuzz.readers import target
+from fuzz.structural import restructured
 from fuzz.target import DiffersError, Target, seeds
 from kprof.errors import InputError, KprofError
 
 SECONDS = 10
+"""Of the processor: a machine that is shared by many makes no hang."""
 MEMORY = 1 << 30
 OUTCOMES = ("read", "refused", "traceback", "hang", "memory", "killed", "differs")
+STRUCTURAL = 1000
+"""From this seed on inputs are made by :mod:`fuzz.structural`."""
 REPORT = 200
 """Inputs between two reports of a worker."""
 
@@ -52,6 +56,8 @@ def damaged_input(name: str, seed: int, number: int, known: tuple[list[bytes], l
     chance = random.Random(f"{seed}/{name}/{number}")
     small, large = known
     source = chance.choice(large if large and chance.random() < _FROM_ARTEFACTS else small)
+    if seed >= STRUCTURAL:
+        return restructured(chance, source, chance.choice([*small, *large]))
     own = target(name).damage
     return damaged(chance, source, scratch) if own is None else own(chance, source)
 
@@ -66,7 +72,7 @@ def place_of(error: BaseException) -> str:
 
 def one(reader: Target, data: bytes, folder: Path, seconds: float = SECONDS) -> tuple[str, str]:
     """What came of an input, and where what should not have come from."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         reader.read(data, folder)
     except KprofError:
@@ -80,7 +86,7 @@ def one(reader: Target, data: bytes, folder: Path, seconds: float = SECONDS) -> 
     except Exception as error:  # noqa: BLE001 - finding them is what this is for
         return "traceback", place_of(error)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return "read", ""
 
 
@@ -105,7 +111,7 @@ def work(name: str, seed: int, numbers: list[int], scratch: Path) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     reader, folder = target(name), scratch / "in"
     folder.mkdir()
-    signal.signal(signal.SIGALRM, _late)
+    signal.signal(signal.SIGPROF, _late)
     # What sound files take is not the damage's.
     for data in (*known[0], *known[1][:3]):
         one(reader, data, folder, seconds=100)
@@ -119,9 +125,9 @@ def work(name: str, seed: int, numbers: list[int], scratch: Path) -> None:
     for number in numbers:
         at[:] = number.to_bytes(8, "little")
         data = damaged_input(name, seed, number, known, scratch)
-        began = time.monotonic()
+        began = time.process_time()
         outcome, place = one(reader, data, folder)
-        slowest = max(slowest, (time.monotonic() - began, number))
+        slowest = max(slowest, (time.process_time() - began, number))
         outcomes[outcome] += 1
         if place or sum(outcomes.values()) >= REPORT or number == numbers[-1]:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

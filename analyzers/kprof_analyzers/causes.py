@@ -4,7 +4,7 @@ Two findings have the same cause if they would remove the same effect, or if rem
 the first saves little more time. The second test asks the performance model.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -42,11 +42,14 @@ def group(
         fatal: identifiers of the rules whose findings prevent a launch.
     """
     groups: list[_Group] = []
+    # The effects of two groups remove different instructions: else they would be one group.
+    owners: dict[int, int] = {}
     # A cost that a repair would save is a better name for a cause than an upper bound.
     for position in sorted(range(len(findings)), key=lambda index: _specific(findings[index].gain)):
         finding, change = findings[position], changes[position]
-        match = _matching(finding, change, groups, cost_of)
+        match = _matching(finding, change, groups, owners, cost_of)
         if match is None:
+            owners.update(dict.fromkeys(change.gone if change is not None else (), len(groups)))
             groups.append(_Group(finding, change, [position]))
         else:
             match.positions.append(position)
@@ -70,15 +73,25 @@ class _Group:
 
 
 def _matching(
-    finding: Finding, change: ModelChange | None, groups: Sequence[_Group], cost_of: Costed | None
+    finding: Finding,
+    change: ModelChange | None,
+    groups: Sequence[_Group],
+    owners: Mapping[int, int],
+    cost_of: Costed | None,
 ) -> _Group | None:
-    """Return the group that a finding belongs to, or None if it is a cause of its own."""
+    """Return the group that a finding belongs to, or None if it is a cause of its own.
+
+    ``owners`` has the position of the group whose effect removes an instruction.
+    """
     if change is None:
         # Without an effect to compare, several places of one rule are one cause.
         return next((g for g in groups if g.effect is None and g.first.rule == finding.rule), None)
-    for group in groups:
-        if group.effect is not None and _same_effect(change, group.effect):
-            return group
+    if change.gone:
+        same = min((owners[place] for place in change.gone if place in owners), default=None)
+    else:
+        same = next((index for index, each in enumerate(groups) if each.effect == change), None)
+    if same is not None:
+        return groups[same]
     gain = finding.gain
     if cost_of is None or gain is None or gain.share < SHARE_OF_A_CAUSE:
         return None
@@ -90,11 +103,6 @@ def _matching(
         if both is not None and both.us - alone.us < _OVERLAP * gain.us:
             return group
     return None
-
-
-def _same_effect(change: ModelChange, other: ModelChange) -> bool:
-    """Return whether two effects are equal or remove some of the same instructions."""
-    return change == other or bool(set(change.gone) & set(other.gone))
 
 
 def union(first: ModelChange, second: ModelChange) -> ModelChange:

@@ -22,7 +22,7 @@ from kprof.captures.model import (
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.inputs import plain_files
-from kprof.inputs.boundary import JSON_ERRORS
+from kprof.inputs.boundary import JSON_ERRORS, refuse_repeated_keys
 
 _RECORD: msgspec.json.Decoder[r.Record] = msgspec.json.Decoder(r.Record)
 
@@ -79,7 +79,8 @@ class JournalReader:
         for number, line in plain_files.lines(self.path):
             try:
                 record = _RECORD.decode(line)
-            except JSON_ERRORS as error:
+                refuse_repeated_keys(line, str(self.path), f"line {number} is no line of a journal")
+            except (ValueError, *JSON_ERRORS) as error:
                 if not line.endswith(b"\n"):
                     self.gathered.notes.append(f"{self.path.name} ends in the middle of a line: the recording was cut")
                     return

@@ -23,7 +23,7 @@ from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.hardware.machine import Product, find_product
 from kprof.inputs import plain_files
-from kprof.inputs.boundary import JSON_ERRORS
+from kprof.inputs.boundary import JSON_ERRORS, refuse_repeated_keys
 
 PROCESSES = 10_000
 """Journals of one capture."""
@@ -134,8 +134,9 @@ def _head(root: Path) -> r.Head:
             "this is no capture directory", path=str(root), hint=f"kprof capture writes {layout.HEAD} into one."
         ) from None
     try:
+        refuse_repeated_keys(data, str(path), "is no head of a capture")
         return _HEAD.decode(data)
-    except JSON_ERRORS as error:
+    except (ValueError, *JSON_ERRORS) as error:
         raise InputError(f"is no head of a capture: {error}", path=str(path)) from None
 
 
@@ -189,9 +190,11 @@ def _result(root: Path, folder: Path, notes: list[str]) -> r.CompileRecord | Non
     if not (plain_files.plain_folder(root / layout.KERNELS) and plain_files.plain_folder(folder)):
         return None
     try:
-        return _RESULT.decode(plain_files.read_bytes(folder / layout.RESULT, plain_files.LINE_LIMIT))
+        data = plain_files.read_bytes(folder / layout.RESULT, plain_files.LINE_LIMIT)
+        refuse_repeated_keys(data, None, "not one answer")
+        return _RESULT.decode(data)
     except FileNotFoundError:
         return None
-    except (KprofError, *JSON_ERRORS) as error:
+    except (KprofError, ValueError, *JSON_ERRORS) as error:
         notes.append(f"{folder.name}/{layout.RESULT} is damaged: {error}")
         return None

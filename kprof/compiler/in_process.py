@@ -4,12 +4,13 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kprof.compiler import versions
 from kprof.compiler.failures import explain
 from kprof.compiler.from_ttir import SUFFIX, RecordedFunction, load_recorded
+from kprof.compiler.in_memory import as_in_memory
 from kprof.compiler.request import STAGES, Compiled, CompileRequest, DtypeRef, FunctionRef
 from kprof.errors import CompileError, KprofError
 from kprof.importing.functions import Function, load_function
@@ -35,14 +36,16 @@ class Build:
 
 
 def function_of(request: CompileRequest) -> Function:
-    """What a request compiles: a function of a Python file, or recorded TTIR.
+    """What a request compiles: a function of a Python file, as it is in memory where that differs, or recorded TTIR.
 
     Raises:
-        KprofError: there is no such file or function.
+        KprofError: there is no such file or function, or what is in memory differs and cannot be compiled.
     """
     if request.path.endswith(SUFFIX):
         return load_recorded(request.path, request.function)
     with simulating(request.arch):
+        if request.memory is not None:
+            return as_in_memory(request.path, request.function, request.memory)
         return load_function(request.path, request.function)
 
 
@@ -83,6 +86,8 @@ def finished(api: versions.Api, build: Build, run: Callable[[], None], identity:
         cached=False,
         hash=identity(),
         source_line=build.function.line,
+        source_path=str(build.function.path) if build.function.in_memory else "",
+        in_memory=build.function.in_memory,
         stage_seconds=build.stage_seconds,
         diagnostics="\n".join(build.warnings),
         missing=build.missing,
@@ -98,7 +103,9 @@ def hash_of(request: CompileRequest, function: Function) -> str:
     from kprof.compiler.compiled_cache import content_hash
 
     try:
-        return content_hash(request, function.jit, function.dependencies)
+        # Where the file gives what is in memory, the result is that of the file.
+        plain = request if function.in_memory else replace(request, memory=None)
+        return content_hash(plain, function.jit, function.dependencies)
     except (AttributeError, NameError, RuntimeError, TypeError, ValueError) as error:
         raise explain(error, "source", function, {}) from error
 

@@ -163,9 +163,10 @@ class Pool:
         worker = next((w for w in self._workers if w.request is None), None) or self._start()
         worker.request, worker.index, worker.cache, worker.finish = request, index, cache, finish
         worker.stage, worker.started = None, time.monotonic()
-        # The environment may have changed since the worker was started.
+        # The environment, and where modules are found, may have changed since the worker was started.
         message: dict[str, Any] = {"request": request.to_json(), "cache": str(cache) if cache else None}
         message["environment"] = _environment()
+        message["module_path"] = children.module_path()
         if finish is not None:
             message["finish"] = [finish.function, finish.argument(index)]
         try:

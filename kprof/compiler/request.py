@@ -1,7 +1,7 @@
 """What is asked of the compiler, and what comes back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.cache.keys import key
 from kprof.compiler.limits import LaunchProblem, launch_problems
 from kprof.errors import CompileError
+from kprof.importing.uses import InMemory
 
 if TYPE_CHECKING:
     from kprof.compiler.passes import PassHistory
@@ -51,6 +52,7 @@ class CompileRequest:
         options: backend options: ``num_warps``, ``num_stages``, ``waves_per_eu``, ...
         environment: environment variables set for this compile only, ``None`` to unset one.
         passes: whether the MLIR after every pass is kept.
+        memory: the function as it is in memory, where it was given as an object; None compiles what the file gives.
     """
 
     path: str
@@ -62,6 +64,7 @@ class CompileRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str | None] = field(default_factory=dict)
     passes: bool = False
+    memory: InMemory | None = None
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -94,6 +97,7 @@ class CompileRequest:
             "options": {name: encode(value) for name, value in self.options.items()},
             "environment": dict(self.environment),
             "passes": self.passes,
+            **({} if self.memory is None else {"memory": asdict(self.memory)}),
         }
 
 
@@ -109,6 +113,7 @@ def from_json(data: Mapping[str, Any]) -> CompileRequest:
         options={name: decode(value) for name, value in data["options"].items()},
         environment=data["environment"],
         passes=data["passes"],
+        memory=InMemory(**data["memory"]) if "memory" in data else None,
     )
 
 
@@ -158,6 +163,8 @@ class Compiled:
         cached: whether it came from kprof's cache.
         hash: SHA-256 of what decides the result: source with its helpers, request, Triton, environment.
         source_line: line of the function in its file.
+        source_path: that file, where it is not the request's: the function was compiled as it is in memory.
+        in_memory: names that stand for something else in memory than in the request's file.
         stage_seconds: stage to its share of ``seconds``.
         diagnostics: what compiler and backend wrote to standard error and output, in general empty.
         missing: stage to the reason why it was not made.
@@ -172,6 +179,8 @@ class Compiled:
     cached: bool
     hash: str
     source_line: int | None = None
+    source_path: str = ""
+    in_memory: Sequence[str] = ()
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
     diagnostics: str = ""
     missing: Mapping[str, str] = field(default_factory=dict)

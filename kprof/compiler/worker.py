@@ -7,6 +7,7 @@ read when this process has died.
 
 import gc
 import os
+import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +30,7 @@ def main() -> None:
     end_with_parent()
     location.silence()
     source, answers = own_streams(_LOG)
+    module_path = list(sys.path)
     buffer = bytearray()
     _warm()
     # Triton's own objects are not looked through again at every collection: a twentieth of the time.
@@ -43,8 +45,8 @@ def main() -> None:
                 return
             buffer += data
             continue
-        if stale(_LOADED):
-            # Python keeps imported modules; only a new process sees what the files say now.
+        if stale(_LOADED) or frame[0]["module_path"] != module_path:
+            # Python keeps imported modules; only a new process sees what the files say now, and other folders' files.
             _send(answers, {"kind": "stale"})
             return
         head, blobs = _serve(frame[0], answers)

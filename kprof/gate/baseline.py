@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from kprof.errors import InputError
 from kprof.findings import Finding
@@ -30,6 +31,8 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         types: argument to type.
         knobs: what was chosen, so that a changed kernel finds its nearest entry.
         product: the GPU that the time is predicted for; empty where none was named.
+        ignored: the same as ``findings`` for those that comments in the source silence; unset in a file that does not
+            record them.
     """
 
     metrics: dict[str, float | int | None]
@@ -37,6 +40,7 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     types: dict[str, str] = {}
     knobs: dict[str, Any] = {}
     product: str = ""
+    ignored: dict[str, list[str]] | UnsetType = UNSET
 
 
 Kernels = dict[str, dict[str, dict[str, dict[str, BaselineEntry]]]]
@@ -141,19 +145,23 @@ def encode(baseline: Baseline) -> str:
     return msgspec.json.format(msgspec.json.encode(baseline, order="sorted"), indent=2).decode() + "\n"
 
 
-def news(findings: Sequence[Finding], state: BaselineEntry) -> list[bool]:
+def news(findings: Sequence[Finding], accepted: Mapping[str, Sequence[str]]) -> list[bool]:
     """For each finding whether the baseline does not have it.
+
+    Args:
+        findings: of one kernel.
+        accepted: findings or ignored findings of its entry in the baseline.
 
     A rule that finds no more than it did is not news, even on another line. When it finds more, those on lines that
     the baseline does not have are.
     """
     now = Counter(finding.rule for finding in findings)
-    left = {rule: Counter(anchors) for rule, anchors in state.findings.items()}
+    left = {rule: Counter(anchors) for rule, anchors in accepted.items()}
     result = []
     for finding in findings:
         known = left.get(finding.rule, Counter())
         text = anchor(finding)
-        if now[finding.rule] <= len(state.findings.get(finding.rule, ())):
+        if now[finding.rule] <= len(accepted.get(finding.rule, ())):
             result.append(False)
         elif known[text]:
             known[text] -= 1
@@ -164,16 +172,22 @@ def news(findings: Sequence[Finding], state: BaselineEntry) -> list[bool]:
 
 
 def _state(subject: CheckSubject) -> BaselineEntry:
-    findings: dict[str, list[str]] = {}
-    for finding in subject.report.findings:
-        findings.setdefault(finding.rule, []).append(anchor(finding))
+    report = subject.report
     return BaselineEntry(
         metrics={name: _short(value) for name, value in subject.metrics().items()},
-        findings={rule: sorted(anchors) for rule, anchors in findings.items()},
+        findings=_anchors(report.findings),
         types=subject.types,
         knobs=subject.knobs,
         product=product_of(subject),
+        ignored=_anchors([silenced.finding for silenced in report.suppressed]),
     )
+
+
+def _anchors(findings: Sequence[Finding]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for finding in findings:
+        found.setdefault(finding.rule, []).append(anchor(finding))
+    return {rule: sorted(anchors) for rule, anchors in found.items()}
 
 
 def product_of(subject: CheckSubject) -> str:

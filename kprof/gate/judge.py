@@ -20,7 +20,7 @@ from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_bu
 from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
 from kprof.gate.subject import CheckSubject
-from kprof.gate.unlooked import unknown, unlooked
+from kprof.gate.unlooked import ignored, unknown, unlooked
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
 from kprof_analyzers.model.certainty import predicted_gain
@@ -90,7 +90,9 @@ class Gate:
         left_out = [subject.left_out for subject in subjects if subject.left_out]
         lost = unknown(self.config, self.baseline, subjects)
         lost += [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
-        away = [*unlooked(self.config, self.baseline, subjects, kernels, len(unused))]
+        states = (against.state if isinstance(against.state, BaselineEntry) else None for against in held)
+        away = [*ignored(zip(subjects, states, strict=True))]
+        away += [*unlooked(self.config, self.baseline, subjects, kernels, len(unused))]
         away += [f"configured by {self.found_above}"] if self.found_above else []
         costs = list(_costs_compared(subjects, held)) if "time_us" in self.config.watch else []
         return Report(
@@ -215,7 +217,7 @@ class Gate:
         forbidden = {*config.forbid, *subject.entry.forbid}
         unfounded = [s.finding for s in report.suppressed if not s.reason]
         findings = [*report.findings, *unfounded]
-        new = news(findings, state) if isinstance(state, BaselineEntry) else [True] * len(findings)
+        new = news(findings, state.findings) if isinstance(state, BaselineEntry) else [True] * len(findings)
         comparable = not isinstance(state, str)
         # They find what says that the kernel cannot be launched, and fail with it.
         fatal = launch_rules()

@@ -1,12 +1,13 @@
 """What a check that passes did not look at, in words for the verdict's line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import UNSET
 
 from kprof.compiler import environment
 from kprof.document import KernelReport
-from kprof.gate.baseline import Baseline, BaselineEntry
+from kprof.findings import Location
+from kprof.gate.baseline import Baseline, BaselineEntry, news
 from kprof.gate.config import COSTS, WATCHED, Config, KernelEntry
 from kprof.gate.rules import ALLOWED, MARK
 from kprof.gate.subject import CheckSubject
@@ -48,6 +49,34 @@ def unlooked(
         yield f"{allowed} {'is' if allowed == 1 else 'are'} worse and allowed"
     if unused:
         yield f"{unused} {'allowance is' if unused == 1 else 'allowances are'} not needed"
+
+
+def ignored(compared: Iterable[tuple[CheckSubject, BaselineEntry | None]]) -> list[str]:
+    """The number of comments in the source that silence a finding, and how many of them the baseline does not have.
+
+    Args:
+        compared: each check with its entry in the baseline, None where it has none.
+    """
+    # One comment silences the finding of every configuration and architecture.
+    places: dict[object, bool] = {}
+    unrecorded = False
+    for subject, state in compared:
+        silenced = [item.finding for item in subject.report.suppressed if item.reason]
+        accepted = UNSET if state is None else state.ignored
+        unrecorded |= state is not None and accepted is UNSET and bool(silenced)
+        are_new = [False] * len(silenced) if accepted is UNSET else news(silenced, accepted)
+        for finding, is_new in zip(silenced, are_new, strict=True):
+            place = finding.location
+            key = (place.file, place.line) if isinstance(place, Location) else finding.rule
+            places[key] = places.get(key, False) or is_new
+    if not places:
+        return []
+    new = sum(places.values())
+    which = "" if new == len(places) else f"{new} "
+    remark = f" ({which}new in this change)" if new else ""
+    if unrecorded and not new:
+        remark = " (the baseline does not say which are new)"
+    return [f"ignored in the source: {len(places)}{remark}"]
 
 
 def _other_entries(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iterator[str]:

@@ -11,6 +11,9 @@ from kprof.hardware.code import IssueRules, LlvmFacts, TritonFacts
 
 Lanes = tuple[int, ...]
 
+_MATRIX = ("v_mfma", "v_smfmac", "v_wmma", "v_swmmac")
+"""Beginnings of the mnemonics of matrix instructions."""
+
 
 @dataclass(frozen=True)
 class FigureSource:
@@ -387,6 +390,9 @@ class Architecture:
             operands: format of the wider operand for ``f8f6f4`` instructions: ``fp8``, ``fp6`` or ``fp4``; the
                 slowest one when ``None``.
         """
+        # Asked of every instruction of a program, most of which are none.
+        if not mnemonic.startswith(_MATRIX):
+            return None
         name = mnemonic
         for suffix in ("_e64", "_vop3p", "_vcd"):
             name = name.removesuffix(suffix)

@@ -25,6 +25,7 @@ class Function:
         configs: configurations of ``@triton.autotune``: knob to value, options such as ``num_warps`` included.
         heuristics: names of the arguments that ``@triton.heuristics`` fills in.
         module: the imported file.
+        in_memory: names for which the file was written from memory, because its own gives something else.
     """
 
     path: Path
@@ -33,6 +34,7 @@ class Function:
     configs: Sequence[Mapping[str, Any]] = ()
     heuristics: tuple[str, ...] = ()
     module: ModuleType | None = field(default=None, repr=False, compare=False)
+    in_memory: tuple[str, ...] = ()
 
     @cached_property
     def dependencies(self) -> Dependencies:
@@ -139,6 +141,11 @@ def set_place(jit: Any, path: Path, name: str) -> None:
     """Say where other processes find a function that they could not import from where it was defined."""
     # Triton's hash of a function is that of its source: its identity is what is meant here.
     _PLACES[id(jit)] = jit, path, name
+
+
+def forget_place(jit: Any) -> None:
+    """Forget what :func:`set_place` said: what the function refers to may have changed since then."""
+    _PLACES.pop(id(jit), None)
 
 
 def place_of(jit: Any) -> tuple[Path, str]:

@@ -37,6 +37,18 @@ def jit_function(value: Any) -> Any:
     return next((layer for layer in layers(value) if is_jit(layer)), None)
 
 
+def source_function(value: Any) -> Any:
+    """The function inside that Triton compiles or evaluates from its source; None where there is none.
+
+    Besides ``@triton.jit`` it is a ``@triton.constexpr_function``, which has source and no parameters of a launch.
+    """
+    jit = jit_function(value)
+    if jit is not None:
+        return jit
+    is_source = isinstance(_attribute(value, "src"), str) and hasattr(_attribute(value, "fn"), "__code__")
+    return value if is_source else None
+
+
 def is_jit(value: Any) -> bool:
     """Whether this is a Triton function itself, by its attributes: subclasses and stand-ins of libraries count."""
     # Not cache_key: that is computed, and may raise. The types are checked for objects that answer to any name.

@@ -37,6 +37,7 @@ JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Overflow
 """What a decoder of JSON raises for what is damaged, of another form, nested too deep or beyond any number."""
 
 _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
+_KEY = re.compile(rb'"([^"\\]*)"\s*:')
 _CHUNK = 1 << 20
 _DEEPEST = 50
 _HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
@@ -176,7 +177,7 @@ def json_of(
     """
     try:
         if unique:
-            json.loads(data, object_pairs_hook=partial(_unique, data, path, what, hint))
+            refuse_repeated_keys(data, path, what, hint=hint)
         return msgspec.json.decode(data, type=kind)
     except RecursionError:
         raise InputError(f"{what}: nested too deep", path=path, hint=hint) from None
@@ -184,6 +185,26 @@ def json_of(
         raise InputError(f"{what}: not UTF-8 ({error.reason})", path=path, hint=hint) from None
     except (msgspec.DecodeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: {error}", path=path, hint=hint) from None
+
+
+def refuse_repeated_keys(data: bytes, path: str | None, what: str, *, hint: str | None = None) -> None:
+    """Refuse a document of JSON in which an object has a key twice: a decoder would take the last one.
+
+    Args:
+        data: the document.
+        path: where it came from.
+        what: begins the message.
+        hint: what to do about it.
+
+    Raises:
+        InputError: there is such an object.
+        ValueError: the document is not JSON.
+        RecursionError: it is nested too deep.
+    """
+    keys = _KEY.findall(data)
+    # Most lines of a journal have each key once; an escape could spell the same key in another way.
+    if len(set(keys)) < len(keys) or b"\\" in data:
+        json.loads(data, object_pairs_hook=partial(_unique, data, path, what, hint))
 
 
 def _unique(data: bytes, path: str | None, what: str, hint: str | None, items: list[tuple[str, Any]]) -> dict[str, Any]:

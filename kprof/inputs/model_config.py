@@ -120,7 +120,7 @@ def read(path: str | Path) -> ModelConfig:
         if not file.is_file():
             raise InputError("there is no config.json in this folder", path=str(path))
     data = boundary.read_bytes(file, most=MOST_BYTES)
-    whole = boundary.json_of(data, dict[str, Any], str(file), "a model's configuration")
+    whole = boundary.json_of(data, dict[str, Any], str(file), "a model's configuration", unique=True)
     text = whole.get("text_config")
     return _Reader(str(file), whole, text if isinstance(text, dict) else whole).read()
 

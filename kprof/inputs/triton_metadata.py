@@ -39,6 +39,6 @@ def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
 def decoded(data: bytes, path: str) -> tuple[dict[str, Any], list[str]]:
     """:func:`sound` of a file's content; empty, with a note, where it is damaged."""
     try:
-        return sound(boundary.json_of(data, object, path, "the metadata is not JSON"))
+        return sound(boundary.json_of(data, object, path, "the metadata is not JSON", unique=True))
     except KprofError as error:
         return {}, [f"{error.message}: left out"]

@@ -1,16 +1,19 @@
 """The gate's result on the terminal: what fails first, then what cannot be determined, the verdict last."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from kprof.document import Report
 from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
-from kprof.reporters._ci_findings import GateFinding, fails, items, label, unknown
+from kprof.reporters._ci_findings import MARK, GateFinding, fails, items, label, unknown
 from kprof.reporters._loop_names import without_labels
 from kprof.reporters._plain_words import plain
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
+_SILENCED = {"": "by ignores", "baseline": "by the baseline", "allowance": "by allowances"}
+"""Marks of the gate on findings that do not count, in words; an ignore comment leaves no mark."""
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
 
 
@@ -43,7 +46,9 @@ class CheckTextReporter:
         if self._verbose > 1:
             lines += self._lines(silent)
         elif silent:
-            lines.append(f"silenced by ignores, the baseline or allowances: {len(silent)}; -vv shows them")
+            counts = Counter(_SILENCED.get(item.finding.evidence.get(MARK, ""), "by ignores") for item in silent)
+            said = ", ".join(f"{counts[by]} {by}" for by in _SILENCED.values() if counts[by])
+            lines.append(f"silenced findings: {said}; -vv shows them")
         verdict = self._folded(clean(self._summary(report)))
         verdict = [self._paint(line, _VERDICT[report.verdict.status]) for line in verdict]
         lines = [*lines, *verdict] if self._width is None else [*verdict, *([""] if lines else []), *lines]

@@ -2,34 +2,31 @@
 
 Workers that compile import a function from its file. What stands in a notebook's cell, in ``__main__`` or inside
 another function has no file that could be imported without running the program again. So the function's source is
-written to one of its own, with what it refers to: other Triton functions, modules, constants.
+written to one of its own, with what it refers to: other Triton functions, modules, constants. The same text goes with
+the request for a function that has a file, for the case that the file gives another one than is in memory.
 """
 
-import ast
-import builtins
-import hashlib
 import inspect
-import symtable
 import sys
-import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.cache import location
-from kprof.cache.folders import private_folder
+from kprof.compiler.in_memory import written
 from kprof.errors import KprofError, TargetError
-from kprof.importing.functions import place_of, set_place
-from kprof.importing.wrappers import is_interpreted, jit_function, layers
+from kprof.importing.functions import forget_place, place_of, set_place
+from kprof.importing.uses import InMemory, is_tritons_own, references, set_in_memory, source_of, uses_of
+from kprof.importing.wrappers import is_interpreted, is_jit, jit_function, layers, source_function
 
 _ALIAS = "_kprof_triton"
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
 def make_importable(entry: Any) -> None:
-    """See that the compiler's processes find the function inside ``entry``; write it to a file where they would not.
+    """See that the compiler's processes find the function inside ``entry``, and compile it as it is in memory now.
+
+    It is written to a file where they would not find it.
 
     Args:
         entry: a Triton function, also behind an autotuner or another wrapper.
@@ -43,8 +40,21 @@ def make_importable(entry: Any) -> None:
             hint="Unset TRITON_INTERPRET before Triton is imported.",
         )
     jit = jit_function(entry)
-    if jit is not None and not _is_importable(jit):
-        set_place(jit, _written(jit), jit.fn.__name__)
+    if jit is None:
+        return
+    forget_place(jit)
+    if not _is_importable(jit):
+        text = _Sources(jit.fn.__name__).text(jit)
+        set_place(jit, written(text, _stem(jit)), jit.fn.__name__)
+    set_in_memory(jit, _in_memory(jit))
+
+
+def _in_memory(jit: Any) -> InMemory:
+    try:
+        text, reason = _Sources(jit.fn.__name__, complete=True).text(jit), ""
+    except KprofError as error:
+        text, reason = "", error.message
+    return InMemory(uses_of(jit), text, _stem(jit), reason)
 
 
 def _is_importable(jit: Any) -> bool:
@@ -60,16 +70,18 @@ class _Sources:
 
     Attributes:
         owner: name of the function that is written.
+        complete: write helpers that could be imported from their files, too: those may be others in memory.
         lines: imports and constants, by the name that they define.
         functions: names of further Triton functions to the functions.
     """
 
     owner: str
+    complete: bool = False
     lines: dict[str, str] = field(default_factory=dict)
     functions: dict[str, Any] = field(default_factory=dict)
 
     def add(self, jit: Any) -> None:
-        """Take a function with everything that it refers to."""
+        """Take a function, of ``@triton.constexpr_function`` too, with everything that it refers to."""
         name = jit.fn.__name__
         known = self.functions.get(name)
         if known is jit:
@@ -77,14 +89,16 @@ class _Sources:
         if known is not None:
             raise self._refused(name, "two different functions")
         self.functions[name] = jit
-        for used, value in _references(jit):
-            self._refer(used, value)
+        for used, value in references(jit):
+            # A module is imported as a whole.
+            if "." not in used:
+                self._refer(used, value)
 
     def _refer(self, name: str, value: Any) -> None:
-        inner = jit_function(value)
-        if inner is None:
+        inner = None if is_tritons_own(value) else source_function(value)
+        if inner is None or (not self.complete and not is_jit(inner) and inner.fn.__module__ != "__main__"):
             self._define(name, self._statement(name, value))
-        elif _is_importable(inner):
+        elif not self.complete and _is_importable(inner):
             path, place = place_of(inner)
             loads = f"{_ALIAS}_load({str(path)!r}, {place!r}).jit"
             self._define(name, f"{name} = {loads}")
@@ -114,12 +128,17 @@ class _Sources:
 
     def _refused(self, name: str, what: str) -> KprofError:
         return TargetError(
-            f"{self.owner} is defined where no other process can import it, and refers to {name!r}, which is {what}",
+            f"{self.owner} cannot be given to another process: it refers to {name!r}, which is {what}",
             hint="Move the function with what it needs into a module, or give kprof FILE.py::FUNCTION.",
         )
 
-    def text(self) -> str:
-        """The file. Functions keep the line numbers that they have, where what comes first leaves room for it."""
+    def text(self, jit: Any) -> str:
+        """The file with a function. Lines keep their numbers where what comes first leaves room for it.
+
+        Raises:
+            KprofError: the function refers to what no file can say.
+        """
+        self.add(jit)
         first = [line for key, line in self.lines.items() if not key.startswith("~")]
         last = [line for key, line in self.lines.items() if key.startswith("~")]
         head = [
@@ -128,17 +147,12 @@ class _Sources:
             *first,
         ]
         lines = ["; ".join(head)]
-        for jit in sorted(self.functions.values(), key=lambda jit: jit.fn.__code__.co_firstlineno):
-            source = _source_of(jit)
+        for function in sorted(self.functions.values(), key=lambda one: one.fn.__code__.co_firstlineno):
+            source = source_of(function)
             # The decorator stands in the line before the definition's.
-            lines.extend([""] * (_line_of(jit) - 2 - len(lines)))
-            lines.extend((_decorator(jit), *source.rstrip().splitlines()))
+            lines.extend([""] * (_line_of(function) - 2 - len(lines)))
+            lines.extend((_decorator(function), *source.rstrip().splitlines()))
         return "\n".join([*lines, *last, ""])
-
-
-def _source_of(jit: Any) -> str:
-    """From ``def`` on, without decorators."""
-    return textwrap.dedent(str(jit.src))
 
 
 def _line_of(jit: Any) -> int:
@@ -148,38 +162,11 @@ def _line_of(jit: Any) -> int:
 
 
 def _decorator(jit: Any) -> str:
+    if not is_jit(jit):
+        return f"@{_ALIAS}.constexpr_function"
     gluon = jit.is_gluon() if hasattr(jit, "is_gluon") else False
     where = "__import__('triton.experimental.gluon', fromlist=['jit'])" if gluon else _ALIAS
     return f"@{where}.jit(noinline=True)" if getattr(jit, "noinline", None) else f"@{where}.jit"
-
-
-def _references(jit: Any) -> Iterator[tuple[str, Any]]:
-    """Names in a function that stand for something outside it, each with its value now."""
-    function = jit.fn
-    scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    source = _source_of(jit)
-    used = {node.id: None for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
-    free = _free_names(source)
-    for name in used:
-        if (
-            name in free
-            and name in scope
-            and name != function.__name__
-            and scope[name] is not getattr(builtins, name, scope)
-        ):
-            yield name, scope[name]
-
-
-def _free_names(source: str) -> set[str]:
-    """Names that a function takes from outside it; annotations and defaults of its head are among them."""
-    found: set[str] = set()
-    waiting = [symtable.symtable(source, "<kernel>", "exec")]
-    while waiting:
-        table = waiting.pop()
-        outside = table.get_type() == "module"
-        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and (outside or s.is_global())}
-        waiting += table.get_children()
-    return found
 
 
 def _literal(value: Any) -> str | None:
@@ -197,32 +184,6 @@ def _literal(value: Any) -> str | None:
     if kind == ("triton.language.core", "dtype"):
         return f"{_ALIAS}_language.dtype({value.name!r})"
     return None
-
-
-def _written(jit: Any) -> Path:
-    """The file with a function, in kprof's cache; the same source gives the same file.
-
-    Raises:
-        KprofError: it cannot be written, or the function refers to what no file can say.
-    """
-    sources = _Sources(jit.fn.__name__)
-    sources.add(jit)
-    text = sources.text()
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    # What is in it will be run.
-    folder = private_folder("functions") / digest
-    path = folder / f"{_stem(jit)}.py"
-    try:
-        location.make_folder(folder)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            partial = path.with_suffix(".part")
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(path)
-    except OSError as error:
-        raise TargetError(
-            f"the source of {jit.fn.__name__} cannot be written: {error.strerror}", path=str(path)
-        ) from None
-    return path
 
 
 def _stem(jit: Any) -> str:

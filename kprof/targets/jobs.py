@@ -417,6 +417,9 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
 
     assembly = amdgcn.parse(compiled.amdgcn)
     notes = [*job.notes, *assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
+    if compiled.in_memory:
+        names = ", ".join(compiled.in_memory)
+        notes.insert(0, f"compiled as it is in memory: not as in {job.request.path}: {names}")
     line = compiled.source_line
     kernel = LoadedKernel(
         name=job.name,
@@ -433,7 +436,7 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
         request=job.request,
         job=job.job,
         triton=compiled.triton_version,
-        source=Location(file=job.request.path, line=line) if line else None,
+        source=Location(file=compiled.source_path or job.request.path, line=line) if line else None,
         compile_seconds=compiled.seconds,
         cached=compiled.cached,
         passes=compiled.passes,

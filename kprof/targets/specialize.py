@@ -13,6 +13,7 @@ from kprof.compiler.constants import constant
 from kprof.compiler.request import CompileRequest
 from kprof.errors import TargetError
 from kprof.importing.functions import Function, unwrap
+from kprof.importing.uses import in_memory
 from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
 
 DIVISIBILITY = 16
@@ -88,6 +89,7 @@ def from_launch(
         options={**debug, **(options or {})},
         environment=dict(environment or {}),
         passes=passes,
+        memory=in_memory(function.jit),
     )
 
 

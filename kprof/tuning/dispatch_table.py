@@ -66,7 +66,7 @@ def read(path: Path | str) -> Table:
     """
     hint = "kprof bench KERNEL --write-table FILE writes one"
     data = boundary.read_bytes(path, most=MOST_BYTES)
-    return boundary.json_of(data, Table, str(path), f"not a dispatch table ({SCHEMA})", hint=hint)
+    return boundary.json_of(data, Table, str(path), f"not a dispatch table ({SCHEMA})", hint=hint, unique=True)
 
 
 def merge(table: Table | None, entries: Iterable[DispatchEntry]) -> Table:

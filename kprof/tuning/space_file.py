@@ -70,6 +70,7 @@ def load(path: str) -> Any:
     if form == "YAML":
         return boundary.yaml_of(text, path)
     try:
+        boundary.refuse_repeated_keys(text.encode(), path, "is not a space of configurations")
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         words = "nested too deep" if isinstance(error, RecursionError) else error

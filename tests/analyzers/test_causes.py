@@ -79,3 +79,14 @@ def test_a_union_removes_both_effects():
     assert union(first, second) == ModelChange(
         gone=(1, 2), wide={4: 8}, cycles={3: 0.25}, num_warps=4, idle_share=0.1, at_most=True
     )
+
+
+def test_effects_that_share_an_instruction_are_one_cause_among_hundreds():
+    """The group whose effect removes it, however many there are; equal effects without instructions, too."""
+    findings = [finding(f"R{number}", None) for number in range(603)]
+    changes = [ModelChange(gone=(2 * number, 2 * number + 1)) for number in range(600)]
+    changes += [ModelChange(gone=(801, 999)), ModelChange(wide={4: 16}), ModelChange(wide={4: 16})]
+    found = [cause.findings for cause in group(findings, changes)]
+    assert len(found) == 601
+    assert [400, 600] in found
+    assert [601, 602] in found

@@ -67,3 +67,20 @@ def test_files_that_cannot_be_read_have_no_ignores(tmp_path):
     secret = tmp_path / "data.bin"
     secret.write_text(SOURCE)
     assert comments("/no/such/file.py") == comments(str(tmp_path)) == comments(str(secret)) == ()
+
+
+def test_an_ignore_inside_a_string_silences_nothing(tmp_path):
+    """Only comments count, as Python's tokenizer finds them; those before a place that it cannot read still do."""
+    path = tmp_path / "k.py"
+    path.write_text(
+        '"""# kprof: ignore[KP101] a docstring"""; y = load(x)\n'
+        "z = '# kprof: ignore[KP101] a string'\n"
+        'text = """\n# kprof: ignore[KP101] a line of a string\n"""\n'
+        "w = load(x)  # kprof: ignore[KP101] a comment\n"
+        "broken = '''\n# kprof: ignore[KP101] in a string without an end\n"
+    )
+    assert [(ignore.line, ignore.reason) for ignore in comments(str(path))] == [(6, "a comment")]
+    found = [finding("KP101", "narrow-global-load", path, line) for line in (1, 2, 6)]
+    kept, silenced = apply(found, program(path, 1, 2, 6))
+    assert [f.location.line for f in kept] == [1, 2]
+    assert [s.finding.location.line for s in silenced] == [6]

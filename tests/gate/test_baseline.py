@@ -1,6 +1,7 @@
 """What a baseline says of kernels that it does not have, of those that are gone, and of files that are none."""
 
 import datetime as dt
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -115,9 +116,9 @@ def test_each_finding_that_is_known_counts_once(tmp_path):
     base = baseline_of(subject(findings=[one, one]))
     state = base.find(subject(findings=[one, one]))
 
-    assert news([one, one], state) == [False, False]
-    assert news([one, one, one], state) == [False, False, True]
-    assert news([two, one, two], state) == [True, False, True]
+    assert news([one, one], state.findings) == [False, False]
+    assert news([one, one, one], state.findings) == [False, False, True]
+    assert news([two, one, two], state.findings) == [True, False, True]
 
 
 def test_what_is_silenced_and_why(tmp_path):
@@ -130,6 +131,40 @@ def test_what_is_silenced_and_why(tmp_path):
     document = judge(tmp_path, [type(subject())(KernelEntry(target="k.py"), found)])
     assert [s.reason for s in document.kernels[0].suppressed] == ["as meant"]
     assert errors(document) == ["m; its ignore comment gives no reason"]
+
+
+def with_ignores(*lines, block=64):
+    """A check of which these lines of its source silence a finding each."""
+    places = [msgspec.structs.replace(FINDING, location=Location("/repo/k.py", line)) for line in lines]
+    made = subject(block=block)
+    report = msgspec.structs.replace(made.report, suppressed=[Suppressed(place, "as meant") for place in places])
+    return replace(made, report=report)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ((), (3,), "ignored in the source: 1 (new in this change)"),
+        ((3,), (3,), "ignored in the source: 1"),
+        ((3,), (3, 9), "ignored in the source: 2 (1 new in this change)"),
+        ((3,), (), None),
+        (None, (3,), "ignored in the source: 1 (the baseline does not say which are new)"),
+    ],
+)
+def test_ignores_of_this_change_are_in_the_verdict(tmp_path, before, now, words):
+    """They are counted apart from what the baseline has; another configuration's finding of one line is no more."""
+    checks = [with_ignores(*now), with_ignores(*now, block=128)]
+    base = baseline_of(*(with_ignores(*(before or ()), block=block) for block in (64, 128)))
+    if before is None:
+        text = encode(base).replace('"ignored": {},', "")
+        assert '"ignored"' not in text
+        (tmp_path / "b.json").write_text(text)
+        base = read(tmp_path / "b.json")
+
+    summary = judge(tmp_path, checks, base).verdict.summary
+    assert summary.startswith("ok: 2 checks, nothing is worse than the baseline")
+    assert words is not None or "ignored" not in summary
+    assert words is None or f"; {words};" in f"{summary};"
 
 
 def test_only_the_finding_without_a_reason_is_told_so(tmp_path):
@@ -184,8 +219,8 @@ def test_what_is_gone_is_named_alone_and_counted_together(tmp_path):
 def test_as_many_findings_on_another_line_are_no_news():
     """Code moves; one more of a rule is news."""
     state = BaselineEntry(metrics={}, findings={"KP204": ["another line's text"]})
-    assert news([FINDING], state) == [False]
-    assert news([FINDING, FINDING], state) == [True, True]
+    assert news([FINDING], state.findings) == [False]
+    assert news([FINDING, FINDING], state.findings) == [True, True]
 
 
 def test_a_comparison_can_be_required(tmp_path):

@@ -149,6 +149,7 @@ def test_ignore_with_a_reason_passes(guarded, kprof, tmp_path):
     guarded.edit("stride)", f"stride)  # kprof: ignore[{rules}] the caller's layout is given")
     ran = kprof("check", "--json", tmp_path / "out.json", "--sarif", tmp_path / "out.sarif", "--sarif-suppressed")
     assert ran.code == 0, ran.out
+    assert "; ignored in the source: 1 (new in this change)" in ran.out
     kernel = json.loads((tmp_path / "out.json").read_text())["kernels"][0]
     silenced = {s["finding"]["rule"]: s["reason"] for s in kernel["suppressed"]}
     assert silenced[NARROW] == "the caller's layout is given"

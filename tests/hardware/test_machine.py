@@ -151,3 +151,13 @@ def test_a_product_is_of_one_file(tmp_path, monkeypatch):
 def test_a_product_is_found_as_its_driver_calls_it():
     """The words of a maker around the name do not matter."""
     assert machine.find_product("AMD Radeon 8060S Graphics").arch == "gfx1151"
+
+
+def test_matrix_instructions_are_told_by_the_beginning_of_their_names():
+    """Other mnemonics are not looked up: a program asks for each of its instructions."""
+    for name in architectures():
+        arch = load(name)
+        for key in arch.matrix_instructions:
+            mnemonic, _, operands = key.partition("@")
+            assert arch.matrix_instruction(mnemonic, operands or None) is arch.matrix_instructions[key]
+        assert arch.matrix_instruction("v_add_f32") is None

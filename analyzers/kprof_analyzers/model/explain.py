@@ -218,8 +218,9 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
         done = max(1, run.iterations[number] - run.iterations[number] // 2)
         waves = len(iterations.times)
         for part, share_of in _own(model, node):
+            own = range(part.start - iterations.first, part.stop - iterations.first)
             by_cause = {
-                cause: [share_of * cycles for cycles in _spent(iterations.end, before, part, cause)]
+                cause: [share_of * cycles for cycles in _spent(iterations.end, before, own, cause)]
                 for cause in range(CAUSE_COUNT)
             }
             for cause, cycles in by_cause.items():

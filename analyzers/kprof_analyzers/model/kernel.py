@@ -17,7 +17,7 @@ from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.other_sides import one_side
-from kprof_analyzers.model.outline import BranchNode, LoopNode, Node, loops_of, outline
+from kprof_analyzers.model.outline import BranchNode, LoopNode, Node, loops_of, outline, span_of
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
 from kprof_analyzers.model.reuse import of_one_xcd
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles_of
@@ -239,6 +239,7 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
         skew=(model.simds - 1) / (2 * model.simds),
         simds=machine.simds if model.apart else 1,
         in_flight=machine.figures["in_flight_bytes"] or inf,
+        spans={node.loop.index: span_of(node) for node in loops_of(model.nodes)},
     )
     simulator = engine(steps, groups, waves, setting)
     result = simulator.run()

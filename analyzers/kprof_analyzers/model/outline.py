@@ -55,6 +55,14 @@ def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
     return found
 
 
+def span_of(node: LoopNode) -> range:
+    """Instructions from the first to the last that are in the loop and in no loop inside it."""
+    own = [part for part in node.body if isinstance(part, range)]
+    own += [span_of(part) for part in node.body if isinstance(part, BranchNode)]
+    parts = [part for part in own if part]
+    return range(min(part.start for part in parts), max(part.stop for part in parts)) if parts else range(1)
+
+
 def _region(
     program: AssemblyKernel, members: frozenset[int], entry: int, around: Loop | None, slow: frozenset[int]
 ) -> tuple[Node, ...]:

@@ -1,7 +1,7 @@
 """What a simulation of one CU is given: the paths of its memory accesses, and what it needs to know of the machine."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 
 
@@ -38,6 +38,7 @@ class SimulationInput:
         skew: share of a shared pipe's cycles for all SIMDs that one of them waits when all come at once.
         simds: SIMDs that are simulated; wavefronts are assigned to them round-robin.
         in_flight: bytes of loads that may be on their way to the CU at once.
+        spans: loop number to the instructions whose cycles are noted for the loop; all of them for one without.
     """
 
     paths: Sequence[MemoryPath]
@@ -52,3 +53,4 @@ class SimulationInput:
     skew: float
     simds: int = 1
     in_flight: float = inf
+    spans: Mapping[int, range] = field(default_factory=dict)

@@ -54,12 +54,15 @@ class IterationTimes:
 
     Attributes:
         times: for each wavefront the cycle at the loop's begin and at the end of each iteration.
+        first: the instruction that ``middle`` and ``end`` begin with; they are of the loop's own, not of the program,
+            which may have thousands of loops.
         middle: cycles by operation and cause of all wavefronts when the first one had done half of its iterations.
         end: the same when it had done all of them.
         busy: for those two moments the cycle, and cycles that the matrix and the vector pipe had been busy.
     """
 
     times: list[list[float]]
+    first: int = 0
     middle: list[float] = field(default_factory=list)
     end: list[float] = field(default_factory=list)
     busy: list[tuple[float, float, float]] = field(default_factory=list)
@@ -114,6 +117,7 @@ class Simulator:
         self.released: list[tuple[float, int]] = []
         self.spent = [0.0] * (CAUSE_COUNT * max(setting.positions, 1))
         self.iterations: dict[int, IterationTimes] = {}
+        self.spans = setting.spans
         self.vector_free = self.matrix_free = self.scalar_free = self.port_free = self.lds_free = self.l1_free = 0.0
         self.simds, self.simd = setting.simds, 0
         self.pipes = [(0.0, 0.0, 0.0, 0.0)] * setting.simds
@@ -346,7 +350,8 @@ class Simulator:
         self.iteration[wave][loop] = 0
         iterations = self.iterations.get(loop)
         if iterations is None or (iterations.times[wave] and wave == 0):
-            iterations = self.iterations[loop] = IterationTimes([[] for _ in self.begins])
+            first = self.spans[loop].start if loop in self.spans else 0
+            iterations = self.iterations[loop] = IterationTimes([[] for _ in self.begins], first)
         iterations.times[wave] = [now]
         return now
 
@@ -357,10 +362,12 @@ class Simulator:
         done = self.iteration[wave][loop] = self.iteration[wave][loop] + 1
         if wave == 0 and done in {count // 2, count}:
             iterations.busy.append((now, self.matrix_busy / self.simds, self.vector_busy / self.simds))
+            stop = self.spans[loop].stop * CAUSE_COUNT if loop in self.spans else None
+            spent = self.spent[iterations.first * CAUSE_COUNT : stop]
             if done == count // 2:
-                iterations.middle = list(self.spent)
+                iterations.middle = spent
             if done == count:
-                iterations.end = list(self.spent)
+                iterations.end = spent
         if done < count:
             self.at[wave] = int(op[WAITS])
             self.spent[where + _ISSUE] += self.branch

@@ -4,19 +4,24 @@ A file is compiled when it is saved, never when it is opened: compiling imports 
 """
 
 import asyncio
+import io
+import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from kprof.api.live.editor import Editor, Known, Remark
+from kprof.api.live.one_line_log import log_in_one_line
 from kprof.api.live.session import Session
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
+from kprof.inputs.boundary import TEXT_LIMIT
 from kprof.version import __version__
 
 SEARCH = "kprof.search"
+_LONGEST_LINE = 1 << 16
 _SEVERITY = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -135,6 +140,27 @@ def _path(uri: str) -> str | None:
     return path if isinstance(path, str) and path.endswith(".py") else None
 
 
+class _Messages(io.BufferedIOBase):
+    """Standard input, of which a message may take so many bytes: its head can say any number."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Read a line of a message's head; the rest of a longer one is another line, which is no head."""
+        return self._source.readline(_LONGEST_LINE if size is None or size < 0 else size)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read a message's body.
+
+        Raises:
+            InputError: it is too long; where the next message begins is not known then.
+        """
+        if size is not None and size > TEXT_LIMIT:
+            raise InputError(f"a message of {size:.0e} bytes: at most {TEXT_LIMIT:,} are read")
+        return self._source.read(-1 if size is None else size)
+
+
 def serve(arch: str, *, jobs: int, timeout: float, seconds: float) -> None:
     """Serve until the editor leaves.
 
@@ -144,5 +170,6 @@ def serve(arch: str, *, jobs: int, timeout: float, seconds: float) -> None:
         timeout: seconds that a question may take.
         seconds: that the search for better knobs may take.
     """
+    log_in_one_line("pygls", "asyncio")
     with Session(jobs=jobs, timeout=timeout) as session:
-        server(Editor(session, arch, seconds)).start_io()
+        server(Editor(session, arch, seconds)).start_io(_Messages(sys.stdin.buffer))

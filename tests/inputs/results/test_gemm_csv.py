@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.errors import KprofError
 from kprof.inputs import results
 
 AITER = (
@@ -86,3 +87,11 @@ def test_numbers_equal_those_of_the_csv_module(tmp_path_factory, problems):
     assert [(row["m"], row["n"], row["k"], row["time_us"], row["kernel"]) for row in read] == [
         (int(row["M"]), int(row["N"]), int(row["K"]), float(row["us"]), row["kernelName"]) for row in rows
     ]
+
+
+def test_a_quote_before_the_heading_is_refused(tmp_path):
+    """The file is recognised by its names and read with others: it ended in an error."""
+    path = tmp_path / "tuned.csv"
+    path.write_text(f'"{AITER}'.replace("\n", '"\n', 1))
+    with pytest.raises(KprofError, match="the heading is damaged"):
+        results.read(path)

@@ -111,8 +111,11 @@ def _listening(port: int) -> socket.socket:
 def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], None]) -> None:
     import uvicorn
 
+    from kprof.api.live.one_line_log import log_in_one_line
     from kprof.api.live.view.guard import Guard
 
+    # A request that is damaged behind its answer is an error in the server's loop.
+    log_in_one_line("asyncio", "uvicorn")
     port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
 
     class Ending(uvicorn.Server):
@@ -129,6 +132,7 @@ def _run(server: "ViewServer", listening: socket.socket, tell: Callable[[str], N
 
     config = uvicorn.Config(
         Guard(server.application(), port, token),
+        log_config=None,
         log_level="critical",
         access_log=False,
         server_header=False,

@@ -9,6 +9,7 @@ matrices.
 from pathlib import Path
 from typing import Any
 
+from kprof.errors import InputError
 from kprof.inputs.csv_records import records
 from kprof.inputs.results.format import ResultFormat
 from kprof.inputs.results.model import RowCollector, ToolResults
@@ -32,6 +33,9 @@ def read(path: Path, shown: str) -> ToolResults:
     found = RowCollector()
     parsed = records(lines_of(path, shown, found), shown)
     heading = [name.strip() for name in next(parsed, [])]
+    # A quote before the heading makes other names of it than it was recognised by.
+    if not {"M", "N", "K"} <= {*heading}:
+        raise InputError("the heading is damaged: it has no columns M, N and K", path=shown, place="line 1")
     units: set[str] = set()
     for at, fields in enumerate(parsed, 2):
         if not any(fields):
