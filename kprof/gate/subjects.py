@@ -160,7 +160,20 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
                 continue
             # An autotuner passes over a configuration that cannot be launched; a call needs each of its launches.
             several = entry.all_configs and len(found) > 1
-            yield from (_Planned(entry, case, replace(job, product=product), optional=several) for job in found)
+            for job in found:
+                yield _step(_Planned(entry, case, replace(job, product=product), optional=several))
+
+
+def _step(planned: _Planned) -> CheckSubject | _Planned:
+    """The compile; of an autotuned function the check of the configuration that stands for it."""
+    from kprof_analyzers.report_cache import judged_listed
+
+    if not planned.job.listed:
+        return planned
+    try:
+        return CheckSubject(planned.entry, judged_listed(planned.job, CompileOptions()), planned.case)
+    except KprofError as error:
+        return failed(planned.entry, planned.job.machine.name, str(error), _source(planned.job.request.path, error))
 
 
 def _options(entry: KernelEntry, case: str | None) -> CompileOptions:

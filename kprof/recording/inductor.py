@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,11 +85,15 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
     original_bench, original_run = tuner.bench, tuner.run
 
     def bench(self: Any, launcher: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorder.candidate(getattr(launcher, "config", "")):
+        with recorder.candidate(getattr(launcher, "config", ""), launcher):
             return original_bench(self, launcher, *args, **kwargs)
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorder.tuning(self):
+        def again(launchers: Sequence[Any]) -> None:
+            for launcher in launchers:
+                bench(self, launcher, *args, **{name: value for name, value in kwargs.items() if name != "stream"})
+
+        with recorder.tuning(self, again):
             return original_run(self, *args, **kwargs)
 
     def benchmark(_self: Any, kernel_call: Callable[[], Any], *_args: Any, **_options: Any) -> float:
