@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -250,6 +251,8 @@ def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
 
     # What nohup has ignored stays so.
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    # Python takes signals in the main thread only; from another one the program just ends with this process.
+    numbers = numbers if threading.current_thread() is threading.main_thread() else []
     before = {number: signal.signal(number, pass_on) for number in numbers}
     try:
         yield received

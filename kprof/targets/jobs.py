@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.request import Compiled, CompileRequest, from_json
 from kprof.compiler.specialization import specialization_of
-from kprof.errors import KprofError, TargetError, near
+from kprof.errors import KprofError, TargetError, UnknownLaunchError, near
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
 from kprof.options.groups import CompileOptions
@@ -388,14 +388,28 @@ def _several(kernel: "Kernel", count: int) -> None:
 
 
 def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
+    import shlex
+
+    from kprof.importing.launches import launches_kernels
+
     tuned = function.configs[0] if function.configs else {}
     needed = [p.name for p in function.jit.params if p.is_constexpr and not p.has_default and p.name not in tuned]
-    typed = ",".join(f"{name}=..." for name in function.arguments if name not in function.constexprs)
+    arguments = [name for name in function.arguments if name not in function.constexprs]
+    typed = ",".join(f"{name}=..." for name in arguments)
     values = "".join(f" --constexpr {name}=..." for name in needed)
-    return TargetError(
-        f"{kernel.name} does not say how it is launched",
-        hint=f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32; or add a KERNEL to the file; "
-        "or run it: kprof analyze kernel FILE.py -- ARGUMENTS takes what it launches",
+    own = f"{kernel.name} does not say how it is launched"
+    options = f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32"
+    if not launches_kernels(function.path):
+        hint = f"{options}; or add a KERNEL to the file"
+        return UnknownLaunchError(own, hint=hint, arguments=arguments, constexprs=needed)
+    file = function.path
+    file = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return UnknownLaunchError(
+        f"run it: kprof analyze kernel {shlex.quote(str(file))} --",
+        hint=f"{own}, and its file launches it. Without running the file: {options}; or add a KERNEL to it",
+        program=str(file),
+        arguments=arguments,
+        constexprs=needed,
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import kprof
 from kprof.document import AutotunedChoice, Prediction
+from kprof.recording.command import RecordOptions, prepare, run
 from kprof_analyzers.autotuned import of_timed
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
@@ -75,7 +76,8 @@ def test_profile_takes_the_time_of_the_best_configuration(tmp_path):
 @needs_torch
 def test_commands_give_one_time(tmp_path):
     """A capture, and the function of the file with the launch written down."""
-    kprof.capture([sys.executable, program(tmp_path, POOR, GOOD)], output=tmp_path / "capture", arch=["MI300X"])
+    command = [sys.executable, program(tmp_path, POOR, GOOD)]
+    run(prepare(RecordOptions("MI300X", tmp_path / "capture", execute=False), command), command, stdout=2)
     (recorded,) = kprof.analyze(str(tmp_path / "capture")).kernels
     file = tmp_path / "library.py"
     file.write_text(LIBRARY.replace("CONFIGS", f"{POOR}, {GOOD}"))
