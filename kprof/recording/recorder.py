@@ -17,6 +17,7 @@ from kprof.recording import compile_results, describe, jobs, operator_calls, pro
 from kprof.recording.candidate_order import rank
 from kprof.recording.compiler import Compiler
 from kprof.recording.files_read import Reads
+from kprof.recording.generated import GeneratedLaunch
 from kprof.recording.journal import CaptureJournal
 from kprof.recording.operator_tally import OperatorTally
 from kprof.recording.settings import Settings
@@ -78,6 +79,7 @@ class _Context:
 
     tuner: Any = None
     again: Callable[[Sequence[Any]], None] | None = None
+    generated: GeneratedLaunch | None = None
     tuning: _Choice | None = None
     candidate: AutotunedConfig | None = None
     launches: int = 0
@@ -354,21 +356,32 @@ class Recorder:
         """Whether an autotuner tries a configuration, or something is being timed."""
         return self._context.candidate is not None
 
+    @property
+    def generated(self) -> GeneratedLaunch | None:
+        """The launch by generated code that is being made."""
+        return self._context.generated
+
     @contextmanager
-    def tuning(self, tuner: Any, again: Callable[[Sequence[Any]], None] | None = None) -> Iterator[None]:
+    def tuning(
+        self,
+        tuner: Any,
+        again: Callable[[Sequence[Any]], None] | None = None,
+        generated: GeneratedLaunch | None = None,
+    ) -> Iterator[None]:
         """An autotuner runs: launches inside stand for a choice that is not known.
 
         Args:
             tuner: the autotuner.
             again: launches configurations, as :meth:`candidate` was given them, with the arguments of this run.
+            generated: the launch, where generated code makes it.
         """
         context = self._context
-        outer = context.tuner, context.again, context.tuning
-        context.tuner, context.again, context.tuning = tuner, again, None
+        outer = context.tuner, context.again, context.generated, context.tuning
+        context.tuner, context.again, context.generated, context.tuning = tuner, again, generated, None
         try:
             yield
         finally:
-            context.tuner, context.again, context.tuning = outer
+            context.tuner, context.again, context.generated, context.tuning = outer
 
     @contextmanager
     def candidate(self, config: Any, tried: Any = None) -> Iterator[AutotunedConfig]:
