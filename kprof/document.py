@@ -308,6 +308,40 @@ class Prediction(msgspec.Struct, frozen=True):
     notes: list[str] = []
 
 
+class AutotunedChoice(msgspec.Struct, frozen=True):
+    """The configuration that stands for an autotuner's choice: the fastest one by the performance model.
+
+    Attributes:
+        config: as the autotuner writes it.
+        listed: number of configurations that it chooses among.
+        timed: number of these with a predicted time.
+        spread: predicted time of the slowest one over that of this one.
+        tied: number of configurations that the model cannot distinguish from this one, itself included.
+        low_us: lower end of their predicted times.
+        left_out: reason to the number of configurations without a time.
+    """
+
+    config: str
+    listed: int
+    timed: int
+    spread: float
+    tied: int
+    low_us: float | None = None
+    left_out: dict[str, int] = {}
+
+    @property
+    def words(self) -> str:
+        """``best of 7 configurations by the model; 1.9x between best and worst; 5 within the model's error``."""
+        words = ["the only configuration with a predicted time"]
+        if self.timed > 1:
+            words = [f"best of {self.timed} configurations by the model", f"{self.spread:.2g}x between best and worst"]
+            words += [f"{self.tied} within the model's error"] if self.tied > 1 else []
+        if self.left_out:
+            others = ", ".join(f"{count} {reason}" for reason, count in self.left_out.items())
+            words.append(f"of {self.listed} listed: {others}")
+        return "; ".join(words)
+
+
 class CureTrials(msgspec.Struct, frozen=True):
     """How many cures were compiled for a kernel's costly findings.
 
@@ -350,6 +384,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         unseen: what of the code could not be looked at and why, one sentence; absent when all of it was.
         unrecorded: what a recorded program called and nothing ran for, in one sentence: launches may be missing.
         measured: what measurements say of it; absent when none were given.
+        autotuned: how this configuration was chosen among those of an autotuner; absent where none was.
         advised: the best change that a search has found for this kernel and launch; absent where nobody has searched.
     """
 
@@ -383,6 +418,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     unrecorded: str | UnsetType = UNSET
     measured: Measured | UnsetType = UNSET
     advised: KnownAdvice | UnsetType = UNSET
+    autotuned: AutotunedChoice | UnsetType = UNSET
 
     @property
     def time_us(self) -> float | None:

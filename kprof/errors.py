@@ -1,6 +1,6 @@
 """What kprof raises: the command line turns it into a message and exit code 2. And words for mistyped names."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LONGEST_NAME = 200
@@ -35,6 +35,21 @@ class KprofError(Exception):
 
 class TargetError(KprofError):
     """What is to be analysed is not there, is not of a known kind, or lacks something: its launch, a case, a knob."""
+
+
+@dataclass
+class UnknownLaunchError(TargetError):
+    """A Triton function of which nothing says how it is launched.
+
+    Attributes:
+        program: the file of the function, where it launches Triton functions when it is run; else empty.
+        arguments: names of the arguments without a type.
+        constexprs: names of compile-time arguments without a value.
+    """
+
+    program: str = ""
+    arguments: Sequence[str] = ()
+    constexprs: Sequence[str] = ()
 
 
 class CompileError(KprofError):

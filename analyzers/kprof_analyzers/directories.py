@@ -188,6 +188,10 @@ def _content(item: DirectoryItem) -> Iterable[str | bytes]:
     said += [kernel.product, kernel.product_assumed, kernel.unrecorded, kernel.listed]
     launch = [dict(kernel.metadata), list(kernel.grids.items())[:1], dict(kernel.arguments)]
     yield json.dumps([said, launch], default=str, sort_keys=True)
+    for config, one in (*kernel.candidates.items(), *kernel.first_candidates.items()):
+        yield config
+        yield one.text("amdgcn") if one.ok else str(one.error)
+        yield json.dumps([list(one.grids), dict(one.arguments)], default=str, sort_keys=True)
 
 
 def _analysed(items: Sequence[DirectoryItem], jobs: int) -> Iterable[tuple[DirectoryItem, Analysed]]:

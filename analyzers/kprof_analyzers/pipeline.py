@@ -36,6 +36,9 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
         analyzers: those to ask; all that are installed when ``None``.
         model: whether the performance model is asked, too.
     """
+    from kprof_analyzers.autotuned import standing, with_choice
+
+    loaded = standing(loaded)
     facts, notes = facts_of(loaded)
     all_of_them = tuple(discover() if analyzers is None else analyzers)
     asked_last = [a for a in all_of_them if getattr(a, "last_resort", False)]
@@ -58,12 +61,13 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
     if prediction is not None and prediction.time_us is not None:
         kept = [replace(finding, gain=costs.get(id(finding))) for finding in kept]
     document = _kernel_report(loaded, facts, kept, silenced, notes)
-    return replace(
+    report = replace(
         document,
         rules=_coverage(found),
         model=UNSET if prediction is None else prediction,
         causes=group(kept, changes, cost_of, launch_rules()),
     )
+    return with_choice(report, loaded.choice)
 
 
 def _stands(finding: Finding, cost: Gain | None) -> bool:
@@ -126,7 +130,10 @@ def _knows_size(facts: KernelFacts) -> bool:
 
 
 def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
-    """The facts of a kernel, and notes on what could not be determined."""
+    """The facts of a kernel, and notes on what could not be determined; of an autotuner's, of the chosen one."""
+    from kprof_analyzers.autotuned import standing
+
+    loaded = standing(loaded)
     notes = list(loaded.notes)
     registers = loaded.program.registers
     size = registers.wavefront_size or loaded.arch.wavefront_size

@@ -24,6 +24,7 @@ from kprof.hardware.machine import load_gpu
 from kprof.inputs.garbage_collection import paused
 from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import TargetJob, compile_jobs, loaded, plan
+from kprof.targets.listed import load_listed
 
 if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel
@@ -88,15 +89,53 @@ def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[T
         [replace(job, product=product) for machine, product in gpus if machine.name == job.machine.name] for job in jobs
     ]
     kept = [_recall_explained(each, root) for each in wanted]
-    missing = [job for job, reports in zip(jobs, kept, strict=True) if reports is None]
+    missing = [job for job, reports in zip(jobs, kept, strict=True) if reports is None and not job.listed]
     compiles = compile_jobs(missing, options)
-    for each, reports in zip(wanted, kept, strict=True):
-        yield from zip(each, _explain(each, next(compiles), root) if reports is None else reports, strict=True)
+    for each, known_reports in zip(wanted, kept, strict=True):
+        if known_reports is not None:
+            reports = known_reports
+        elif each[0].listed:
+            reports = list(_explain(each, load_listed(each[0], options), _digest(each[0], root), root))
+        else:
+            compiled = next(compiles)
+            reports = list(_explain(each, loaded(each[0], compiled), compiled.hash, root))
+        yield from zip(map(_chosen, each, reports), reports, strict=True)
+
+
+def _chosen(job: TargetJob, report: KernelReport) -> TargetJob:
+    """The compile of the configuration that the report is about."""
+    if report.autotuned is UNSET:
+        return job
+    found = dict(job.listed).get(report.autotuned.config, job)
+    return replace(found, product=job.product)
+
+
+def judged_listed(job: TargetJob, options: CompileOptions) -> KernelReport:
+    """Return the report of an autotuned function, of the configuration that the model predicts to be the fastest.
+
+    Raises:
+        KprofError: none of its configurations compiles.
+    """
+    from kprof_analyzers.autotuned import standing
+    from kprof_analyzers.model.timed import with_time
+    from kprof_analyzers.pipeline import analyze
+
+    kernel = standing(replace(load_listed(job, options), product=job.product))
+    with paused():
+        return with_time(analyze(kernel, _analyzers()), kernel)
+
+
+def _digest(job: TargetJob, root: Path | None) -> str | None:
+    """What stands for a compile, and for those of all listed configurations; ``None`` where one is not kept."""
+    if root is None:
+        return None
+    found = [known(one.request, root) for one in (job, *(each for _, each in job.listed))]
+    return None if None in found else " ".join(filter(None, found))
 
 
 def _recall_explained(jobs: Sequence[TargetJob], root: Path | None) -> list[KernelReport] | None:
     """The reports of one compile for several products, if each is kept and no file has changed since."""
-    digest = None if root is None else known(jobs[0].request, root)
+    digest = _digest(jobs[0], root)
     if digest is None:
         return None
     reports = [_read(_EXPLAINED, _explained_key(job, digest)) for job in jobs]
@@ -104,10 +143,11 @@ def _recall_explained(jobs: Sequence[TargetJob], root: Path | None) -> list[Kern
     return found if len(found) == len(reports) else None
 
 
-def _explain(jobs: Sequence[TargetJob], compiled: Compiled, root: Path | None) -> Iterator[KernelReport]:
+def _explain(
+    jobs: Sequence[TargetJob], kernel: "LoadedKernel", digest: str | None, root: Path | None
+) -> Iterator[KernelReport]:
     from kprof_analyzers.pipeline import analyze
 
-    kernel: LoadedKernel = loaded(jobs[0], compiled)
     for job in jobs:
         with paused():
             analyzed = analyze(replace(kernel, product=job.product), model=True)
@@ -115,8 +155,8 @@ def _explain(jobs: Sequence[TargetJob], compiled: Compiled, root: Path | None) -
         data = msgspec.json.encode(analyzed, enc_hook=str)
         report = msgspec.json.decode(data, type=KernelReport)
         # An analyzer that failed may find next time what it lacked.
-        if root is not None and compiled.hash and report.rules is not UNSET and not report.rules.failed:
-            _EXPLAINED.write(_explained_key(job, compiled.hash), [data], root)
+        if root is not None and digest and report.rules is not UNSET and not report.rules.failed:
+            _EXPLAINED.write(_explained_key(job, digest), [data], root)
         yield report
 
 

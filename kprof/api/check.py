@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import msgspec
+
 from kprof.api.options import Path_
 from kprof.api.result import ReportResult
 from kprof.document import Report, Verdict
@@ -55,6 +57,8 @@ def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> Check
     from kprof.gate.config import find, load
     from kprof.gate.subjects import gather, vanished
 
+    if options.init:
+        return _begun(config_file, options)
     chosen = (Path(config_file) if config_file is not None else find(Path.cwd())).absolute()
     settings = load(chosen)
     rules = _rules(settings, chosen)
@@ -82,6 +86,41 @@ def check(config_file: "Path_ | None" = None, *, options: CheckOptions) -> Check
 
         document = with_cures(document, subjects, chosen, options.advise, options.jobs)
     return CheckResult(document, named)
+
+
+def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
+    """Write the configuration, the baseline and a workflow for what is in this folder.
+
+    Raises:
+        KprofError: there is a configuration already, or nothing to check.
+    """
+    from kprof.gate.config import find, load
+    from kprof.gate.first_files import BASELINE, CONFIG, WORKFLOW, config_text, find_targets, workflow_text
+    from kprof.gate.subjects import gather
+    from kprof.hardware.default import DEFAULT_GPU
+    from kprof.output.writing import write_output
+
+    if config_file is not None:
+        raise KprofError("--init writes kprof.toml into this folder", hint="Leave --config-file out.")
+    folder = Path.cwd()
+    try:
+        there = find(folder)
+    except KprofError:
+        there = None
+    if there is not None and there.parent == folder:
+        raise KprofError("there is a configuration already", path=there.name, hint="kprof check uses it.")
+    found = find_targets(folder)
+    write_output(CONFIG, config_text(found, list(options.arch) or [DEFAULT_GPU]))
+    settings = load(folder / CONFIG)
+    subjects = gather(settings, folder, options.jobs)
+    document = _updated(Path(BASELINE), subjects, settings)
+    written = [f"{CONFIG}: written, {found.words}", document.verdict.summary]
+    if not WORKFLOW.exists():
+        WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
+        write_output(str(WORKFLOW), workflow_text())
+        written.append(f"{WORKFLOW}: written")
+    verdict = Verdict(status=document.verdict.status, summary="\n".join(written))
+    return CheckResult(msgspec.structs.replace(document, verdict=verdict), folder / BASELINE)
 
 
 def _rules(settings: "Config", path: Path) -> dict[str, str]:
@@ -141,6 +180,24 @@ def _judged(
     return gate.judge(subjects, notes)
 
 
+def _nothing_accepted(path: Path, subjects: "list[CheckSubject]") -> Report:
+    """Return the result where there is no check to write down: a baseline without one would accept anything."""
+    from kprof.reporters._console_text import plural
+
+    none = f"none of {plural(len(subjects), 'check')} could be determined" if subjects else "nothing is checked"
+    reasons = dict.fromkeys(
+        (subject.kernel, subject.report.arch, subject.problem, subject.block) for subject in subjects
+    )
+    return Report(
+        kprof=__version__,
+        kernels=[subject.report for subject in subjects],
+        verdict=Verdict(status="cannot_tell", summary=f"{path}: not written: {none}"),
+        notes=[
+            "\n    ".join([f"{kernel} on {arch}: {why}", *block.splitlines()]) for kernel, arch, why, block in reasons
+        ],
+    )
+
+
 def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> Report:
     """Write the baseline; cannot tell when something could not be compiled and so has no new state."""
     from kprof.gate.baseline import Baseline, encode, read, updated
@@ -149,6 +206,8 @@ def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> 
     from kprof.reporters._console_text import plural
 
     old = read(path) if path.exists() else Baseline()
+    if not path.exists() and all(subject.problem is not None for subject in subjects):
+        return _nothing_accepted(path, subjects)
     text = encode(updated(old, subjects))
     changed = not path.exists() or path.read_text(encoding="utf-8") != text
     write_output(str(path), text)

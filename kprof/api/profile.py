@@ -177,7 +177,9 @@ def _of_program(program: list[str], arch: str, asked: ProfileOptions) -> Profile
         raise TargetError("no program is named", hint="kprof profile -- python step.py")
     with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
         output = Path(folder, "capture")
-        options = RecordOptions(arch, output, jobs=asked.jobs, execute=False, operators=True, first_candidate=True)
+        options = RecordOptions(
+            arch, output, jobs=asked.jobs, execute=False, operators=True, candidate_seconds=asked.seconds
+        )
         settings = prepare(options, program)
         log(f"kprof: running {' '.join(program)} on a simulated {settings.device.name}")
         ended = run(settings, program, stdout=2, time_limit=asked.time_limit or TIME_LIMIT)

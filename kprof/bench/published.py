@@ -2,6 +2,7 @@
 
 A row has ``kernel``, ``case``, ``provider``, ``device``, ``ms`` (milliseconds a call) and ``source``.
 ``implementation`` names the bundled kernel of the same form where the provider is one of two forms of a kernel.
+``ratio_only`` is true where conditions of the measurement are not known: only the times of one case compare.
 """
 
 import json

@@ -17,6 +17,7 @@ from kprof.captures.model import (
     CapturedTuning,
     Grid,
     ModelScope,
+    TriedLaunch,
     UnrunOperator,
 )
 from kprof.errors import InputError, KprofError
@@ -36,8 +37,14 @@ class Specialisation:
     chosen: int = 0
     grids: Counter[Grid] = field(default_factory=Counter)
     arguments: dict[Grid, Mapping[str, Any]] = field(default_factory=dict)
+    tunings: dict[Grid, CapturedTuning | None] = field(default_factory=dict)
     site: Sequence[Location] = ()
     configs: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def tuning(self) -> CapturedTuning | None:
+        """The choice that its first launch with the most frequent grid stands for."""
+        return self.tunings[self.grids.most_common(1)[0][0]] if self.grids else None
 
 
 @dataclass
@@ -104,9 +111,27 @@ class JournalReader:
                     )
                 case r.ScopeRecord():
                     self.scopes[record.n] = ModelScope(record.phase, record.module, record.range)
+                case r.Tuning():
+                    first = None if record.again is None else self.tunings.get(record.again)
+                    self.tunings[record.n] = CapturedTuning(record.name, {}, {}, {}, first)
+                case r.CandidateRecord():
+                    self._try(record)
                 case _:
                     pass
             yield record
+
+    def _try(self, record: r.CandidateRecord) -> None:
+        """Keep the launch of an autotuner's configuration, where it is recorded."""
+        tuning, kernel = (
+            self.tunings.get(record.tuning),
+            self.kernels.get(-1 if record.kernel is None else record.kernel),
+        )
+        if tuning is None or kernel is None or record.grid is None:
+            return
+        launches = tuning.launches
+        assert isinstance(launches, dict)
+        arguments = self.arguments.get(-1 if record.args is None else record.args, {})
+        launches[record.config] = TriedLaunch(kernel, tuple(record.grid), arguments)
 
     def all(self) -> None:
         """Read everything into what is gathered."""
@@ -136,8 +161,8 @@ class JournalReader:
             case r.LaunchRecord():
                 self._count(record)
             case r.Tuning():
-                self.tunings[record.n] = CapturedTuning(record.name, {}, {})
-                everything.tunings.append(self.tunings[record.n])
+                if record.again is None:
+                    everything.tunings.append(self.tunings[record.n])
             case r.CandidateRecord():
                 self._candidate(record)
             case r.Read():
@@ -177,6 +202,7 @@ class JournalReader:
             grid = tuple(record.grid)
             entry.grids[grid] += 1
             entry.arguments.setdefault(grid, self.arguments.get(-1 if record.args is None else record.args, {}))
+            entry.tunings.setdefault(grid, None if record.tuning is None else self.tunings.get(record.tuning))
 
     def _candidate(self, record: r.CandidateRecord) -> None:
         tuning = self.tunings.get(record.tuning)
@@ -218,7 +244,7 @@ class JournalReader:
             stream=record.stream,
             site=self.sites.get(-1 if record.site is None else record.site, ()),
             arguments=self.arguments.get(-1 if record.args is None else record.args, {}),
-            choice_unknown=record.tuning is not None,
+            tuning=None if record.tuning is None else self.tunings.get(record.tuning, CapturedTuning("", {}, {})),
             scope=self.scopes.get(record.scope),
         )
 

@@ -1,7 +1,7 @@
 """A capture as it is read back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,9 @@ from kprof.findings import Location
 from kprof.hardware.model import Product
 
 Grid = tuple[int, ...]
+
+NOT_COMPILED = "not compiled when the recording ended"
+"""Error of a kernel whose compile was not begun or did not end."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,8 @@ class CapturedLaunch:
         stream: the stream, 0 for the default one.
         site: the Python line that launched, and its callers outwards.
         arguments: by name: :class:`TensorInfo`, a number, a text or ``None``.
-        choice_unknown: the configuration stands for an autotuner's choice that only a device can make.
+        tuning: the choice of an autotuner, which only a device can make, that the configuration stands for; ``None``
+            where none chose.
         scope: where in the model and in a training step, where operators were recorded.
     """
 
@@ -119,8 +123,13 @@ class CapturedLaunch:
     stream: int = 0
     site: Sequence[Location] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    choice_unknown: bool = False
+    tuning: "CapturedTuning | None" = None
     scope: "ModelScope | None" = None
+
+    @property
+    def choice_unknown(self) -> bool:
+        """Whether the configuration stands for an autotuner's choice."""
+        return self.tuning is not None
 
     @property
     def caller(self) -> Location | None:
@@ -130,6 +139,21 @@ class CapturedLaunch:
 
 
 @dataclass(frozen=True)
+class TriedLaunch:
+    """The launch of one configuration of an autotuner.
+
+    Attributes:
+        kernel: identifier of the kernel.
+        grid: workgroups in x, y, z.
+        arguments: as of :class:`CapturedLaunch`.
+    """
+
+    kernel: str
+    grid: Grid
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
 class CapturedTuning:
     """What an autotuner would have tried for one key.
 
@@ -138,11 +162,58 @@ class CapturedTuning:
         candidates: configuration, as Triton writes it, to the kernel's identifier; ``None`` when its launch failed
             before the compiler was asked.
         errors: configuration to the reason, for those.
+        launches: configuration to its launch, where that was recorded.
+        first: the tuning whose choice this follows, where the same key was launched with other sizes.
     """
 
     name: str
     candidates: Mapping[str, str | None]
     errors: Mapping[str, str]
+    launches: Mapping[str, TriedLaunch] = field(default_factory=dict)
+    first: "CapturedTuning | None" = None
+
+    @property
+    def choosing(self) -> "CapturedTuning":
+        """The tuning that makes the choice: the autotuner's first one for the key."""
+        return self if self.first is None else self.first
+
+    def listed_for(self, kernel: str, grid: Grid, arguments: Mapping[str, Any]) -> Mapping[str, TriedLaunch]:
+        """Return the launches of all configurations that stand beside one launch; none if they are of other sizes."""
+        own = TriedLaunch(kernel, grid, arguments)
+        return self.launches if own in self.launches.values() else {}
+
+
+def with_candidates(
+    kernel: "CapturedKernel", tuning: CapturedTuning | None, kernels: "Mapping[str, CapturedKernel]"
+) -> "CapturedKernel":
+    """Return a kernel, of one launch, with what its autotuner would choose among.
+
+    Args:
+        kernel: with the grid and the arguments of the launch.
+        tuning: of that launch; ``None``: nothing chose.
+        kernels: of the capture, by identifier.
+    """
+    if tuning is None:
+        return kernel
+    grid = next(iter(kernel.grids), ())
+    listed = tuning.listed_for(kernel.id, grid, kernel.arguments)
+    first = tuning.choosing.launches if listed and tuning.first is not None else {}
+
+    def launched(tried: Mapping[str, TriedLaunch]) -> "dict[str, CapturedKernel]":
+        return {
+            config: replace(
+                kernels[one.kernel],
+                grids={one.grid: 1},
+                arguments=one.arguments,
+                product=kernel.product,
+                choice_unknown=False,
+                candidates={},
+            )
+            for config, one in tried.items()
+            if one.kernel in kernels
+        }
+
+    return replace(kernel, candidates=launched(listed), first_candidates=launched(first))
 
 
 def caller(site: Sequence[Location]) -> str:
@@ -217,6 +288,9 @@ class CapturedKernel:
         configs: configurations of autotuners that it is, as Triton writes them.
         choice_unknown: it was launched only for an autotuner whose choice is not known.
         listed: configurations among which that autotuner chooses; 0 where it is of none.
+        candidates: these configurations, as Triton writes them, to their kernels with the grid and the arguments that
+            the program would launch them with; empty where that was not recorded.
+        first_candidates: the same for the launch that the autotuner chose with, where it had other sizes.
         product: the product that was named when it was recorded, or that the program was told it runs on where an
             older version did not record the name; ``None`` when only an architecture was named.
         product_assumed: whether it is not known that the product was named.
@@ -246,6 +320,8 @@ class CapturedKernel:
     moved: tuple[str, str] | None = None
     specialized: frozenset[str] = frozenset()
     listed: int = 0
+    candidates: "Mapping[str, CapturedKernel]" = field(default_factory=dict)
+    first_candidates: "Mapping[str, CapturedKernel]" = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -256,7 +332,7 @@ class CapturedKernel:
     def error(self) -> str | None:
         """Why it was not compiled, one sentence; ``None`` when it was."""
         if self.result is None:
-            return "not compiled when the recording ended"
+            return NOT_COMPILED
         return None if self.ok else self.result.error or self.result.status
 
     @property

@@ -14,6 +14,7 @@ from kprof.captures.model import (
     CapturedLaunch,
     CapturedOperator,
     unrun_words,
+    with_candidates,
 )
 from kprof.captures.moved import in_place
 from kprof.captures.program_files import ProgramFiles
@@ -59,6 +60,11 @@ def read(path: str | Path) -> Capture:
     ]
     checkout = root_of(Path.cwd())
     kernels = [in_place(kernel, root / head.root, sources, checkout) for kernel in kernels]
+    by_id = {kernel.id: kernel for kernel in kernels}
+    kernels = [
+        with_candidates(kernel, gathered.kernels[kernel.id].tuning, by_id) if kernel.choice_unknown else kernel
+        for kernel in kernels
+    ]
     return Capture(
         path=root,
         head=head,

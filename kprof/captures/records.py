@@ -103,12 +103,22 @@ class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
 
 
 class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
-    """An autotuner met a new key: its configurations follow as :class:`CandidateRecord`."""
+    """An autotuner met a new key: its configurations follow as :class:`CandidateRecord`.
+
+    Attributes:
+        n: its number in this journal.
+        name: the kernel's name.
+        configs: configurations that the autotuner lists.
+        site: number of the place.
+        again: number of the :class:`Tuning` that made the choice, where its configurations were launched again for a
+            launch of another size.
+    """
 
     n: Count
     name: Name
     configs: Count
     site: Count | None = None
+    again: Count | None = None
 
 
 class CandidateRecord(msgspec.Struct, frozen=True, tag_field="t", tag="candidate"):
@@ -119,12 +129,16 @@ class CandidateRecord(msgspec.Struct, frozen=True, tag_field="t", tag="candidate
         config: the configuration as Triton writes it.
         kernel: number of the kernel, ``None`` when the launch failed before the compiler was asked.
         error: why, then.
+        grid: workgroups in x, y, z that the program would launch it with; ``None`` in captures of older versions.
+        args: number of the arguments of that launch.
     """
 
     tuning: Count
     config: Text
     kernel: Count | None = None
     error: Text | None = None
+    grid: Annotated[list[Extent], Meta(min_length=3, max_length=3)] | None = None
+    args: Count | None = None
 
 
 class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):

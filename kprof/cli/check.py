@@ -30,15 +30,16 @@ def command(
 
     Exit codes: 0 nothing is worse, 1 a regression, 2 cannot tell.
 
-    Example:  kprof check --update-baseline, once; then kprof check in every pull request
+    Example:  kprof check --init, once; then kprof check in every pull request
     """
     from kprof.api.check import check
 
     found = check(config_file, options=options)
     no_baseline = found.baseline is not None and not found.baseline.exists()
-    for note in found.notes if options.update_baseline else found.notes[:no_baseline]:
+    writes = options.update_baseline or options.init
+    for note in found.notes if writes else found.notes[:no_baseline]:
         log(f"kprof: {note}")
-    if options.update_baseline:
+    if writes:
         print(found.summary)
         raise typer.Exit(_EXIT[found.document.verdict.status])
 

@@ -13,7 +13,7 @@ def command(options: EditorOptions, outputs: Outputs) -> None:
 
     A Python file with a KERNEL is imported and compiled when it is saved: findings become diagnostics, hovering a line
     tells its share of the modelled time, its instructions and spills, and an action looks for a faster configuration
-    and pastes it.
+    and pastes it. For a program without a KERNEL an action runs it and shows the same of what it launches.
     """
     from kprof.api.live.editor_serving import serve
 

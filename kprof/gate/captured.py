@@ -44,6 +44,9 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
     capture = read(target)
     products = {machine.name: product for machine, product in map(load_gpu, gpus)}
     wanted = [kernel for kernel in capture.kernels if kernel.arch in products]
+    ranked = {one.id for kernel in wanted for one in kernel.candidates.values()}
+    # What an autotuner chooses among is judged once, as the configuration that stands for its choice.
+    wanted = [kernel for kernel in wanted if kernel.launches or kernel.id not in ranked]
     if not wanted:
         has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
         hint = "; ".join(capture.notes) or None

@@ -18,7 +18,7 @@ from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
 from kprof.gate.config import COSTS, Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_budget, refused, worse
 from kprof.gate.nearest import nearest
-from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
+from kprof.gate.rules import ALLOWED, BLOCK, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
 from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import ignored, unknown, unlooked
 from kprof.gate.verdict import not_run, verdict
@@ -146,6 +146,10 @@ class Gate:
         if subject.problem is not None:
             fatal = subject.refused and not subject.optional
             findings = [refused(subject, subject.problem) if fatal else cannot_tell(subject, subject.problem)]
+            if subject.block:
+                findings = [
+                    msgspec.structs.replace(one, evidence={**one.evidence, BLOCK: subject.block}) for one in findings
+                ]
         else:
             # What was not seen explains why something cannot be compared, and comes first.
             findings = [*self._blind(subject), *self._metrics(subject, against, skip)]

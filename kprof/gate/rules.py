@@ -7,6 +7,9 @@ from kprof.findings import Severity
 MARK = "gate"
 """Key in a finding's evidence that says what the gate made of it; see the values below."""
 
+BLOCK = "block"
+"""Key in a finding's evidence: lines of the configuration that would make the check possible."""
+
 FAILS = "fails"
 ALLOWED = "allowance"
 KNOWN = "baseline"

@@ -37,6 +37,7 @@ class CheckSubject:
             What was compiled elsewhere does not say for which constexprs.
         number: which one where files tell nothing either, the best first.
         recorded: what names it where it is a capture's, ``DIR::ID``.
+        block: lines of the configuration that would make this check possible; empty where none are known.
         left_out: what else the same target holds that is not checked or cannot be distinguished, in words.
     """
 
@@ -50,6 +51,7 @@ class CheckSubject:
     file: str = ""
     number: int = 1
     recorded: str = ""
+    block: str = ""
     left_out: str = ""
 
     @property

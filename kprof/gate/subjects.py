@@ -1,5 +1,6 @@
 """From the gate's configuration to analysed kernels; what goes wrong with one of them ends none of the others."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from kprof.captures.layout import is_capture
 from kprof.captures.staleness import shortened
 from kprof.compiler.specialization import specialization_of
 from kprof.document import KernelReport
-from kprof.errors import HardwareError, KprofError
+from kprof.errors import HardwareError, KprofError, UnknownLaunchError
 from kprof.findings import Location
 from kprof.gate.baseline import Baseline, gone
 from kprof.gate.captured import captured
@@ -155,12 +156,53 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
         for case in cases:
             try:
                 found = plan(target, [machine], _options(entry, case))
+            except UnknownLaunchError as error:
+                yield _without_launch(entry, machine.name, error, folder)
+                continue
             except KprofError as error:
                 yield failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
             # An autotuner passes over a configuration that cannot be launched; a call needs each of its launches.
             several = entry.all_configs and len(found) > 1
-            yield from (_Planned(entry, case, replace(job, product=product), optional=several) for job in found)
+            for job in found:
+                yield _step(_Planned(entry, case, replace(job, product=product), optional=several))
+
+
+def _step(planned: _Planned) -> CheckSubject | _Planned:
+    """The compile; of an autotuned function the check of the configuration that stands for it."""
+    from kprof_analyzers.report_cache import judged_listed
+
+    if not planned.job.listed:
+        return planned
+    try:
+        return CheckSubject(planned.entry, judged_listed(planned.job, CompileOptions()), planned.case)
+    except KprofError as error:
+        return failed(planned.entry, planned.job.machine.name, str(error), _source(planned.job.request.path, error))
+
+
+def _without_launch(entry: KernelEntry, arch: str, error: UnknownLaunchError, folder: Path) -> CheckSubject:
+    """The check of a function of which nothing says how it is launched, with what to write in the configuration."""
+    # pyproject.toml has everything below tool.kprof.
+    plain = (folder / "kprof.toml").exists()
+    table = "" if plain else "tool.kprof."
+    file = "kprof.toml" if plain else "pyproject.toml"
+    if error.program:
+        place = entry.target.partition("::")[0]
+        why = f"{entry.target} is a program, and nothing says how its function is launched"
+        block = f'[[{table}program]]\ncommand = ["python", {json.dumps(place)}]'
+    else:
+        why = f"nothing says how the function of {entry.target} is launched"
+        types = ", ".join(f"{name}=TYPE" for name in error.arguments)
+        values = ", ".join(f"{name} = VALUE" for name in error.constexprs)
+        block = f'[[{table}kernel]]\ntarget = {json.dumps(entry.target)}\nsignature = "{types}"'
+        block += f"\nconstexpr = {{ {values} }}" if values else ""
+    subject = failed(
+        entry,
+        arch,
+        f"{why}; in place of its [[kernel]], {file} takes it so:",
+        _source(located(entry.target, folder), error),
+    )
+    return replace(subject, block=block)
 
 
 def _options(entry: KernelEntry, case: str | None) -> CompileOptions:

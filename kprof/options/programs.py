@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from kprof.options.groups import (
+    BudgetOptions,
     CureOptions,
     GpuOptions,
     KnobOptions,
@@ -39,7 +40,7 @@ class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, W
 
 
 @group(frozen=True, kw_only=True)
-class ProfileOptions(GpuOptions, OutputOptions, RowOptions, CureOptions, ProgramOptions, WorkerOptions):
+class ProfileOptions(GpuOptions, OutputOptions, RowOptions, BudgetOptions, CureOptions, ProgramOptions, WorkerOptions):
     """Options of ``kprof.profile`` and ``kprof profile``."""
 
     by: Annotated[

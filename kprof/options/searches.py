@@ -100,3 +100,7 @@ class CheckOptions(GpuOptions, CureOptions, WorkerOptions):
         str | None, Option("Baseline file instead of the configuration's.", metavar="PATH", kind=PATH)
     ] = None
     update_baseline: Annotated[bool, Option("Write the present state to the baseline file; judge nothing.")] = False
+    init: Annotated[
+        bool,
+        Option("Write kprof.toml, its baseline and a GitHub workflow for the kernels and programs of this folder."),
+    ] = False

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +50,8 @@ class RecordOptions:
         full_values: whether large tensors of the GPU have memory and values, too.
         values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         operators: whether each call of torch's own operators is noted, with its shapes.
-        first_candidate: of an autotuner's configurations compile only the first that can be launched.
+        candidate_seconds: seconds at the end of the program in which autotuners' other configurations are compiled;
+            ``None``: no limit.
         folder: where the program runs; this process's own when ``None``.
     """
 
@@ -65,7 +67,7 @@ class RecordOptions:
     values: int = layout.VALUES
     argv: bool = True
     operators: bool = False
-    first_candidate: bool = False
+    candidate_seconds: float | None = None
     folder: Path | None = None
 
 
@@ -139,7 +141,7 @@ def prepare(options: RecordOptions, command: Sequence[str] = ()) -> Settings:
         values=options.values,
         argv=options.argv,
         operators=options.operators,
-        first_candidate=options.first_candidate,
+        candidate_seconds=options.candidate_seconds,
         root=str(tree),
     )
 
@@ -249,6 +251,8 @@ def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
 
     # What nohup has ignored stays so.
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    # Python takes signals in the main thread only; from another one the program just ends with this process.
+    numbers = numbers if threading.current_thread() is threading.main_thread() else []
     before = {number: signal.signal(number, pass_on) for number in numbers}
     try:
         yield received

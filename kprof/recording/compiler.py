@@ -11,7 +11,6 @@ import signal
 import sys
 import time
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ class Compiler:
         self.root = Path(settings.folder)
         self.disk_error: OSError | None = None
         self._running: list[Ticket] = []
-        self._waiting: deque[Ticket] = deque()
+        self._waiting: list[Ticket] = []
 
     def ask(
         self, identifier: str, name: str, make: Callable[[Callable[[str], None]], Any], *, later: bool = False
@@ -78,7 +77,9 @@ class Compiler:
             return
         self._reap(block=False)
         while self._waiting and len(self._running) < self.settings.jobs:
-            self._begin(self._waiting.popleft())
+            following = min(self._waiting, key=lambda ticket: ticket.rank)
+            self._waiting.remove(following)
+            self._begin(following)
 
     def _begin(self, ticket: Ticket) -> None:
         """Fork the process that compiles."""
@@ -123,14 +124,18 @@ class Compiler:
         self._reap(block=False)
         return len(self._running) + len(self._waiting)
 
-    def finish(self, tell: Callable[[int, int], None] = lambda _done, _all: None) -> None:
+    def finish(self, tell: Callable[[int, int], None] = lambda _done, _all: None, seconds: float | None = None) -> None:
         """Wait for everything that was asked for.
 
         Args:
             tell: is told from time to time how many compiles are done since, and of how many.
+            seconds: after them nothing is begun that nothing waits for; ``None``: no limit.
         """
-        everything, reported = self.unfinished, time.monotonic()
+        everything, began = self.unfinished, time.monotonic()
+        reported = began
         while self._running or self._waiting:
+            if seconds is not None and time.monotonic() - began >= seconds:
+                self._waiting.clear()
             self.advance()
             self._reap(block=True)
             if time.monotonic() - reported >= _TELL_SECONDS:

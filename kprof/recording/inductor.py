@@ -1,13 +1,15 @@
 """Kernels that Inductor writes: compiled in this process, none of their configurations timed."""
 
 import contextlib
+import copy
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.cache import location
+from kprof.recording.generated import GeneratedLaunch
 
 if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
@@ -85,11 +87,15 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
     original_bench, original_run = tuner.bench, tuner.run
 
     def bench(self: Any, launcher: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorder.candidate(getattr(launcher, "config", "")):
+        with recorder.candidate(getattr(launcher, "config", ""), launcher):
             return original_bench(self, launcher, *args, **kwargs)
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorder.tuning(self):
+        def again(launchers: Sequence[Any]) -> None:
+            for launcher in launchers:
+                bench(self, launcher, *args, **{name: value for name, value in kwargs.items() if name != "stream"})
+
+        with recorder.tuning(self, again, generated_launch(self, args, kwargs)):
             return original_run(self, *args, **kwargs)
 
     def benchmark(_self: Any, kernel_call: Callable[[], Any], *_args: Any, **_options: Any) -> float:
@@ -104,3 +110,42 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
         found = getattr(benchmarking, name, None)
         if found is not None:
             patches.set(found, "benchmark_gpu", benchmark)
+
+
+def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GeneratedLaunch:
+    """Return how a launch of Inductor's is made with other block sizes.
+
+    Args:
+        tuner: Inductor's ``CachingAutotuner``.
+        args: of its run.
+        kwargs: of its run, the stream included.
+    """
+
+    def launch(change: Mapping[str, Any]) -> None:
+        config = copy.deepcopy(tuner.launchers[0].config)
+        unknown = change.keys() - config.kwargs.keys()
+        if unknown:
+            raise ValueError(f"Inductor does not choose {', '.join(sorted(unknown))} of this kernel")
+        config.kwargs.update(change)
+        tuner._precompile_config(config).make_launcher()(*args, **kwargs)  # noqa: SLF001 - no public way to a launcher
+
+    kind = str(getattr(tuner.heuristic_type, "name", "")).lower()
+    return GeneratedLaunch(launch, lambda: _largest_search(tuner, kind), kind)
+
+
+def _largest_search(tuner: Any, kind: str) -> list[dict[str, Any]]:
+    """What Inductor's heuristics list with ``max_autotune``; nothing where this version cannot tell."""
+    from torch._inductor.runtime import triton_heuristics
+
+    heuristic: Any = getattr(triton_heuristics, kind, None)
+    meta = {**tuner.inductor_meta, "max_autotune": True, "max_autotune_pointwise": True}
+    # The tuner keeps the device's number in the place of its properties.
+    triton_meta = {**tuner.triton_meta, "device": tuner.device_props}
+    options = {"inductor_meta": meta, "triton_meta": triton_meta, "return_configs": True}
+    if kind != "pointwise":
+        options["reduction_hint"] = meta.get("reduction_hint", False)
+    try:
+        found = heuristic(dict(tuner.size_hints), **options)
+    except Exception:  # noqa: BLE001 - Inductor's own function, whose form differs between versions
+        return []
+    return [{**one.kwargs, "num_warps": one.num_warps, "num_stages": one.num_stages} for one in found or ()]

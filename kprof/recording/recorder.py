@@ -4,9 +4,9 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from kprof.captures import layout
 from kprof.compiler import environment as switches
 from kprof.output.redacting import redacted
 from kprof.recording import compile_results, describe, jobs, operator_calls, program_sources
+from kprof.recording.candidate_order import rank
 from kprof.recording.compiler import Compiler
 from kprof.recording.files_read import Reads
+from kprof.recording.generated import GeneratedLaunch
 from kprof.recording.journal import CaptureJournal
 from kprof.recording.operator_tally import OperatorTally
 from kprof.recording.settings import Settings
@@ -27,12 +29,48 @@ _HANDLERS = frozenset({"OutOfResources", "TritonError", "Exception"})
 """Names of exceptions by which a program handles a launch that needs too much."""
 
 
+_MOST_AGAIN = 16
+"""Launches of other sizes for which an autotuner's configurations are launched again, for each of its keys."""
+
+
 @dataclass
 class AutotunedConfig:
-    """One configuration while an autotuner tries it."""
+    """One configuration while an autotuner tries it.
+
+    Attributes:
+        kernel: what it launches.
+        error: why it launches nothing.
+        grid: workgroups in x, y, z.
+        args: number of the arguments in the journal.
+    """
 
     kernel: RecordedKernel | None = None
     error: str | None = None
+    grid: list[int] | None = None
+    args: int | None = None
+
+
+@dataclass(eq=False)
+class _Choice:
+    """What an autotuner chooses among for one key, and for one launch.
+
+    Attributes:
+        key, about: the key and the fields of its line in the journal.
+        tuner: is kept alive, for its id.
+        configs: what is launched again for a launch of another size.
+        kernels: what was tried, as :attr:`AutotunedConfig.kernel`.
+        lines: launch (kernel, grid, arguments) to the number of the line whose candidates stand beside it; shared with
+            the choices of the same key for other launches.
+        first: the choice that the autotuner made for the key; ``None`` for that one itself.
+    """
+
+    key: object
+    about: dict[str, Any]
+    tuner: Any
+    configs: list[Any] = field(default_factory=list)
+    kernels: list[AutotunedConfig] = field(default_factory=list)
+    lines: dict[tuple[str, tuple[int, ...], int], int] = field(default_factory=dict)
+    first: "_Choice | None" = None
 
 
 @dataclass
@@ -40,9 +78,10 @@ class _Context:
     """What the current thread is doing."""
 
     tuner: Any = None
-    tuning: tuple[object, dict[str, Any]] | None = None
+    again: Callable[[Sequence[Any]], None] | None = None
+    generated: GeneratedLaunch | None = None
+    tuning: _Choice | None = None
     candidate: AutotunedConfig | None = None
-    chosen: bool = False
     launches: int = 0
 
 
@@ -61,9 +100,8 @@ class Recorder:
         self._local = threading.local()
         self._functions: dict[int, Any] = {}
         self._needed: dict[str, int] = {}
-        # Autotuner and kernel to the tuning that made it a candidate: its key and line. The autotuner is kept alive,
-        # for its id.
-        self._choices: dict[tuple[int, str], tuple[Any, object, dict[str, Any]]] = {}
+        # Autotuner and its key to the choice among its configurations.
+        self._choices: dict[tuple[int, Any], _Choice] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -140,24 +178,70 @@ class Recorder:
             OutOfResources: Triton's, where the program would handle it and the kernel needs more LDS than there is.
         """
         context = self._context
+        sizes = [int(n) for n in grid]
         if context.candidate is not None:
             context.candidate.kernel = kernel
             context.launches += 1
+            if context.tuning is not None and 0 not in sizes:
+                context.candidate.grid = sizes
+                context.candidate.args = self._arguments(kernel.src, args)
             return
-        sizes = [int(n) for n in grid]
         if 0 in sizes:
             return
-        choice = self._choices.get((id(context.tuner), kernel.hash))
+        choice = self._choice_of(kernel)
         if choice is None:
             # An autotuner on a device would not have chosen what cannot be launched.
             self.refuse(kernel)
         self.compiler.advance()
         self.start()
         number = self.number(kernel.hash, kernel.src, kernel.request)
-        tuning = None if choice is None else self.journal.number("tuning", choice[1], choice[2])
+        tuning = None if choice is None else self._line_of(choice, kernel, sizes, args)
         self.note_launch(number, kernel.src, sizes, stream, args, tuning=tuning)
         for action in self.after_launch:
             action(kernel.src.fn, args)
+
+    def _choice_of(self, kernel: RecordedKernel) -> _Choice | None:
+        """Return what the autotuner that runs has chosen among for its present key; ``None`` where it had no choice."""
+        context = self._context
+        if context.tuner is None:
+            return None
+        place = (id(context.tuner), getattr(getattr(context.tuner, "cache", None), "last", None))
+        if context.tuning is not None:
+            self._choices[place] = context.tuning
+        choice = self._choices.get(place)
+        functions = [] if choice is None else [one.kernel.src.fn for one in choice.kernels if one.kernel is not None]
+        return choice if any(function is kernel.src.fn for function in functions) else None
+
+    def _line_of(self, choice: _Choice, kernel: RecordedKernel, grid: list[int], args: tuple[Any, ...]) -> int:
+        """Return the number of the line whose candidates have this launch's grid and arguments.
+
+        An autotuner tries its configurations once for a key, and launches of that key may have other sizes. Then the
+        others are launched again with those, up to :data:`_MOST_AGAIN` times.
+        """
+        launched = (kernel.hash, tuple(grid), self._arguments(kernel.src, args))
+        context = self._context
+        if launched not in choice.lines and context.again is not None and len(choice.lines) > 0:
+            tries = len(set(choice.lines.values()))
+            if tries <= _MOST_AGAIN:
+                outer = context.tuning
+                number = self.journal.number("tuning", choice.key, choice.about)
+                about = {**choice.about, "again": number}
+                context.tuning = _Choice(object(), about, choice.tuner, lines=choice.lines, first=choice)
+                try:
+                    context.again(choice.configs)
+                finally:
+                    context.tuning = outer
+        known = choice.lines.get(launched)
+        return self.journal.number("tuning", choice.key, choice.about) if known is None else known
+
+    def _arguments(self, source: Any, args: tuple[Any, ...]) -> int:
+        """The number of a launch's arguments in the journal."""
+        names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
+        described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
+        if not self.executes:
+            add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)), self.settings.values)
+        with self.lock:
+            return self.journal.number("args", describe.key_of(described), {"args": described})
 
     def note_launch(
         self,
@@ -171,15 +255,12 @@ class Recorder:
     ) -> None:
         """Write the line of a launch."""
         self._context.launches += 1
-        names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
-        described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
-        if not self.executes:
-            add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)), self.settings.values)
+        arguments = self._arguments(source, args)
         fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}
         with self.lock:
             self._sequence += 1
             fields["site"] = self.site()
-            fields["args"] = self.journal.number("args", describe.key_of(described), {"args": described})
+            fields["args"] = arguments
             if self.settings.operators:
                 fields["scope"] = operator_calls.scope_number(self.journal)
             if stream:
@@ -276,28 +357,40 @@ class Recorder:
         return self._context.candidate is not None
 
     @property
-    def chosen(self) -> bool:
-        """Whether the autotuner that runs has a configuration that can be launched, as who looks for one says."""
-        return self._context.chosen
-
-    @chosen.setter
-    def chosen(self, found: bool) -> None:
-        self._context.chosen = found
+    def generated(self) -> GeneratedLaunch | None:
+        """The launch by generated code that is being made."""
+        return self._context.generated
 
     @contextmanager
-    def tuning(self, tuner: Any) -> Iterator[None]:
-        """An autotuner runs: launches inside stand for a choice that is not known."""
+    def tuning(
+        self,
+        tuner: Any,
+        again: Callable[[Sequence[Any]], None] | None = None,
+        generated: GeneratedLaunch | None = None,
+    ) -> Iterator[None]:
+        """An autotuner runs: launches inside stand for a choice that is not known.
+
+        Args:
+            tuner: the autotuner.
+            again: launches configurations, as :meth:`candidate` was given them, with the arguments of this run.
+            generated: the launch, where generated code makes it.
+        """
         context = self._context
-        outer = context.tuner, context.tuning, context.chosen
-        context.tuner, context.tuning, context.chosen = tuner, None, False
+        outer = context.tuner, context.again, context.generated, context.tuning
+        context.tuner, context.again, context.generated, context.tuning = tuner, again, generated, None
         try:
             yield
         finally:
-            context.tuner, context.tuning, context.chosen = outer
+            context.tuner, context.again, context.generated, context.tuning = outer
 
     @contextmanager
-    def candidate(self, config: Any) -> Iterator[AutotunedConfig]:
-        """An autotuner tries a configuration."""
+    def candidate(self, config: Any, tried: Any = None) -> Iterator[AutotunedConfig]:
+        """An autotuner tries a configuration.
+
+        Args:
+            config: the configuration.
+            tried: what launches it again; the configuration itself where it is not given.
+        """
         context = self._context
         tuner, outer = context.tuner, context.candidate
         if context.tuning is None:
@@ -309,9 +402,9 @@ class Recorder:
                 "configs": len(getattr(tuner, "configs", None) or ()),
                 "site": self.site(),
             }
-            context.tuning = object(), fields
-        key, about = context.tuning
-        number = self.journal.number("tuning", key, about)
+            context.tuning = _Choice(object(), fields, tuner)
+        choice = context.tuning
+        number = self.journal.number("tuning", choice.key, choice.about)
         candidate = context.candidate = AutotunedConfig()
         try:
             yield candidate
@@ -321,10 +414,16 @@ class Recorder:
             if candidate.kernel is not None:
                 made = candidate.kernel
                 fields["kernel"] = self.number(made.hash, made.src, made.request)
-                self._choices[id(tuner), made.hash] = tuner, key, about
+                if candidate.grid is not None and candidate.args is not None:
+                    fields |= {"grid": candidate.grid, "args": candidate.args}
+                    choice.lines[made.hash, tuple(candidate.grid), candidate.args] = number
+            choice.configs.append(config if tried is None else tried)
+            choice.kernels.append(candidate)
             if candidate.error is not None:
                 fields["error"] = candidate.error[:1000]
             self.journal.write("candidate", fields)
+            if choice.first is None:
+                rank(choice.kernels, self.settings.device.compute_units)
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -346,9 +445,9 @@ class Recorder:
         """Take what was recorded out of Triton's own memory: after the recording it would be found there."""
         for function in self._functions.values():
             function.device_caches.clear()
-        for tuner, _, _ in self._choices.values():
-            if isinstance(getattr(tuner, "cache", None), dict):
-                tuner.cache.clear()
+        for choice in self._choices.values():
+            if isinstance(getattr(choice.tuner, "cache", None), dict):
+                choice.tuner.cache.clear()
 
     def finish(self, how: str = "exit") -> None:
         """Wait for the compiles, or end them when interrupted, and close the journal."""
@@ -356,7 +455,7 @@ class Recorder:
             self.start()
         if self._started:
             if how == "exit":
-                self.compiler.finish(_tell)
+                self.compiler.finish(_tell, self.settings.candidate_seconds)
             else:
                 self.compiler.abandon()
             self._check_disk()

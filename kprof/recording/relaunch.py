@@ -30,6 +30,7 @@ from kprof.compiler import versions
 from kprof.recording import describe
 from kprof.recording.call_site import CallSite, CannotFollowError, LaunchArguments
 from kprof.recording.file_entries import batch_of, keys_in_use
+from kprof.recording.generated import GeneratedLaunch
 from kprof.recording.steering import add_values
 from kprof.recording.stub import RecordedKernel
 from kprof.recording.tile_arguments import Tiles, tiles_of
@@ -75,6 +76,10 @@ class _TriedKernel(RecordedKernel):
     def __init__(self, source: Any, request: dict[str, Any], launch: Callable[..., None]) -> None:
         ticket: Any = _NoTicket(source.fn.fn.__name__)
         super().__init__(source, ticket, request, launch, _no_code)
+        # What Inductor's launchers read before they launch.
+        self.metadata, self.cluster_dims = None, (1, 1, 1)
+        self.shared = self.num_ctas = self.n_regs = self.n_spills = 0
+        self.num_warps = 1
 
 
 class _Watched(dict[str, Any]):
@@ -169,6 +174,7 @@ class RelaunchServer:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.connect(self.order["socket"])
         call = self._calls[0] if self._calls else None
+        generated = self.recorder.generated if call is None else None
         with connection, connection.makefile("rw", encoding="utf-8") as lines:
 
             def say(answer: Mapping[str, Any]) -> None:
@@ -176,11 +182,12 @@ class RelaunchServer:
                 lines.flush()
 
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                say(self._ready(call, kernel))
+                say(self._ready(call, kernel, generated))
                 for line in lines:
                     try:
-                        assert call is not None
-                        say(self._tried(call, kernel, json.loads(line)["constexprs"]))
+                        made_by = call or generated
+                        assert made_by is not None
+                        say(self._tried(made_by, kernel, json.loads(line)["constexprs"]))
                     except CannotFollowError as error:
                         say({"kind": "refused", "error": str(error)})
                     except Exception as error:  # noqa: BLE001 - the program's and the compiler's may be anything
@@ -191,13 +198,13 @@ class RelaunchServer:
         # The program has done what it was run for.
         os._exit(0)
 
-    def _ready(self, call: _Call | None, kernel: RecordedKernel) -> dict[str, Any]:
+    def _ready(self, call: _Call | None, kernel: RecordedKernel, generated: GeneratedLaunch | None) -> dict[str, Any]:
         """What the launch is made of.
 
         ``tiles``: ``dealt``, ``stepped`` and ``orders`` of :class:`kprof.recording.tile_arguments.Tiles`, without what
         heuristics decide. ``configs``: those of its autotuners. ``files``: JSON files that were opened before.
         ``keys``: those under which a configuration of the callers is held. ``batch``: what a server calls its rows.
-        ``again``: whether the launch can be made again at all.
+        ``again``: whether the launch can be made again at all. ``generated``: the kind of a generated kernel.
         """
         tiles = tiles_of(kernel.src.fn)
         decided: set[str] = set()
@@ -209,6 +216,8 @@ class RelaunchServer:
             elif type(node).__name__ == "Autotuner":
                 configs += [_plain(config.all_kwargs()) for config in node.configs]
             node = node.fn if hasattr(node.fn, "run") else None
+        if generated is not None:
+            configs += generated.configs()
         site = describe.site(2)
         return {
             "kind": "ready",
@@ -217,15 +226,21 @@ class RelaunchServer:
             "files": list(self._files),
             "keys": keys_in_use(_frame(), _knob_names(kernel)) if self._files else [],
             "batch": batch_of(_frame()) if self._files else None,
-            "again": call is not None,
+            "again": call is not None or generated is not None,
+            "generated": "" if generated is None else generated.kind,
             "site": list(site[0][:2]) if site else None,
         }
 
-    def _tried(self, call: _Call, kernel: RecordedKernel, change: Mapping[str, Any]) -> dict[str, Any]:
+    def _tried(
+        self, call: "_Call | GeneratedLaunch", kernel: RecordedKernel, change: Mapping[str, Any]
+    ) -> dict[str, Any]:
         tiles = tiles_of(kernel.src.fn)
         self._trial = _Trial()
         try:
-            self._make(call, kernel, change, tiles)
+            if isinstance(call, GeneratedLaunch):
+                call.launch(change)
+            else:
+                self._make(call, kernel, change, tiles)
             made = self._trial.kernel
         finally:
             trial, self._trial = self._trial, None

@@ -39,7 +39,8 @@ class Settings:
         root: the work tree that sources are named from.
         argv: keep the processes' command lines, without the secrets in them.
         operators: whether each call of torch's own operators is noted, with its shapes.
-        first_candidate: of an autotuner's configurations compile only the first that can be launched, which goes on.
+        candidate_seconds: after this many seconds at the end of the program no further configuration of an autotuner is
+            compiled; ``None``: all of them are.
         again: which launch is to be made again with other values, and who asks: :mod:`kprof.recording.relaunch`.
     """
 
@@ -56,7 +57,7 @@ class Settings:
     root: str = ""
     argv: bool = True
     operators: bool = False
-    first_candidate: bool = False
+    candidate_seconds: float | None = None
     again: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:

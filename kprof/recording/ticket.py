@@ -17,6 +17,7 @@ class Ticket:
         stage: memory that the compiling process shares: what it is making.
         pid: of the process that compiles; 0 when the result is there, or the compile is queued.
         make: compiles, where it is queued.
+        rank: place in the queue: the lowest is begun first.
     """
 
     id: str
@@ -25,3 +26,4 @@ class Ticket:
     pid: int = 0
     stage: Any = field(default=None, repr=False)
     make: Callable[[Callable[[str], None]], Any] | None = field(default=None, repr=False)
+    rank: int = 0

@@ -1,9 +1,9 @@
 """Autotuners: no configuration is timed, and the first that can be launched goes on.
 
-All of them are compiled, unless only the first one is wanted.
+Each of them is launched for the record, with its own grid, and compiled as far as the recording's time for that goes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +33,16 @@ class UnknownTimes(list[float]):
     __hash__ = None
 
 
+class UsedCache(dict[Any, Any]):
+    """An autotuner's choices by key; it keeps which one was used last."""
+
+    last: Any = None
+
+    def __getitem__(self, key: Any) -> Any:
+        self.last = key
+        return super().__getitem__(key)
+
+
 def install(recorder: "Recorder", patches: "Patches") -> None:
     """Make autotuners and benchmarks go through the recorder."""
     import triton.testing
@@ -41,23 +51,23 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
     original_bench = Autotuner._bench  # noqa: SLF001
     original_run = Autotuner.run
 
-    only_first = recorder.settings.first_candidate
-
     def bench(self: Any, *args: Any, config: Any, **meta: Any) -> Any:
-        if only_first and recorder.chosen:
-            return UnknownTimes(lambda: False)
         with recorder.candidate(config) as candidate:
             try:
                 original_bench(self, *args, config=config, **meta)
             except Exception as error:  # noqa: BLE001
                 # The program's own mistake would end the program; one configuration's only ends that one.
                 candidate.error = f"{type(error).__name__}: {error}".splitlines()[0]
-        if only_first:
-            recorder.chosen = recorder.usable(candidate.kernel)
         return UnknownTimes(lambda: recorder.usable(candidate.kernel))
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorder.tuning(self):
+        def again(configs: Sequence[Any]) -> None:
+            for config in configs:
+                bench(self, *args, config=config, **kwargs)
+
+        if not isinstance(self.cache, UsedCache):
+            self.cache = UsedCache(self.cache)
+        with recorder.tuning(self, again):
             return original_run(self, *args, **kwargs)
 
     def from_disk(self: Any, tuning_key: Any, configs: Any, bench_fn: Callable[[], Any]) -> bool:

@@ -89,12 +89,13 @@ def bar(share: float) -> str:
 
 
 def config_line(kernel: KernelReport) -> str:
-    """Return the knobs that were compiled: ``BLOCK_M=128 num_warps=4``."""
+    """Return the knobs that were compiled, ``BLOCK_M=128 num_warps=4``, and how an autotuner's were chosen."""
     if kernel.specialization is UNSET:
         return ""
     spec = kernel.specialization
     knobs = {**spec.constexprs, **spec.options, **spec.environment}
-    return " ".join(f"{name}={value}" for name, value in knobs.items() if value is not None)
+    words = " ".join(f"{name}={value}" for name, value in knobs.items() if value is not None)
+    return words if kernel.autotuned is UNSET else f"{words}   {kernel.autotuned.words}"
 
 
 def origin_line(kernel: KernelReport) -> str:

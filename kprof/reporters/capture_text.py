@@ -171,7 +171,7 @@ class CaptureTextReporter:
             which = f"all {compiled:,}" if compiled == len(tuned) else f"{compiled:,} of {len(tuned):,}"
             lines.append(
                 f"autotuners: {_count(len(capture.tunings), 'choice')} not known; {which} configurations were "
-                f"compiled, and the first that can be launched stands for the choice{_hopeless(capture, failed)}"
+                f"compiled, and kprof analyze shows the fastest by the model{_hopeless(capture, failed)}"
             )
         if capture.reads_count:
             places = capture.looked_at

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kprof.document import Report
+from kprof.gate.rules import BLOCK
 from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
@@ -77,6 +78,7 @@ class CheckTextReporter:
             text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {self._said(item.message)}")
             first, *more = self._folded(text)
             lines += [first.replace(f"{finding.severity.value} ", f"{severity} ", 1), *more]
+            lines += [f"    {clean(line)}" for line in str(finding.evidence.get(BLOCK, "")).splitlines()]
             for more_text in (f"{label(item.kernel)} on {item.kernel.arch}", item.advice, item.suppressed):
                 lines += self._folded(f"    {clean(more_text)}") if more_text else []
         return lines

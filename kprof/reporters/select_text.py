@@ -42,6 +42,6 @@ def _row(one: "ConsideredImplementation") -> list[str]:
         one.implementation,
         "-" if one.ms is None else f"{one.ms:.4f}",
         f"{one.low_ms:.4f} to {one.high_ms:.4f}" if ranged else "",
-        "cannot" if not one.usable else "no time" if one.ms is None else one.basis,
+        "cannot" if not one.usable else "not here" if not one.runs else "no time" if one.ms is None else one.basis,
         one.reason,
     ]

@@ -1,6 +1,7 @@
 """Captured kernels, ready to be analysed: from the capture's own files, without Triton."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from kprof.captures.model import Capture, CapturedKernel, TensorInfo
@@ -8,7 +9,7 @@ from kprof.captures.reader import read
 from kprof.errors import InputError, KprofError, near_hint
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs.source_path import in_moved
-from kprof.targets.loaded import LoadedKernel
+from kprof.targets.loaded import ListedConfiguration, LoadedKernel
 
 SEPARATOR = "::"
 """Between a capture and the name or identifier of one of its kernels."""
@@ -114,9 +115,15 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         cached=result.cached,
         stages={**_first_stage(kernel), "ttgir": ttgir, "amdgcn": text},
         unrecorded=kernel.unrecorded,
+        listed=_listed(kernel.candidates),
+        listed_first=_listed(kernel.first_candidates),
         assumed=_assumed(kernel),
         notes=notes,
     )
+
+
+def _listed(candidates: Mapping[str, CapturedKernel]) -> list[ListedConfiguration]:
+    return [ListedConfiguration(config, partial(loaded, kernel)) for config, kernel in candidates.items()]
 
 
 def _assumed(kernel: CapturedKernel) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.request import Compiled, CompileRequest, from_json
 from kprof.compiler.specialization import specialization_of
-from kprof.errors import KprofError, TargetError, near
+from kprof.errors import KprofError, TargetError, UnknownLaunchError, near
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
 from kprof.options.groups import CompileOptions
@@ -38,6 +38,7 @@ class TargetJob:
         values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
         contents: values of integer tensors that the launch passes, by name, where they are known.
         job: name of the call that makes this launch and others; empty where a call is one launch.
+        listed: configurations among which an autotuner chooses at this launch, each with its compile; else empty.
     """
 
     request: CompileRequest
@@ -51,6 +52,7 @@ class TargetJob:
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
     job: str = ""
+    listed: "Sequence[tuple[str, TargetJob]]" = ()
 
 
 def compile_target(
@@ -62,9 +64,12 @@ def compile_target(
         KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
             refuses.
     """
+    from kprof.targets.listed import load_listed
+
     jobs = plan(target, machines, options)
-    for job, compiled in zip(jobs, compile_jobs(jobs, options), strict=True):
-        yield loaded(job, compiled)
+    compiles = compile_jobs([job for job in jobs if not job.listed], options)
+    for job in jobs:
+        yield load_listed(job, options) if job.listed else loaded(job, next(compiles))
 
 
 def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob]:
@@ -112,22 +117,42 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: Compil
     answer = recall(_question(target, machines, options))
     if not isinstance(answer, list):
         return None
-    by_name = {machine.name: machine for machine in machines}
-    return [
-        TargetJob(
-            request=from_json(entry["request"]),
-            machine=by_name[entry["arch"]],
-            name=entry["name"],
-            grid=None if entry["grid"] is None else tuple(entry["grid"]),
-            problem=entry["problem"],
-            arguments=entry["arguments"],
-            notes=tuple(entry["notes"]),
-            values=options.value if entry["values"] else {},
-            contents=entry["contents"],
-            job=entry["job"],
-        )
-        for entry in answer
-    ]
+    return [_read(entry, {machine.name: machine for machine in machines}, options) for entry in answer]
+
+
+def _read(entry: Mapping[str, Any], machines: Mapping[str, Architecture], options: CompileOptions) -> TargetJob:
+    """Return a compile of an earlier question."""
+    return TargetJob(
+        request=from_json(entry["request"]),
+        machine=machines[entry["arch"]],
+        name=entry["name"],
+        grid=None if entry["grid"] is None else tuple(entry["grid"]),
+        problem=entry["problem"],
+        arguments=entry["arguments"],
+        notes=tuple(entry["notes"]),
+        values=options.value if entry["values"] else {},
+        contents=entry["contents"],
+        job=entry["job"],
+        listed=[(config, _read(each, machines, options)) for config, each in entry["listed"]],
+    )
+
+
+def _written(job: TargetJob, options: CompileOptions) -> dict[str, Any]:
+    """Return a compile as it is remembered with its question."""
+    return {
+        "request": job.request.to_json(),
+        "arch": job.machine.name,
+        "name": job.name,
+        "grid": job.grid,
+        "problem": dict(job.problem),
+        "arguments": dict(job.arguments),
+        "contents": dict(job.contents),
+        "notes": list(job.notes),
+        # Values are given for the kernel itself: its parts have other arguments.
+        "values": job.values is options.value,
+        "job": job.job,
+        "listed": [[config, _written(each, options)] for config, each in job.listed],
+    }
 
 
 def _ask(target: str, machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob]:
@@ -146,22 +171,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: CompileOptions)
         function = unwrap(kernel.entry)
     module = sys.modules.get(function.jit.fn.__module__) if function is not None else None
     if options.use_cache and module is not None:
-        answer = [
-            {
-                "request": job.request.to_json(),
-                "arch": job.machine.name,
-                "name": job.name,
-                "grid": job.grid,
-                "problem": dict(job.problem),
-                "arguments": dict(job.arguments),
-                "contents": dict(job.contents),
-                "notes": list(job.notes),
-                # Values are given for the kernel itself: its parts have other arguments.
-                "values": job.values is options.value,
-                "job": job.job,
-            }
-            for job in jobs
-        ]
+        answer = [_written(job, options) for job in jobs]
         remember(_question(target, machines, options), answer, module)
     return jobs
 
@@ -294,11 +304,13 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
     values = {**options.constexpr, **constexprs}
     signature = with_sizes(function, options.signature, values, options.sizes)
     passed = numbers(function, signature, values)
-    chosen = [function]
+    tuned = {name for config in function.configs for name in config}
+    chooses = len(function.configs) > 1 and bool(options.grid) and not tuned & {*values, *backend}
+    each_alone = [replace(function, configs=[config]) for config in function.configs]
     if options.all_configs:
-        chosen = [replace(function, configs=[config]) for config in function.configs]
-        _several(kernel, len(chosen))
-    for each in chosen:
+        _several(kernel, len(each_alone))
+
+    def job_of_configuration(each: "Function") -> TargetJob:
         known = {**(each.configs[0] if each.configs else {}), **passed, **values, **backend}
         derived = _derived(kernel.entry, known)
         request = from_signature(
@@ -312,7 +324,20 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
         )
         notes, problem = _left_out(function), dict(options.sizes)
         grid = _workgroups(options, {**problem, **known, **derived})
-        yield TargetJob(request, machine, kernel.name, grid, problem, passed, notes, values=options.value)
+        return TargetJob(request, machine, kernel.name, grid, problem, passed, notes, values=options.value)
+
+    if options.all_configs:
+        yield from map(job_of_configuration, each_alone)
+        return
+    own = job_of_configuration(function)
+    if chooses:
+        listed = [(_config_words(each.configs[0]), job_of_configuration(each)) for each in each_alone]
+        own = replace(own, listed=listed)
+    yield own
+
+
+def _config_words(config: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in config.items())
 
 
 def _workgroups(options: CompileOptions, known: Mapping[str, Any]) -> tuple[int, ...] | None:
@@ -363,14 +388,28 @@ def _several(kernel: "Kernel", count: int) -> None:
 
 
 def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
+    import shlex
+
+    from kprof.importing.launches import launches_kernels
+
     tuned = function.configs[0] if function.configs else {}
     needed = [p.name for p in function.jit.params if p.is_constexpr and not p.has_default and p.name not in tuned]
-    typed = ",".join(f"{name}=..." for name in function.arguments if name not in function.constexprs)
+    arguments = [name for name in function.arguments if name not in function.constexprs]
+    typed = ",".join(f"{name}=..." for name in arguments)
     values = "".join(f" --constexpr {name}=..." for name in needed)
-    return TargetError(
-        f"{kernel.name} does not say how it is launched",
-        hint=f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32; or add a KERNEL to the file; "
-        "or run it: kprof analyze kernel FILE.py -- ARGUMENTS takes what it launches",
+    own = f"{kernel.name} does not say how it is launched"
+    options = f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32"
+    if not launches_kernels(function.path):
+        hint = f"{options}; or add a KERNEL to the file"
+        return UnknownLaunchError(own, hint=hint, arguments=arguments, constexprs=needed)
+    file = function.path
+    file = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return UnknownLaunchError(
+        f"run it: kprof analyze kernel {shlex.quote(str(file))} --",
+        hint=f"{own}, and its file launches it. Without running the file: {options}; or add a KERNEL to it",
+        program=str(file),
+        arguments=arguments,
+        constexprs=needed,
     )
 
 

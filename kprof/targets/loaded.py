@@ -1,6 +1,6 @@
 """A compiled kernel, wherever it came from, ready to be analysed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,23 @@ from kprof.findings import Location
 if TYPE_CHECKING:
     from kprof.compiler.passes import PassHistory
     from kprof.compiler.request import CompileRequest
+    from kprof.document import AutotunedChoice
     from kprof.hardware.machine import Architecture, Product
     from kprof.inputs.amdgcn import AssemblyKernel
     from kprof.inputs.mlir import Module
+
+
+@dataclass(frozen=True)
+class ListedConfiguration:
+    """A configuration that an autotuner lists, with its launch.
+
+    Attributes:
+        config: as the autotuner writes it.
+        load: reads the kernel; raises a :class:`kprof.errors.KprofError` where it was not compiled.
+    """
+
+    config: str
+    load: "Callable[[], LoadedKernel]" = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -46,6 +60,9 @@ class LoadedKernel:
         unseen: why its instructions, or a part of them, are not there; ``None`` when they are.
         unrecorded: what of the recorded program was answered without running, so that launches may be missing beside
             this one; ``None`` when nothing was.
+        listed: configurations that an autotuner chooses among at this launch, this one included; empty where none does.
+        listed_first: the same for the launch that decides the choice, where that is another one.
+        choice: how this configuration was chosen; ``None`` where nothing was.
         assumed: what the target's figures rest on that it does not tell.
         notes: what is missing in the target, in words.
     """
@@ -75,5 +92,8 @@ class LoadedKernel:
     file: str | None = None
     unseen: str | None = None
     unrecorded: str | None = None
+    listed: Sequence[ListedConfiguration] = ()
+    listed_first: Sequence[ListedConfiguration] = ()
+    choice: "AutotunedChoice | None" = None
     assumed: Sequence[str] = ()
     notes: Sequence[str] = ()

@@ -34,12 +34,30 @@ class RecompilableKernel:
         kernel: as it was captured.
         job: its compile.
         knobs: compile-time values, options and switches: what it was compiled with.
+        launched: the kernel that the program launches, where this one stands for an autotuner's choice; else ``None``.
     """
 
     target: str
     kernel: CapturedKernel
     job: TargetJob
     knobs: Mapping[str, Any]
+    launched: CapturedKernel | None = None
+
+
+def with_configuration(recorded: RecompilableKernel, config: str) -> RecompilableKernel:
+    """Return a configuration that an autotuner lists in the place of the one that the program launches.
+
+    Args:
+        recorded: the kernel as it is launched.
+        config: one of :attr:`kprof.captures.model.CapturedKernel.candidates`.
+
+    Raises:
+        KprofError: its TTIR is not there.
+    """
+    chosen = recorded.kernel.candidates[config]
+    kernel = replace(chosen, launches=recorded.kernel.launches, configs=recorded.kernel.configs)
+    folder = recorded.target.partition(SEPARATOR)[0]
+    return replace(_recorded(folder, kernel), target=recorded.target, launched=recorded.kernel)
 
 
 def is_recorded(target: str) -> bool:

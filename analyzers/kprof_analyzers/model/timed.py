@@ -13,8 +13,11 @@ from kprof_analyzers.pipeline import facts_of, not_modelled
 
 def with_time(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
     """Return the report with the predicted time of the kernel's launch, where the model has one."""
+    from kprof_analyzers.autotuned import standing, with_choice
+
     gpu = kernel.product or next(iter(kernel.arch.products.values()), None)
-    facts = facts_of(replace(kernel, product=gpu))[0]
+    kernel = standing(replace(kernel, product=gpu))
+    facts = facts_of(kernel)[0]
     if not_modelled(facts) is not None:
         return report
     try:
@@ -22,4 +25,4 @@ def with_time(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
     except Exception:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
         return report
     found: KernelReport = msgspec.structs.replace(report, model=without_guesses(prediction))
-    return found
+    return with_choice(found, kernel.choice)

@@ -6,11 +6,22 @@ from typing import Any
 
 from msgspec import UNSET
 
-from kprof.captures.model import Capture, CapturedKernel, CapturedLaunch, CapturedOperator, ModelScope
+from kprof.captures.model import (
+    Capture,
+    CapturedKernel,
+    CapturedLaunch,
+    CapturedOperator,
+    CapturedTuning,
+    ModelScope,
+    with_candidates,
+)
+from kprof.document import AutotunedChoice
 from kprof.errors import KprofError
 from kprof.hardware.machine import Product
 from kprof.output.progress import step
 from kprof.targets.captured import loaded
+from kprof.targets.loaded import LoadedKernel
+from kprof_analyzers.autotuned import choose, chosen
 from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
 from kprof_analyzers.whole_step.efficiency import empty_launch_us, operator_time
@@ -94,6 +105,7 @@ def timed_calls(
 
 class _Times:
     def __init__(self, kernels: Mapping[str, CapturedKernel], product: Product) -> None:
+        self._choices: dict[int, AutotunedChoice | None] = {}
         self._kernels, self._product = kernels, product
         self._limits = limits_of_product(product)
         self._known: dict[Any, TimedCall] = {}
@@ -126,7 +138,8 @@ class _Times:
         return TimedCall(call.name, shapes, kind, *times, time.bound, assumed=assumed, launch_us=launch_us)
 
     def launch(self, launch: CapturedLaunch) -> TimedCall:
-        key = (launch.kernel, launch.grid, repr(launch.arguments))
+        choosing = None if launch.tuning is None else id(launch.tuning.choosing)
+        key = (launch.kernel, launch.grid, repr(launch.arguments), choosing)
         if key not in self._known:
             self._known[key] = self._launch(launch)
         return self._known[key]
@@ -137,8 +150,9 @@ class _Times:
         if kernel is None:
             return TimedCall("", shapes, "triton", why="the recording was cut before it was compiled")
         asked = replace(kernel, grids={launch.grid: 1}, arguments=launch.arguments, product=self._product)
+        asked = with_candidates(asked, launch.tuning, self._kernels)
         try:
-            report = analyze(loaded(asked), model=True)
+            report = analyze(self._chosen(loaded(asked), launch.tuning), model=True)
         except KprofError as error:
             return TimedCall(kernel.name, shapes, "triton", why=f"not compiled: {error.message}")
         model = report.model
@@ -150,8 +164,20 @@ class _Times:
         finding = (f"{worst.rule} {worst.name}", worst.gain.us, worst.gain.at_most) if worst and worst.gain else None
         times = model.time_us, model.low_us, model.high_us
         launch_us = (self._product.launch_overhead_ns or 0.0) / 1e3
-        assumed = tuple(model.assumptions)
+        choice = report.autotuned
+        said = () if choice is UNSET else (f"{kernel.name}: {choice.words}",)
+        assumed = (*said, *model.assumptions)
         bound = str(model.bound)
         return TimedCall(
             kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us
         )
+
+    def _chosen(self, kernel: LoadedKernel, tuning: CapturedTuning | None) -> LoadedKernel:
+        """The configuration that stands for an autotuner's choice: one for all launches of a key."""
+        if tuning is None or not kernel.listed:
+            return kernel
+        choosing = id(tuning.choosing)
+        if choosing not in self._choices:
+            self._choices[choosing] = choose(kernel.listed_first or kernel.listed, self._product)
+        choice = self._choices[choosing]
+        return kernel if choice is None else chosen(kernel, choice)

@@ -7,20 +7,28 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kprof.advised import KnownAdvice
 from kprof.api.live.session import Question, Session
-from kprof.errors import KprofError
+from kprof.api.programs import launches_of
+from kprof.errors import KprofError, TargetError, UnknownLaunchError
+from kprof.importing.launches import launches_kernels
 from kprof.inputs.source_path import same
+from kprof.options.groups import CompileOptions
 from kprof.output.assignments import assigned
 from kprof.reporters._known_advice import better
 from kprof.reporters._model_text import duration
 from kprof.tuning.config_code import config_code
 
 _LINE = re.compile(r"line (\d+)")
+_RECORDABLE = (
+    "nothing says how the functions of this file are launched; the code action 'Run and record this program' runs it "
+    "and shows its launches"
+)
 _SPILL = "Folded "
 """How LLVM comments a store or load of a spilled register: ``4-byte Folded Spill``."""
 
@@ -67,10 +75,12 @@ class Known:
     remarks: list[Remark] = field(default_factory=list)
     lines: dict[int, WhatALineCosts] = field(default_factory=dict)
     configs: list[Pasteable] = field(default_factory=list)
+    runs: bool = False
+    """Whether the file is a program that launches its functions, and was not run."""
 
 
 class Editor:
-    """Answers for an editor's files, each a target with a ``KERNEL`` in it.
+    """Answers for an editor's files: those with a ``KERNEL``, and programs once they are recorded.
 
     Args:
         session: answers the questions.
@@ -94,17 +104,47 @@ class Editor:
         self.forget(path)
         found = self.known[path] = Known()
         try:
-            report = await self._answer(path, "report")
-            found.remarks += [each for kernel in report["kernels"] for each in remarks(kernel, path)]
-            found.configs += [pasteable(kernel["advised"]) for kernel in report["kernels"] if "advised" in kernel]
-            for number in range(len(report["kernels"])):
-                listed = await self._answer(path, "listing", stage="amdgcn", kernel=number)
-                add_costs(found.lines, listed, path)
+            await self._fill(found, path, path)
         except asyncio.CancelledError:
             raise
+        except UnknownLaunchError as error:
+            found.runs = await asyncio.to_thread(launches_kernels, Path(path))
+            found.remarks.append(Remark(1, "note", _RECORDABLE) if found.runs else remark_of(error))
         except KprofError as error:
             found.remarks.append(remark_of(error))
         return found
+
+    async def record(self, path: str) -> Known:
+        """Run a file as a program and keep what is known of its launches until the file changes.
+
+        Raises:
+            KprofError: it fails before it launches a Triton kernel, or launches none.
+        """
+        self.forget(path)
+        found = self.known[path] = Known()
+        running = launches_of([path], (), CompileOptions(arch=[self._arch]))
+        (target, *_), problems = await asyncio.to_thread(running.__enter__)
+        try:
+            if target == path:
+                raise TargetError("it launches no Triton kernel", path=path)
+            await self._fill(found, path, str(target))
+            found.remarks += map(remark_of, problems)
+        finally:
+            await asyncio.to_thread(running.__exit__, None, None, None)
+        return found
+
+    async def _fill(self, found: Known, path: str, target: str) -> None:
+        """Add what is known of a target's kernels to a file's lines.
+
+        Raises:
+            KprofError: the target cannot be analysed.
+        """
+        report = await self._answer(path, "report", target)
+        found.remarks += [each for kernel in report["kernels"] for each in remarks(kernel, path)]
+        found.configs += [pasteable(kernel["advised"]) for kernel in report["kernels"] if "advised" in kernel]
+        for number in range(len(report["kernels"])):
+            listed = await self._answer(path, "listing", target, stage="amdgcn", kernel=number)
+            add_costs(found.lines, listed, path)
 
     async def search(self, path: str) -> list[Pasteable]:
         """Look for faster configurations; they are kept until the file changes.
@@ -117,8 +157,8 @@ class Editor:
         self.known.setdefault(path, Known()).configs = found
         return found
 
-    async def _answer(self, path: str, question: str, **arguments: Any) -> dict[str, Any]:
-        asked = self._session.submit(question, target=path, arch=self._arch, **arguments)
+    async def _answer(self, path: str, question: str, target: str = "", **arguments: Any) -> dict[str, Any]:
+        asked = self._session.submit(question, target=target or path, arch=self._arch, **arguments)
         self._asked.setdefault(path, []).append(asked)
         return await asyncio.wrap_future(asked)
 

@@ -22,6 +22,7 @@ from kprof.version import __version__
 
 SEARCH = "kprof.search"
 _LONGEST_LINE = 1 << 16
+RECORD = "kprof.record"
 _SEVERITY = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -73,12 +74,33 @@ def server(editor: Editor) -> LanguageServer:
         uri = params.text_document.uri
         path = _path(uri)
         known = editor.known.get(path or "")
+        if known is not None and known.runs:
+            return [types.Command("Run and record this program (kprof)", RECORD, arguments=[uri])]
         if known is None or not known.lines:
             return []
         return _actions(uri, known, params.range.start.line)
 
     _add_search(made, editor)
+    _add_record(made, editor)
     return made
+
+
+def _add_record(made: LanguageServer, editor: Editor) -> None:
+    """The command that runs a program and shows what is known of its launches."""
+
+    @made.command(RECORD)
+    async def record(uri: str) -> None:
+        path = _path(uri)
+        if path is None:
+            return
+        try:
+            known = await editor.record(path)
+        except asyncio.CancelledError:
+            return
+        except KprofError as error:
+            _say(made, types.MessageType.Error, str(error))
+            return
+        _publish(made, uri, known.remarks)
 
 
 def _add_search(made: LanguageServer, editor: Editor) -> None:

@@ -8,7 +8,9 @@ The first of these that can say anything decides:
    differs by more than a factor of two, and the nearest has the least sum of ``|log2(a / b)|``. Its implementation has
    to support the shape and its configuration has to be legal for it, else the next nearest is tried.
 2. **Published times** (``published``): those of the nearest case of the same product, near in the same sense. The
-   fastest that can do the shape. Cases of other forms of the kernel count where the kernel itself has none near.
+   fastest that can do the shape and that can be run here. Cases of other forms of the kernel count where the kernel
+   itself has none near. Times whose conditions are not known order forms of one kernel by their ratio; the time itself
+   counts for nothing.
 3. **The model** (``predicted``): each bundled kernel that solves the problem with its own defaults, all its launches
    together. The fastest; the kernel that was asked for where the model cannot tell the two apart. They are compiled and
    predicted; where nothing can or may be compiled, the times are those of the shipped table's nearest shape
@@ -108,7 +110,7 @@ def choose(
     known = _published(kernel, shape, forms, arch, "" if product is None else product.name)
     notes += [known.note] if known.note else []
     own, kept = _own(kernel, shape, forms, machine, product)
-    usable = [one for one in known.candidates if one.usable]
+    usable = [one for one in known.candidates if one.usable and one.runs]
     if not usable and not any(one.usable for one in own):
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
         raise KprofError(f"nothing can do this on {arch}: {why}")
@@ -126,8 +128,10 @@ def choose(
         device="" if product is None else product.name,
         notes=notes,
     )
-    if usable:
-        return _by_publication(base, known, usable, own)
+    if absolute := [one for one in usable if not one.ratio_only]:
+        return _by_publication(base, known, absolute, own)
+    if len(usable) > 1:
+        return _by_ratio(base, known, usable, own)
     base = replace(base, distance=kept.distance, measured=kept.shape)
     timed = [one for one in own if one.ms is not None]
     return _by_model(base, timed, own) if timed else _default(base, own)
@@ -193,6 +197,37 @@ def _by_publication(
     )
 
 
+def _by_ratio(
+    base: ImplementationChoice,
+    known: Published,
+    usable: list[ConsideredImplementation],
+    own: list[ConsideredImplementation],
+) -> ImplementationChoice:
+    """Choose the form that was published to be faster; its time is the model's, which other kernels compare with."""
+    best, second, *_ = usable
+    beaten = {one.implementation for one in usable if one is not best}
+    timed = [one for one in own if one.ms is not None and one.implementation not in beaten]
+    mine = next((one for one in timed if one.implementation == best.implementation), None)
+    if mine is not None and len(timed) > 1:
+        by_model = _by_model(base, timed, own)
+        if by_model.implementation != best.implementation:
+            return by_model
+    near = f"case {known.case}" if not known.distance else f"nearest case {known.case}, {numbers(known.shape or {})}"
+    ratio = (second.ms or 0.0) / (best.ms or 1.0)
+    return replace(
+        base,
+        implementation=best.implementation,
+        config=best.config,
+        rule="published",
+        reason=f"published as {ratio:.2f} times as fast as {second.implementation} ({near}): {best.reason}",
+        distance=known.distance,
+        measured=known.shape,
+        ms=None if mine is None else mine.ms,
+        basis="unknown" if mine is None else "predicted",
+        device=known.device,
+    )
+
+
 def _by_model(
     base: ImplementationChoice, timed: list[ConsideredImplementation], own: list[ConsideredImplementation]
 ) -> ImplementationChoice:
@@ -244,4 +279,4 @@ def _others(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
 
 def _ordered(candidates: list[ConsideredImplementation]) -> list[ConsideredImplementation]:
     """Those with a time first, fastest first; then those without one that might do, then those that cannot."""
-    return sorted(candidates, key=lambda one: (not one.usable, one.ms is None, one.ms or 0.0))
+    return sorted(candidates, key=lambda one: (not (one.usable and one.runs), one.ms is None, one.ms or 0.0))

@@ -25,6 +25,8 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
         shape: the problem in the kernel's own parameters, where they are not those that were asked for.
         reason: where the time comes from; without one, why there is none.
         usable: whether the implementation can do this problem, as far as kprof knows.
+        runs: whether it is there to be run: a bundled kernel, or what ``kprof bench --provider`` takes.
+        ratio_only: conditions of a published time are not known, so that it compares with times beside it only.
     """
 
     implementation: str
@@ -36,6 +38,8 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
     shape: dict[str, Any] = {}
     reason: str = ""
     usable: bool = True
+    runs: bool = True
+    ratio_only: bool = False
 
 
 class ImplementationChoice(msgspec.Struct, frozen=True):

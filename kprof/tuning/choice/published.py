@@ -65,10 +65,13 @@ def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arc
     from kprof.tuning.choice.kernels import load
     from kprof.tuning.choice.predicting import cannot, illegal
 
-    reason = row["source"]
+    reason, ratio_only = row["source"], bool(row.get("ratio_only"))
     if name not in {kernel.name, *kernel.alternatives}:
-        extra = "" if name in providers(kernel) else "; kprof bench cannot run it"
-        return ConsideredImplementation(name, "published", row["ms"], reason=reason + extra)
+        runs = name in providers(kernel)
+        extra = "" if runs else "; kprof bench cannot run it"
+        return ConsideredImplementation(
+            name, "published", row["ms"], reason=reason + extra, runs=runs, ratio_only=ratio_only
+        )
     form = kernel if name == kernel.name else load(name)
     try:
         config = form.configure(arch, None, shape)
@@ -78,5 +81,10 @@ def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arc
     if problem is not None:
         return ConsideredImplementation(name, "published", reason=problem, usable=False)
     return ConsideredImplementation(
-        name, "published", row["ms"], config=config, reason=f"{row['provider']}, a kernel of this form: {reason}"
+        name,
+        "published",
+        row["ms"],
+        config=config,
+        reason=f"{row['provider']}, a kernel of this form: {reason}",
+        ratio_only=ratio_only,
     )

@@ -118,13 +118,31 @@ def opened(
         tell: called with what is run.
     """
     wanted = product or each.kernel.product
+    each = standing(each, wanted)
     relaunch, why = _relaunch(each, wanted, jobs=jobs, run=run, program=program, tell=tell)
     subject = RecordedSubject(
         each, wanted or next(iter(each.job.machine.products.values()), None), relaunch, values or {}
     )
     how = why if relaunch is None else "compiler options, and tiles as the program launches them"
+    if relaunch is not None and relaunch.ready.generated:
+        how = "compiler options, and block sizes as Inductor generates the launch"
     with closing(subject):
         yield subject, how
+
+
+def standing(each: "RecompilableKernel", product: "Product | None") -> "RecompilableKernel":
+    """Return the configuration that stands for an autotuner's choice, the same one as everywhere."""
+    from kprof.targets.captured import loaded
+    from kprof.targets.recompile import with_configuration
+    from kprof_analyzers.autotuned import choose
+
+    if not each.kernel.candidates:
+        return each
+    kernel = loaded(each.kernel)
+    choice = choose(kernel.listed_first or kernel.listed, product)
+    if choice is None or choice.config not in each.kernel.candidates:
+        return each
+    return with_configuration(each, choice.config)
 
 
 def search(

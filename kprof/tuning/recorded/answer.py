@@ -13,6 +13,8 @@ from kprof.tuning.recorded.relaunch import Ready
 from kprof.tuning.recorded.subject import RecordedSubject
 
 _ENOUGH = 3
+_INDUCTOR = frozenset({"num_warps", "num_stages"})
+"""Options that Inductor's configurations have, besides sizes of blocks."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, A
         for name, value in config.items()
         if name not in SWITCHES and (name in knobs or unsaid.get(name) != value)
     }
+    if ready is not None and ready.generated:
+        return _for_inductor(ready, knobs, config, note)
     if ready is not None and ready.configs:
         source = subject.recorded.kernel.source
         place = "@triton.autotune" if source is None else f"@triton.autotune at {source.file}:{source.line}"
@@ -70,6 +74,27 @@ def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, A
     changes = {name: value for name, value in config.items() if knobs.get(name) != value}
     before = ", ".join(f"{name}={knobs[name]!r}" for name in changes if name in knobs)
     return Answer(place, before, ", ".join(f"{name}={value!r}" for name, value in changes.items()), note)
+
+
+def _for_inductor(ready: Ready, knobs: Mapping[str, Any], config: Mapping[str, Any], note: str) -> Answer:
+    """What to write where Inductor wrote the kernel: the option that finds the configuration, and its cache's entry.
+
+    ``max_autotune_pointwise`` times the configurations of Inductor's heuristics, ``coordinate_descent_tuning`` those
+    around the best one. A file beside the generated kernel, ``*.best_config``, keeps what either has found.
+    """
+    chosen = {name: value for name, value in config.items() if name.endswith("BLOCK") or name in _INDUCTOR}
+    listed = any(all(chosen.get(name, value) == value for name, value in one.items()) for one in ready.configs)
+    option = "max_autotune_pointwise" if listed else "coordinate_descent_tuning"
+    own = {name: knobs[name] for name in chosen if name in knobs}
+    entry = f"Inductor keeps {json.dumps(chosen)} as *.best_config beside the generated kernel"
+    outside = [f"{n}={v!r}" for n, v in config.items() if n not in chosen and knobs.get(n) != v]
+    entry += f"; it does not choose {', '.join(outside)}" if outside else ""
+    return Answer(
+        f"torch.compile, for a {ready.generated.replace('_', ' ')} kernel now at {json.dumps(own)}",
+        "",
+        f'torch.compile(..., options={{"{option}": True}})',
+        "; ".join(filter(None, (entry, note))),
+    )
 
 
 def triton_config(config: Mapping[str, Any], other: Mapping[str, Any], names: Mapping[str, None]) -> str:

@@ -75,6 +75,7 @@ class Ready:
         site: file and line of the launch.
         keys: under which the program holds the launch's configuration, outer to inner, each way that there is.
         batch: rows of the activations, where a caller names them.
+        generated: of a kernel that Inductor wrote its kind, ``pointwise`` or ``reduction``; else empty.
     """
 
     dealt: frozenset[str]
@@ -85,6 +86,7 @@ class Ready:
     site: tuple[str, int] | None = None
     keys: Sequence[Sequence[str]] = ()
     batch: int | None = None
+    generated: str = ""
 
 
 def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
@@ -152,7 +154,17 @@ class Relaunch:
         dealt, stepped, orders = (frozenset(tiles.get(name, ())) for name in ("dealt", "stepped", "orders"))
         place = None if site is None else (str(site[0]), int(site[1]))
         configs, files, keys = (ready.get(name, ()) for name in ("configs", "files", "keys"))
-        self.ready = Ready(dealt, stepped, orders, configs, files, place, keys, ready.get("batch"))
+        self.ready = Ready(
+            dealt,
+            stepped,
+            orders,
+            configs,
+            files,
+            place,
+            keys,
+            ready.get("batch"),
+            generated=str(ready.get("generated", "")),
+        )
 
     def _start(self, recorded: RecompilableKernel, program: RelaunchedProgram, jobs: int, deadline: float) -> None:
         require(program.command[0], "started as a program")
@@ -166,7 +178,7 @@ class Relaunch:
                 program.gpu, self._folder / "capture", jobs=jobs, execute=False, folder=program.folder
             )
             settings = prepare(options)
-            wanted = recorded.kernel.request.to_json()
+            wanted = (recorded.launched or recorded.kernel).request.to_json()
             order = {"socket": address, "folder": str(self._folder), "wanted": wanted}
             own = environment(replace(settings, again=order), os.environ)
             try:

@@ -149,3 +149,36 @@ def test_a_finding_elsewhere_stands_at_the_kernel():
 def test_an_error_without_a_place_stands_at_the_top():
     assert remark_of(CompileError("no Triton", hint="pip install triton")).line == 1
     assert remark_of(CompileError("bad", place="line 12")).line == 12
+
+
+PROGRAM = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def scale(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at, at < n) * 2, at < n)
+
+x = torch.empty(4096, device="cuda")
+scale[(4,)](x, torch.empty_like(x), 4096, B=1024)
+"""
+
+
+@pytest.mark.triton
+def test_a_program_without_a_kernel_is_recorded_on_request(tmp_path):
+    """Saving runs nothing of it but its import; the action runs it and shows its launches."""
+    pytest.importorskip("torch")
+    from kprof.api.live.editor import Editor
+    from kprof.api.live.session import Session
+
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    with Session(jobs=1, timeout=300) as session:
+        editor = Editor(session, "MI300X")
+        saved = asyncio.run(editor.look(str(file)))
+        assert saved.runs
+        assert [one.severity for one in saved.remarks] == ["note"]
+        recorded = asyncio.run(editor.record(str(file)))
+        assert any(one.message.startswith("scale: ") and "modelled on" in one.message for one in recorded.remarks)
+        assert 7 in recorded.lines
+        assert not recorded.runs

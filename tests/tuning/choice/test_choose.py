@@ -241,3 +241,31 @@ def test_measured_dispatch_overrides_the_default(tmp_path: Path, monkeypatch: py
     found = kprof.select("mlstm_chunkwise", {"S": 2048, "DQK": 64, "DV": 64}, "gfx942")
 
     assert (found.implementation, found.rule, found.config["CHUNK"]) == ("mlstm_chunkwise", "exact", 128)
+
+
+@pytest.mark.triton
+def test_what_nobody_can_run_is_no_answer() -> None:
+    """The times of heads of 128 are of programs that are not here, with a number of heads that is not given."""
+    pytest.importorskip("triton")
+    problem = {"B": 1, "S": 2048, "DQK": 128, "DV": 128}
+
+    found = select("mlstm_chunkwise", problem, "MI300X", predict=True)
+
+    assert (found.implementation, found.rule, found.basis) == ("mlstm_chunkwise", "predicted", "predicted")
+    assert found.config
+    assert found.ms == pytest.approx(next(one.ms for one in found.candidates if one.basis == "predicted"))
+    outside = {one.implementation for one in found.candidates if not one.runs}
+    assert outside == {"stock Triton", "AMD-optimised Triton"}
+
+
+@pytest.mark.triton
+def test_a_ratio_orders_forms_and_its_times_count_for_nothing() -> None:
+    """The form that was published as 1.19 times as fast has the model's time, and not the published 0.57 ms."""
+    pytest.importorskip("triton")
+
+    found = select("mlstm_chunkwise", {"B": 1, "S": 2048, "DQK": 64, "DV": 64}, "MI300X", predict=True)
+
+    assert (found.implementation, found.rule, found.basis) == ("mlstm_chunkwise", "published", "predicted")
+    assert found.reason.startswith("published as 1.19 times as fast as mlstm_chunkwise_d64")
+    assert found.ms is not None
+    assert found.ms < 0.57

@@ -1,0 +1,144 @@
+"""The configuration of an autotuner that stands for its kernel: the one that the model predicts to be the fastest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import UNSET
+from msgspec.structs import replace as replace_struct
+
+from kprof.captures.model import NOT_COMPILED
+from kprof.compiler.limits import launch_problems
+from kprof.document import AutotunedChoice, KernelReport, Prediction
+from kprof.errors import KprofError
+from kprof.hardware.machine import Product
+from kprof.targets.loaded import ListedConfiguration, LoadedKernel
+from kprof_analyzers.model.certainty import least_difference
+from kprof_analyzers.model.kernel import predict
+from kprof_analyzers.model.occupancy_gain import without_guesses
+from kprof_analyzers.pipeline import facts_of, not_modelled
+
+
+@dataclass(frozen=True)
+class TimedConfiguration:
+    """A configuration that can be launched, with what the model says of it.
+
+    Attributes:
+        config: as its autotuner lists it.
+        kernel: with its launch.
+        prediction: with a time.
+    """
+
+    config: str
+    kernel: LoadedKernel
+    prediction: Prediction
+
+
+def standing(loaded: LoadedKernel) -> LoadedKernel:
+    """Return the kernel with the configuration that stands for an autotuner's choice, and how it was chosen.
+
+    A kernel that no autotuner chooses is returned as it is, and so is one of which no configuration has a time.
+
+    Args:
+        loaded: any kernel.
+    """
+    if loaded.choice is not None or not loaded.listed:
+        return loaded
+    choosing = loaded.listed_first or loaded.listed
+    choice = choose(choosing, loaded.product)
+    if choice is None:
+        return loaded
+    return chosen(loaded, choice)
+
+
+def chosen(loaded: LoadedKernel, choice: AutotunedChoice) -> LoadedKernel:
+    """Return the kernel with a configuration that was chosen among those that it lists.
+
+    Args:
+        loaded: the kernel as its autotuner's first configuration.
+        choice: what was chosen, for this launch or for the first one of the same key.
+    """
+    for one in loaded.listed:
+        if one.config == choice.config:
+            kernel = one.load()
+            return replace(kernel, product=loaded.product, unrecorded=loaded.unrecorded, choice=choice)
+    return loaded
+
+
+def choose(listed: Sequence[ListedConfiguration], product: Product | None) -> AutotunedChoice | None:
+    """Choose the configuration that the model predicts to be the fastest; ``None`` where none has a time.
+
+    Configurations that cannot be launched are passed over, as on a device. Predicted times that differ by less than
+    :func:`kprof_analyzers.model.certainty.least_difference` count as equal: an error of the model is mostly common to
+    all configurations of a kernel.
+
+    Args:
+        listed: with the launch of each.
+        product: the GPU.
+    """
+    timed: list[TimedConfiguration] = []
+    left_out: dict[str, int] = {}
+    for one in listed:
+        found = _timed(one, product)
+        if isinstance(found, str):
+            left_out[found] = left_out.get(found, 0) + 1
+        else:
+            timed.append(found)
+    return of_timed({one.config: one.prediction for one in timed}, len(listed), left_out)
+
+
+def of_timed(
+    predictions: Mapping[str, Prediction], listed: int, left_out: Mapping[str, int] | None = None
+) -> AutotunedChoice | None:
+    """Choose by predictions; ``None`` where none has a time.
+
+    The autotuner's own choice takes at most as long as the predicted best, whose upper end stays. The lower end is the
+    lowest of all configurations that cannot be distinguished from it.
+
+    Args:
+        predictions: configuration to what the model says of its launch.
+        listed: number of configurations that the autotuner lists.
+        left_out: reason to the number of configurations that have no time.
+    """
+    times = {config: said.time_us for config, said in predictions.items() if said.time_us is not None}
+    if not times:
+        return None
+    best = min(times, key=lambda config: times[config])
+    tied = [config for config, time in times.items() if time < times[best] * (1 + least_difference())]
+    lows = [said.low_us for config in tied if (said := predictions[config]).low_us is not None]
+    return AutotunedChoice(
+        config=best,
+        listed=listed,
+        timed=len(times),
+        spread=max(times.values()) / times[best] if times[best] else 1.0,
+        tied=len(tied),
+        low_us=min(lows, default=None),
+        left_out=dict(left_out or {}),
+    )
+
+
+def with_choice(report: KernelReport, choice: AutotunedChoice | None) -> KernelReport:
+    """Return the report with the choice, and with the range of all configurations that it cannot distinguish."""
+    if choice is None:
+        return report
+    model = report.model
+    if model is not UNSET and model.low_us is not None and choice.low_us is not None:
+        model = replace_struct(model, low_us=min(model.low_us, choice.low_us))
+    return replace_struct(report, model=model, autotuned=choice)
+
+
+def _timed(one: ListedConfiguration, product: Product | None) -> TimedConfiguration | str:
+    """The configuration with its prediction, or why there is none."""
+    try:
+        kernel = replace(one.load(), product=product)
+    except KprofError as error:
+        return "not compiled in time" if error.message == NOT_COMPILED else "not compiled"
+    if launch_problems(kernel.arch.name, kernel.metadata):
+        return "cannot be launched"
+    facts, _ = facts_of(kernel)
+    if not_modelled(facts) is not None:
+        return "cannot be launched"
+    try:
+        prediction = without_guesses(predict(facts))
+    except Exception:  # noqa: BLE001 - one configuration that cannot be modelled must not hide the others
+        return "no time known"
+    return "no time known" if prediction.time_us is None else TimedConfiguration(one.config, kernel, prediction)

@@ -1,0 +1,152 @@
+"""The gate's first files: a configuration for the kernels and programs of a folder, and a workflow for GitHub."""
+
+import ast
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+
+from kprof.errors import InputError, KprofError
+from kprof.importing.launches import launches_kernels
+from kprof.inputs import boundary
+from kprof.version import __version__
+
+CONFIG = "kprof.toml"
+BASELINE = "kprof-baseline.json"
+WORKFLOW = Path(".github", "workflows", "kprof.yml")
+
+_SKIPPED = frozenset({"build", "dist", "node_modules", "site-packages", "tests", "venv"})
+_MOST = 5000
+"""Python files that are looked at."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a folder has for the gate, as paths from there.
+
+    Attributes:
+        kernels: files with a ``KERNEL``.
+        programs: files that launch Triton functions when they are run.
+        functions: files with Triton functions of which nothing says how they are launched.
+    """
+
+    kernels: Sequence[str] = ()
+    programs: Sequence[str] = ()
+    functions: Sequence[str] = ()
+
+    @property
+    def words(self) -> str:
+        """``1 kernel and 2 programs``."""
+        counts = ((len(self.kernels), "kernel"), (len(self.programs), "program"))
+        return " and ".join(f"{count} {word if count == 1 else word + 's'}" for count, word in counts if count)
+
+
+def find_targets(folder: Path) -> Found:
+    """Find what can be checked below a folder, by the text of its Python files; nothing is imported.
+
+    Raises:
+        KprofError: there is neither a file with a ``KERNEL`` nor a program that launches a Triton function.
+    """
+    kernels, programs, functions = [], [], []
+    for path in _python_files(folder):
+        try:
+            text = boundary.read_text(path)
+            tree = ast.parse(text) if "triton" in text or "KERNEL" in text else ast.Module([], [])
+        except (InputError, SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        name = path.relative_to(folder).as_posix()
+        if _assigns_kernel(tree):
+            kernels.append(name)
+        elif _runs(tree) and launches_kernels(path):
+            programs.append(name)
+        elif _has_function(tree):
+            functions.append(name)
+    if not kernels and not programs:
+        others = f"{', '.join(functions[:3])} has functions only; " if functions else ""
+        hint = f"{others}name a target in {CONFIG}: docs/ci.md shows how."
+        raise KprofError("no file here has a KERNEL or launches a Triton function", path=str(folder), hint=hint)
+    return Found(kernels, programs, functions)
+
+
+def config_text(found: Found, gpus: Sequence[str]) -> str:
+    """Return ``kprof.toml``."""
+    lines = [f"arch = {json.dumps(list(gpus))}", f'baseline = "{BASELINE}"']
+    for name in found.kernels:
+        lines += ["", "[[kernel]]", f"target = {json.dumps(name)}"]
+    for name in found.programs:
+        lines += ["", "[[program]]", f'command = ["python", {json.dumps(name)}]']
+    for name in found.functions:
+        lines += ["", f"# {name} has Triton functions only; one is checked so:"]
+        lines += ["# [[kernel]]", f'# target = "{name}::FUNCTION"', '# signature = "*fp16:16,*fp16,i32"']
+    return "\n".join(lines) + "\n"
+
+
+def workflow_text() -> str:
+    """Return a workflow for GitHub that runs the check with the compiler and the kprof that are installed here."""
+    pins = [f"{name}=={version(name).partition('+')[0]}" for name in ("triton", "torch") if _is_installed(name)]
+    packages = " ".join(json.dumps(one) for one in (_requirement(), *pins))
+    return f"""\
+name: kprof
+on: [push, pull_request]
+jobs:
+  kernels:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - run: pip install {packages} --extra-index-url https://download.pytorch.org/whl/cpu
+      - run: kprof check
+"""
+
+
+def _requirement() -> str:
+    """How pip gets this kprof: from the repository that it was installed from, else by its version."""
+    try:
+        told = distribution("kprof").read_text("direct_url.json")
+    except PackageNotFoundError:
+        told = None
+    place = json.loads(told) if told else {}
+    revision = place.get("vcs_info", {}).get("commit_id")
+    return f"kprof @ git+{place['url']}@{revision}" if revision else f"kprof=={__version__}"
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    count = 0
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one not in _SKIPPED and not one.startswith("."))
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith("test_"):
+                count += 1
+                if count > _MOST:
+                    return
+                yield Path(place, name)
+
+
+def _assigns_kernel(tree: ast.Module) -> bool:
+    named = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
+    annotated = (node.target for node in tree.body if isinstance(node, ast.AnnAssign))
+    return any(isinstance(target, ast.Name) and target.id == "KERNEL" for target in (*named, *annotated))
+
+
+def _runs(tree: ast.Module) -> bool:
+    """Whether the file does something when it is run: a call at its top level, or under ``if __name__ == ...``."""
+    statements = [node for node in tree.body if isinstance(node, ast.Expr | ast.For | ast.With | ast.While)]
+    guards = [node for node in tree.body if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)]
+    return bool(guards) or any(isinstance(each, ast.Call) for node in statements for each in ast.walk(node))
+
+
+def _has_function(tree: ast.Module) -> bool:
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return any(ast.unparse(each).split("(")[0].endswith("jit") for node in functions for each in node.decorator_list)
