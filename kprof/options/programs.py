@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from kprof.options.groups import (
+    ConditionOptions,
     CureOptions,
     GpuOptions,
     KnobOptions,
@@ -39,7 +40,9 @@ class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, W
 
 
 @group(frozen=True, kw_only=True)
-class ProfileOptions(GpuOptions, OutputOptions, RowOptions, CureOptions, ProgramOptions, WorkerOptions):
+class ProfileOptions(
+    GpuOptions, ConditionOptions, OutputOptions, RowOptions, CureOptions, ProgramOptions, WorkerOptions
+):
     """Options of ``kprof.profile`` and ``kprof profile``."""
 
     by: Annotated[
@@ -110,7 +113,7 @@ class BenchOptions(MeasureOptions, OutputOptions):
 
 
 @group(frozen=True, kw_only=True)
-class SelectOptions(KnobOptions, TableOptions):
+class SelectOptions(KnobOptions, ConditionOptions, TableOptions):
     """Options of ``kprof select``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"config", "case", "signature", "constexpr"})

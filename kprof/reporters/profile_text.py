@@ -191,7 +191,7 @@ def verdict(document: "ProfileDocument") -> str:
     """The sum with its range, how it is known, and how much is not."""
     known = document.calls - document.unknown_calls
     span = f"{_ms(document.low_us)} to {_ms(document.high_us)}"
-    head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu} ({span})"
+    head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu}, {document.condition} ({span})"
     if document.layers:
         few, more, wanted = document.layers
         head += f", for {wanted} layers from runs with {few} and {more}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.request import Compiled, CompileRequest, from_json
 from kprof.compiler.specialization import specialization_of
+from kprof.condition import CONDITIONS, WARM, Condition
 from kprof.errors import KprofError, TargetError, near
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
@@ -38,6 +39,7 @@ class TargetJob:
         values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
         contents: values of integer tensors that the launch passes, by name, where they are known.
         job: name of the call that makes this launch and others; empty where a call is one launch.
+        condition: what a timed launch finds in the caches.
     """
 
     request: CompileRequest
@@ -51,6 +53,7 @@ class TargetJob:
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
     job: str = ""
+    condition: Condition = WARM
 
 
 def compile_target(
@@ -101,7 +104,7 @@ def _question(target: str, machines: Sequence[Architecture], options: CompileOpt
     place, _, function = target.partition("::")
     path = bundled().get(place) or Path(place)
     named = vars(options.part(CompileOptions))
-    chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache"}}
+    chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache", "condition"}}
     return {"file": str(path.absolute()), "function": function, "archs": [m.name for m in machines], **chosen}
 
 
@@ -125,6 +128,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: Compil
             values=options.value if entry["values"] else {},
             contents=entry["contents"],
             job=entry["job"],
+            condition=CONDITIONS[options.condition],
         )
         for entry in answer
     ]
@@ -265,7 +269,10 @@ def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, wi
     tensors = {n: v for n, v in launch.args.items() if isinstance(v, Tensor)}
     contents = {n: tensor.values for n, tensor in tensors.items() if tensor.values is not None}
     workgroups = tuple(launch.grid)
-    return TargetJob(request, machine, name, workgroups, problem, numbers, values=options.value, contents=contents)
+    return TargetJob(
+        request, machine, name, workgroups, problem, numbers,
+        values=options.value, contents=contents, condition=CONDITIONS[options.condition],
+    )  # fmt: skip
 
 
 def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], config: "Config") -> Any:
@@ -312,7 +319,10 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
         )
         notes, problem = _left_out(function), dict(options.sizes)
         grid = _workgroups(options, {**problem, **known, **derived})
-        yield TargetJob(request, machine, kernel.name, grid, problem, passed, notes, values=options.value)
+        yield TargetJob(
+            request, machine, kernel.name, grid, problem, passed, notes,
+            values=options.value, condition=CONDITIONS[options.condition],
+        )  # fmt: skip
 
 
 def _workgroups(options: CompileOptions, known: Mapping[str, Any]) -> tuple[int, ...] | None:
@@ -406,7 +416,7 @@ def job_of(kernel: LoadedKernel) -> TargetJob:
         raise TargetError(f"{kernel.name} was not compiled here, so it cannot be compiled again")
     return TargetJob(
         kernel.request, kernel.arch, kernel.name, kernel.grid, kernel.problem, kernel.arguments,
-        product=kernel.product, contents=kernel.contents,
+        product=kernel.product, contents=kernel.contents, condition=kernel.condition,
     )  # fmt: skip
 
 
@@ -429,6 +439,7 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
         grid=job.grid,
         arguments=job.arguments,
         contents=job.contents,
+        condition=job.condition,
         problem=job.problem,
         request=job.request,
         job=job.job,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kprof.condition import WARM, Condition
 from kprof.document import Specialization
 from kprof.findings import Location
 
@@ -47,6 +48,7 @@ class LoadedKernel:
         unrecorded: what of the recorded program was answered without running, so that launches may be missing beside
             this one; ``None`` when nothing was.
         assumed: what the target's figures rest on that it does not tell.
+        condition: what a timed launch finds in the caches.
         notes: what is missing in the target, in words.
     """
 
@@ -76,4 +78,5 @@ class LoadedKernel:
     unseen: str | None = None
     unrecorded: str | None = None
     assumed: Sequence[str] = ()
+    condition: Condition = WARM
     notes: Sequence[str] = ()

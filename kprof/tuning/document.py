@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from kprof.condition import WARM
 from kprof.kernel_spec import Shape
 from kprof.tuning.candidates import Scored, guessed, is_tie, tied
 from kprof.tuning.problems import Problem
@@ -180,7 +181,7 @@ class SearchFacts(msgspec.Struct, frozen=True):
 
 
 class TuneReport(msgspec.Struct, frozen=True):
-    """The document. ``product`` and ``triton`` are ``None`` when not known."""
+    """The document. ``product`` and ``triton`` are ``None`` when not known; ``condition`` is that of the times."""
 
     kprof: str
     kernel: str
@@ -192,6 +193,7 @@ class TuneReport(msgspec.Struct, frozen=True):
     problems: list[TunedProblem]
     verdict: TuningVerdict
     measured_on: str | None = None
+    condition: str = WARM.name
     schema: Literal["kprof.tune/1"] = "kprof.tune/1"
 
 
@@ -243,6 +245,7 @@ def document(
         problems=problems,
         verdict=TuningVerdict(status, words + (f"; none for {', '.join(without)}" if without else "")),
         measured_on=measured_on,
+        condition=subject.condition,
     )
 
 

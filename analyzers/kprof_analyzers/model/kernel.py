@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts
 from kprof.document import Prediction
 from kprof.inputs.garbage_collection import paused
 from kprof_analyzers.model.address_work import address_work
+from kprof_analyzers.model.caches_before import found as found_before
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.explain import explain, loop_predictions
 from kprof_analyzers.model.fetched import fetched_shares
@@ -26,7 +27,7 @@ from kprof_analyzers.model.setting import MemoryPath, SimulationInput
 from kprof_analyzers.model.simulate import SimulationResult, Simulator
 from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.taken import of_operations, taken_shares, with_branches
-from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches, within_l2
+from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, sharing, within_caches, within_l2
 from kprof_analyzers.model.trips import Trips, loop_trips
 
 _ALL = Effects()
@@ -35,20 +36,15 @@ _MOST_ITERATIONS = 8
 _FEWEST_ITERATIONS = 4
 
 
-def predict(
-    facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None, written: bool = False
-) -> Prediction:
-    """Model one launch of a kernel.
+def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
+    """Model one launch of a kernel, under the condition that its facts name.
 
     Args:
         facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
         effects: what to leave out.
-        repeated: bytes that are touched from one launch to the next of the same kernel with the same data, when it is
-            launched again and again; data that fits the caches is found there. ``None``: the caches are cold.
-        written: these bytes are another kernel's results, of which an XCD's L2 has no more than chance would have it.
     """
     with paused():
-        return predict_model(build(facts, effects, repeated, written=written))
+        return predict_model(build(facts, effects))
 
 
 def predict_model(model: KernelModel) -> Prediction:
@@ -98,9 +94,7 @@ def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     return run.cycles - whole + min(whole, max(together * each, one))
 
 
-def build(
-    facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None, *, written: bool = False
-) -> KernelModel:
+def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
     """Everything that simulations of a kernel need; arguments as of :func:`predict`."""
     lanes = facts.resources.wavefront_size
     lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
@@ -119,9 +113,7 @@ def build(
         nodes, parts = with_branches(facts.program, evaluator.module, nodes, come_to)
         trips |= {number: Trips(share, (), True, "the branch's condition") for number, share in parts.items()}
     found, shared = _traffic(facts, machine, where, evaluator, looped, come_to=come_to, effects=effects)
-    if repeated is not None:
-        l2 = 0.0 if written else cache_bytes(machine, "l2")
-        shared = kept(shared, repeated, where.total, (l2, cache_bytes(machine, "mall")), machine.xcds)
+    shared = found_before(facts.condition, shared, where.total, machine)
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     apart = warps < machine.simds
@@ -189,7 +181,7 @@ def _traffic(
             evaluator.enter(loop, first=True)
             mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
-    l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
+    l2, mall = machine.cache_bytes("l2"), machine.cache_bytes("mall")
     each = machine.xcds / max(1, running) if effects.overlapping_loads else 0.0
     held = l2 * each, (mall or l2 * machine.xcds) * each / machine.xcds
     every = accesses(facts, everywhere, times, come_to, wrapped=effects.wrapped_rows, held=held)
@@ -211,12 +203,6 @@ def _l1_line(machine: Machine) -> float:
     """Bytes of a line of the vector cache; what is asked of L2 at least where the hardware files have none."""
     level = (machine.product.memory if machine.product is not None else machine.arch.memory).get("l1")
     return (level.line_bytes if level is not None else None) or machine.figures["request_bytes"]
-
-
-def cache_bytes(machine: Machine, level: str) -> float:
-    """Bytes of a cache, 0 where there is none."""
-    levels = machine.product.memory if machine.product is not None else machine.arch.memory
-    return levels[level].size_bytes or 0.0 if level in levels else 0.0
 
 
 def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:

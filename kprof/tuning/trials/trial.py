@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from kprof.condition import WARM
 from kprof.document import KernelReport
 from kprof.tuning.trials.measure import Measure
 
@@ -69,6 +70,7 @@ class Trials:
         settled: whether the search ended by itself, with changes left that promised nothing.
         seconds: wall time.
         all: every configuration that compiled and can be launched, best first.
+        condition: that predicted times are of, see :mod:`kprof.condition`.
     """
 
     start: Trial
@@ -82,6 +84,7 @@ class Trials:
     settled: bool = False
     seconds: float = 0.0
     all: tuple[Trial, ...] = field(default=(), repr=False)
+    condition: str = WARM.name
 
     @property
     def gain(self) -> float | None:
