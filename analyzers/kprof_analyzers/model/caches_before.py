@@ -4,32 +4,38 @@ from dataclasses import replace
 
 from kprof.condition import Condition
 from kprof_analyzers.model.machine import Machine
+from kprof_analyzers.model.passing import NOTHING, Passing
 from kprof_analyzers.model.traffic import Sharing
 
 
-def found(condition: Condition, shared: Sharing, total: int, machine: Machine) -> Sharing:
+def found(condition: Condition, shared: Sharing, total: int, machine: Machine, passing: Passing = NOTHING) -> Sharing:
     """Sharing of a launch that comes after others under a condition.
 
     Data that the launch before left is found as far as all that is touched in between fits the last-level cache.
     Workgroups are assigned to XCDs alike each time, so that an L2 has what its own will load, where all of that and
-    what they store fits in it. Nothing is found where it is not known how much is touched.
+    what they store fits in it. Nothing is found where it is not known how much is touched. What takes no line is not
+    found, and displaces nothing.
 
     Args:
         condition: what the launches before did.
         shared: of the launch on its own.
         total: its workgroups.
         machine: the GPU.
+        passing: shares of what it loads and stores that take no line.
     """
     between = condition.between
     if between is None and (shared.known or shared.loads[0]):
         loaded = shared.loaded * total
-        between = min(loaded, loaded if shared.footprint is None else shared.footprint) + shared.stored * total
+        between = min(loaded, loaded if shared.footprint is None else shared.footprint) * (1 - passing.loaded)
+        between += shared.stored * total * (1 - passing.stored)
     if condition.caches != "kept" or between is None or between > machine.last_level_bytes:
         return shared
     l2 = 0.0 if condition.written else machine.cache_bytes("l2")
     loaded = shared.beyond_l2 * shared.loaded * total / machine.xcds if shared.on_xcd is None else shared.on_xcd
-    near = 0.0 if shared.known and loaded + shared.stored * total / machine.xcds <= l2 else shared.beyond_l2
-    return replace(shared, beyond_l2=near, beyond_mall=0.0, stored_beyond=0.0)
+    held = shared.known and loaded + shared.stored * total / machine.xcds <= l2
+    near = shared.beyond_l2 * (passing.loaded if held else 1.0)
+    far = passing.loaded * shared.beyond_mall
+    return replace(shared, beyond_l2=near, beyond_mall=min(near, far), stored_beyond=passing.stored)
 
 
 def written_back(condition: Condition, machine: Machine, moved: float) -> float:

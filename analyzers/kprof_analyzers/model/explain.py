@@ -9,7 +9,7 @@ from kprof.document import Bound, LoopPrediction, Prediction
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.model.caches_before import events_us, launch_us, written_back
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
-from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
+from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, STREAMED, VMEM, WHICH
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
@@ -87,8 +87,7 @@ def _speed_of_light(model: KernelModel) -> float:
     peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
     shared = model.sharing
     once = min(shared.footprint if shared.footprint is not None else 0.0, shared.loaded * where.total)
-    moved = once + shared.stored * where.total
-    moved += written_back(model.facts.condition, machine, moved)
+    moved = once + shared.stored * where.total + _bytes(model).get("written_back", 0.0)
     return max(matrix, moved / (peak * 1e3) if peak else 0.0)
 
 
@@ -140,7 +139,8 @@ def _bytes(model: KernelModel) -> dict[str, float]:
     found = {"l2": loaded + stored, "hbm": distant if "mall" in model.machine.level_bytes else beyond}
     if "mall" in model.machine.level_bytes:
         found["mall"] = beyond
-    if dirty := written_back(model.facts.condition, model.machine, found["hbm"]):
+    kept_out = model.passing.loaded * far * loaded + model.passing.stored * shared.stored_beyond * stored
+    if dirty := written_back(model.facts.condition, model.machine, max(0.0, found["hbm"] - kept_out)):
         found["written_back"] = dirty
     if spilled := _spilled(model, model.nodes, 1.0):
         found["scratch"] = spilled * total
@@ -345,7 +345,7 @@ def _kept_scratch(model: KernelModel) -> list[str]:
 def _guessed_sharing(model: KernelModel) -> list[str]:
     """Where loads of unknown addresses are taken to come from; nothing for kernels that load nothing."""
     shared = model.sharing
-    if shared.known or not any(op[KIND] == VMEM and op[WHICH] == LOAD for op in model.code.ops):
+    if shared.known or not any(op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED} for op in model.code.ops):
         return []
     count, unknown = shared.loads
     if count > unknown:

@@ -19,7 +19,8 @@ from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.other_sides import one_side
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node, loops_of, outline
-from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
+from kprof_analyzers.model.passing import NOTHING, passing
+from kprof_analyzers.model.program import DELAY, KIND, LOAD, STREAMED, VMEM, WHICH, Translator
 from kprof_analyzers.model.reuse import of_one_xcd
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles_of
 from kprof_analyzers.model.scalars import Evaluator
@@ -113,7 +114,6 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
         nodes, parts = with_branches(facts.program, evaluator.module, nodes, come_to)
         trips |= {number: Trips(share, (), True, "the branch's condition") for number, share in parts.items()}
     found, shared = _traffic(facts, machine, where, evaluator, looped, come_to=come_to, effects=effects)
-    shared = found_before(facts.condition, shared, where.total, machine)
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     apart = warps < machine.simds
@@ -125,6 +125,8 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
     addressed = address_work(facts, _l1_line(machine), together) if effects.scattered_addresses else {}
     translator = Translator(machine, effects, simds, conflicts, fetched, followed=followed, addressed=addressed)
     code = translator.translate(facts.program.instructions)
+    kept_out = passing(facts.program, code.ops, nodes, trips) if effects.cache_modifiers else NOTHING
+    shared = found_before(facts.condition, shared, where.total, machine, kept_out)
     paths = memory_paths(facts, machine, effects, where, shared)
     l2_paths = memory_paths(facts, machine, effects, where, shared, near_only=True)
     free = l2_paths if effects.out_of_step and l2_paths[LOAD].cycles_per_byte < paths[LOAD].cycles_per_byte else None
@@ -144,6 +146,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
         apart,
         free,
         followed,
+        kept_out,
     )
 
 
@@ -283,7 +286,7 @@ def _pooled(
     for node in loops_of(model.nodes):
         if all(isinstance(part, range) for part in node.body) and not isinstance(node, BranchNode):
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
-            loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] == LOAD)
+            loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED})
             bound = loaded * model.paths[LOAD].cycles_per_byte
             # One that takes no longer than its loads has nothing to gain.
             if length.get(node.loop.index, 0.0) > model.machine.figures["saturated"] * bound > 0:

@@ -41,29 +41,31 @@ def memory_paths(
     units = machine.units or 1
     spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
     rate = min(machine.vector_bytes * spare, machine.figures["l1_sustained"] * machine.l1_bytes)
-    if effects.cache_modifiers and _streams(facts.program):
-        rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
     # Short runs fill less than a line of L2 on the way from there, and less than a channel's interleave behind it.
     effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
     load = near_load = effort / rate
+    streamed = load / machine.streaming
     if "mall" in machine.level_bytes and not near_only:
         load = max(load, distant * near / (machine.level_bytes["mall"] * spare))
     if "hbm" in machine.level_bytes and not near_only:
         beyond = far if "mall" in machine.level_bytes else near
         load = max(load, distant * beyond / (machine.level_bytes["hbm"] * spare))
+    # The vector cache holds nothing for loads that stream; beyond L2 they are like the others.
+    streamed = max(streamed, load)
     busy = where.active / (machine.units or where.active)
     latency = _latency(machine, near, far, busy) if effects.memory_latency else 0.0
     store = 1 / rate
     if not effects.vector_memory:
-        load = near_load = store = 0.0
+        load = near_load = store = streamed = 0.0
     scratch = _scratch(facts, machine, where, rate)
     answer = machine.latency_of("l2") if effects.memory_latency else 0.0
     near_latency = _latency(machine, 0.0, 0.0, busy) if effects.memory_latency else 0.0
     missing = [part / PARTS for part in range(PARTS // 2 + 1)]
     followed = [MemoryPath(load * m + near_load * (1 - m), latency * m + near_latency * (1 - m)) for m in missing]
-    return MemoryPath(load, latency), MemoryPath(store, answer), scratch, *followed
+    first = MemoryPath(load, latency), MemoryPath(store, answer), scratch
+    return *first, *followed, MemoryPath(streamed, latency)
 
 
 def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:
@@ -80,15 +82,6 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
     distant = 1 - (1 - min(far, near)) ** 2 if "mall" in machine.latency else missing
     loaded = 1 + (machine.loaded - 1) * busy
     return loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
-
-
-@lru_cache(maxsize=2)
-def _streams(program: AssemblyKernel) -> bool:
-    """Whether most loads carry a streaming hint. Kept, since each kind of path asks."""
-    loads = [i for i in beside_arithmetic(program) if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
-    named = [i for i in loads if "nt" in i.text or "slc" in i.text]
-    marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in named)
-    return bool(loads) and 2 * marked > len(loads)
 
 
 def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> MemoryPath:
