@@ -278,7 +278,7 @@ class Prediction(msgspec.Struct, frozen=True):
         speed_of_light_percent: ``speed_of_light_us`` of ``time_us``.
         traffic: level (``l2``, ``mall``, ``hbm``) to the bytes that it is asked for in the whole launch, and
             ``scratch``: those of spilled registers and private arrays; ``written_back``: others' lines that had to
-            leave the last-level cache before.
+            leave the last-level cache before; ``passing``: of ``hbm``, what takes no line there, by cache modifiers.
         workgroups: workgroups of the launch.
         workgroups_per_cu: workgroups that run on a CU at the same time.
         waves_per_simd: wavefronts that run on a SIMD at the same time.

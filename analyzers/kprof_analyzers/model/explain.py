@@ -140,6 +140,8 @@ def _bytes(model: KernelModel) -> dict[str, float]:
     if "mall" in model.machine.level_bytes:
         found["mall"] = beyond
     kept_out = model.passing.loaded * far * loaded + model.passing.stored * shared.stored_beyond * stored
+    if kept_out:
+        found["passing"] = kept_out
     if dirty := written_back(model.facts.condition, model.machine, max(0.0, found["hbm"] - kept_out)):
         found["written_back"] = dirty
     if spilled := _spilled(model, model.nodes, 1.0):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
@@ -93,7 +93,11 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
     if not on_unit or (l1 is not None and on_unit <= l1):
-        return MemoryPath(1 / machine.l1_bytes, machine.latency_of("l1"))
+        # The vector cache writes through and keeps no line for a store: what was spilled just before is in L2.
+        written = respilled_share(facts.program)
+        near = _latency(machine, 0.0, 0.0, where.active / (machine.units or where.active))
+        cycles = (1 - written) / machine.l1_bytes + written / rate
+        return MemoryPath(cycles, (1 - written) * machine.latency_of("l1") + written * near)
     units = max(1, (machine.units or 1) // machine.xcds)
     l2 = levels["l2"].size_bytes if "l2" in levels else None
     missing = 0.0 if not l2 else max(0.0, 1 - l2 / (on_unit * units))
@@ -109,21 +113,37 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     return MemoryPath(cycles, _latency(machine, missing, missing * beyond))
 
 
-@lru_cache(maxsize=2)
 def spilled_bytes(program: AssemblyKernel) -> int:
     """Different bytes of scratch that a lane touches in the hot loop (in the whole kernel without loops)."""
+    places: dict[str, int] = {}
+    for place, instruction in _spills(program):
+        places[place] = max(places.get(place, 0), instruction.opcode.bytes_per_lane or 4)
+    return sum(places.values())
+
+
+def respilled_share(program: AssemblyKernel) -> float:
+    """Share of the hot loop's reloads (the kernel's without loops) whose place is written there, too, 0 to 1."""
+    spills = _spills(program)
+    written = {place for place, instruction in spills if instruction.opcode.is_store}
+    read = [place for place, instruction in spills if not instruction.opcode.is_store]
+    return sum(place in written for place in read) / len(read) if read else 0.0
+
+
+@lru_cache(maxsize=2)
+def _spills(program: AssemblyKernel) -> Sequence[tuple[str, Instruction]]:
+    """Accesses to scratch in the hot loop (in the whole kernel without loops), each with its place."""
     if all(i.opcode.cls is not InstructionClass.SCRATCH for i in beside_arithmetic(program)):
-        return 0
+        return ()
     members: Sequence[int] = range(len(program.instructions))
     if program.loops:
         members = hot_loop(program).instructions
-    places: dict[str, int] = {}
+    found = []
     for i in members:
         instruction = program.instructions[i]
         if instruction.opcode.cls is InstructionClass.SCRATCH:
             where = " ".join((*instruction.operands[1:], instruction.modifiers.get("offset", "0")))
             if instruction.opcode.is_store:
                 where = " ".join((instruction.operands[0], instruction.modifiers.get("offset", "0")))
-            key = instruction.modifiers.get("offset", "0") if "off" in instruction.operands else where
-            places[key] = max(places.get(key, 0), instruction.opcode.bytes_per_lane or 4)
-    return sum(places.values())
+            place = instruction.modifiers.get("offset", "0") if "off" in instruction.operands else where
+            found.append((place, instruction))
+    return found

@@ -32,7 +32,7 @@ class TimedCall:
         finding: the costliest finding of a Triton kernel, and what it costs in microseconds.
         assumed: what was assumed.
         launch_us: what of it an empty launch would take, 0 where that is not known.
-        memory_bytes: bytes that memory moves for it, as far as known.
+        memory_bytes: bytes that memory moves for it and that take a line of the last-level cache, as far as known.
     """
 
     name: str
@@ -193,5 +193,5 @@ class _Times:
         bound = str(model.bound)
         return TimedCall(
             kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us,
-            memory_bytes=model.traffic.get("hbm", 0.0),
+            memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
         )  # fmt: skip

@@ -203,7 +203,8 @@ def _model(model: Prediction, kernel: KernelReport) -> dict[str, Any]:
 _CAUSES = 3
 """Number of causes in the first card of a page; all findings follow further down."""
 
-_LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch", "written_back": "written back before"}
+_LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch", "written_back": "written back before",
+          "passing": "past the last cache"}  # fmt: skip
 
 
 def _launch(model: Prediction) -> str:
