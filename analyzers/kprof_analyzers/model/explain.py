@@ -8,6 +8,7 @@ from operator import add, sub
 from kprof.document import Bound, LoopPrediction, Prediction
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.model.caches_before import events_us, launch_us, written_back
+from kprof_analyzers.model.contention import waiting_cycles
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
 from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, STREAMED, VMEM, WHICH
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
@@ -32,6 +33,10 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     if memory > capped:
         shares = _grown(shares, "memory bandwidth", capped, memory)
         capped = memory
+    waiting = waiting_cycles(machine, model.sharing.contended)
+    if waiting > capped:
+        shares = _grown(shares, "memory latency", capped, waiting)
+        capped = waiting
     us = capped / machine.clock_mhz
     condition = model.facts.condition
     overhead = launch_us(condition, machine) if model.effects.launch_overhead else 0.0
@@ -331,8 +336,16 @@ def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
     found += large_angles(model.facts.program)
     if any(i.opcode.is_atomic and i.opcode.cls is InstructionClass.VMEM for i in model.facts.program.instructions):
-        found.append("atomics on one address are taken not to wait for each other")
+        found.append(_contention(model))
     return [*found, *unknown_strides(model.facts), *_guessed_sharing(model), *_kept_scratch(model)]
+
+
+def _contention(model: KernelModel) -> str:
+    count = model.sharing.contended
+    if model.machine.xcds > 1 and count > 1:
+        each = waiting_cycles(model.machine, 1.0) / model.machine.clock_mhz * 1e3
+        return f"the {count:,.0f} atomics on one address wait for each other, {each:.0f} ns each"
+    return "atomics on one address are taken not to wait for each other"
 
 
 def _kept_scratch(model: KernelModel) -> list[str]:

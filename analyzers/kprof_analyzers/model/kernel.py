@@ -9,6 +9,7 @@ from kprof.document import Prediction
 from kprof.inputs.garbage_collection import paused
 from kprof_analyzers.model.address_work import address_work
 from kprof_analyzers.model.caches_before import found as found_before
+from kprof_analyzers.model.contention import on_one_address
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.explain import explain, loop_predictions
 from kprof_analyzers.model.fetched import fetched_shares
@@ -199,7 +200,8 @@ def _traffic(
     if effects.l2_reuse and shared.known and where.total == len(programs):
         on_xcd = of_one_xcd(found, evaluator, facts.arguments, times, machine.xcds)
         shared = within_l2(shared, on_xcd, where.total, l2, machine.xcds)
-    return found, shared
+    contended = on_one_address(facts, everywhere, times, where.total) if effects.contention else 0.0
+    return found, replace(shared, contended=contended)
 
 
 def _l1_line(machine: Machine) -> float:

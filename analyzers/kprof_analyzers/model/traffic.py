@@ -72,6 +72,7 @@ class Sharing:
         loads: loads of the program, and how many of them had no known addresses.
         on_xcd: different bytes that one XCD's workgroups load in the whole launch; ``None`` when not known.
         stored_beyond: share of the bytes stored that memory takes.
+        contended: atomics on the address that has most of them.
     """
 
     beyond_l2: float
@@ -85,6 +86,7 @@ class Sharing:
     loads: tuple[int, int] = (0, 0)
     on_xcd: float | None = None
     stored_beyond: float = 1.0
+    contended: float = 0.0
 
 
 def accesses(
