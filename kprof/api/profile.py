@@ -280,6 +280,7 @@ def _document(
         us=sums.us + added,
         low_us=sums.low_us + added,
         high_us=sums.high_us + added,
+        unwritten=list(capture.looked_at) if capture.reads_count and not capture.executed else [],
         condition=condition.name,
         added_us=added,
         triton_us=sums.triton_us,

@@ -76,6 +76,8 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         calls: of launches and operators.
         unknown_calls: those without a time.
         unknown: what these are, most calls first.
+        unwritten: where the program looked at values that no kernel wrote: work whose size or turn hangs on them is not
+            in the time; each as ``nonzero at step.py:12``.
         changes: what would pay most.
         notes: what was assumed, and what is outside.
         peak_bytes: the most memory that one process of the program has in use, by torch's allocator's account, set-up
@@ -104,6 +106,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     peak_bytes: int | None = None
     memory_bytes: int | None = None
     layers: list[int] = []
+    unwritten: list[str] = []
     condition: str = WARM.name
     added_us: float = 0.0
     other_gpus: "list[ProfileDocument]" = []
