@@ -41,7 +41,8 @@ def main() -> None:
                 found[name] |= scored.predictions(capture, options.arch, CONDITIONS[name])
         print(f"{capture.name}: {sum(said == 'ok' for said in told.values())} of {len(told)} ran", flush=True)
     rows = scored.counted(jobs, found[named[0]])
-    print(f"\n{len(rows)} of {len(jobs)} rows count: {len(refused)} did not run, the others have calls without a time")
+    print(f"\n{len(rows)} of {len(jobs)} rows count: {len(refused)} did not run, the others have calls without"
+          " a time, or operators of torch's")  # fmt: skip
     print(scored.table(rows, found) if rows else "nothing to judge")
     if options.details:
         details = [
