@@ -2,8 +2,9 @@
 
 Seeds of ``fuzz/corpus`` and artefacts of the tests are changed by :mod:`fuzz.mutations` and read in worker processes,
 one at a time. An input has 10 seconds of the processor, and 1 GiB beyond what the worker takes with sound files. From
-seed 1000 on :mod:`fuzz.structural` changes them. Where a reader has an oracle (``fuzz/readers``), an answer that differs is a
-failure, too. The same seed makes the same inputs: ``--reader NAME --seed N --first I --count 1`` repeats one, and ``--save FILE`` keeps it.
+seed 1000 on :mod:`fuzz.structural` changes them. Where a reader has an oracle (``fuzz/readers``), an answer that
+differs is a failure, too. The same seed makes the same inputs: ``--reader NAME --seed N --first I --count 1`` repeats
+one, and ``--save FILE`` keeps it.
 
 Run: ``python -m fuzz.sweep [--count 1000] [--seed 1] [--reader NAME ...] [--record]``; counts are for each reader.
 ``--record`` adds the run to ``fuzz/results.json`` and writes the table of ``docs/validation/damage.md`` from it.

@@ -125,6 +125,7 @@ def advise(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     jobs: int = 0,
+    condition: str = "warm",
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
@@ -155,6 +156,8 @@ def advise(
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
@@ -184,6 +187,7 @@ def analyze(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     jobs: int = 0,
+    condition: str = "warm",
     all_configs: bool = False,
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
@@ -218,6 +222,8 @@ def analyze(
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
@@ -296,6 +302,7 @@ def diff(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     jobs: int = 0,
+    condition: str = "warm",
     all_configs: bool = False,
     env: Mapping[str, Any] | str | None = ...,
     budget: float = 60.0,
@@ -321,6 +328,8 @@ def diff(
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
         env: Triton's environment switches for the compile.
         budget: Seconds after which no compile is begun; 0: no limit.
@@ -351,6 +360,7 @@ def draw_control_flow(
     case: str | Sequence[str] | None = None,
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
+    condition: str = "warm",
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
     kernel: str | None = None,
@@ -366,6 +376,8 @@ def draw_control_flow(
         case: Named shape of the kernel; several with commas where a command takes them.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
@@ -472,6 +484,7 @@ def occupancy(
     case: str | Sequence[str] | None = None,
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
+    condition: str = "warm",
     vgpr: int | None = None,
     agpr: int | None = None,
     sgpr: int | None = None,
@@ -494,6 +507,8 @@ def occupancy(
         case: Named shape of the kernel; several with commas where a command takes them.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         vgpr: VGPRs of a wavefront, per lane.
         agpr: AGPRs of a wavefront, per lane.
         sgpr: SGPRs of a wavefront, as in .sgpr_count.
@@ -585,6 +600,7 @@ def profile(
     target: str | os.PathLike[str] | Sequence[str],
     *,
     arch: str | Sequence[str] = ...,
+    condition: str = "warm",
     output: str | os.PathLike[str] | None = None,
     top: int = 20,
     advise: float = 0.0,
@@ -609,6 +625,8 @@ def profile(
     Args:
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
         arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         output: File or folder to write; as a file, - is standard output.
         top: Rows to show; 0: all.
         advise: Seconds to search, by recompiling, for better knobs; 0: none.
@@ -633,6 +651,7 @@ def report(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     jobs: int = 0,
+    condition: str = "warm",
     all_configs: bool = False,
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
@@ -663,6 +682,8 @@ def report(
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
@@ -695,6 +716,7 @@ def run_report(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     jobs: int = 0,
+    condition: str = "warm",
     all_configs: bool = False,
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
@@ -722,6 +744,8 @@ def run_report(
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
@@ -754,6 +778,7 @@ def tune(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     jobs: int = 0,
+    condition: str = "warm",
     grid: str | int | Sequence[int | str] | None = ...,
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
     budget: float = 60.0,
@@ -788,6 +813,8 @@ def tune(
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -824,6 +851,7 @@ def validate(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     jobs: int = 0,
+    condition: str = "warm",
     all_configs: bool = False,
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
@@ -848,6 +876,8 @@ def validate(
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from msgspec import UNSET
 
+from kprof.condition import WARM, Condition
 from kprof.document import KernelReport, LoopFacts, Occupancy, PassChange, Prediction, Resources, Specialization
 from kprof.findings import Failure, Finding, Unjudged
 
@@ -71,6 +72,7 @@ class KernelFacts:
         grid: workgroups in x, y, z, ``None`` when no launch is known.
         arguments: numbers that the launch passes, by name; empty when no launch is known.
         contents: integers in memory that pointer arguments point to, by name, where they are known: indices.
+        condition: what a timed launch finds in the caches.
         passes: what each compiler pass changed, ``None`` when it was not recorded.
         history: the passes themselves, to be asked about single lines; ``None`` likewise.
         resources, occupancy, loops: as in the document.
@@ -91,6 +93,7 @@ class KernelFacts:
     grid: tuple[int, ...] | None = None
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    condition: Condition = WARM
     passes: Sequence[PassChange] | None = None
     history: PassLog | None = None
     triton: str | None = None

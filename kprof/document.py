@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from kprof.advised import KnownAdvice
+from kprof.condition import WARM
 from kprof.findings import Cause, Coverage, Finding, Location, Suppressed
 from kprof.measured import Measured
 from kprof.roofline import Roofline
@@ -276,12 +277,15 @@ class Prediction(msgspec.Struct, frozen=True):
             from memory at its peak.
         speed_of_light_percent: ``speed_of_light_us`` of ``time_us``.
         traffic: level (``l2``, ``mall``, ``hbm``) to the bytes that it is asked for in the whole launch, and
-            ``scratch``: those of spilled registers and private arrays.
+            ``scratch``: those of spilled registers and private arrays; ``written_back``: others' lines that had to
+            leave the last-level cache before; ``passing``: of ``hbm``, what takes no line there, by cache modifiers.
         workgroups: workgroups of the launch.
         workgroups_per_cu: workgroups that run on a CU at the same time.
         waves_per_simd: wavefronts that run on a SIMD at the same time.
         rounds: workgroups that the busiest place (a CU's share of ``workgroups_per_cu``) does one after the other.
         clock_mhz: clock that the time was worked out with.
+        condition: that the time is of: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
+        events_us: what of the time two events around the launch add, in microseconds.
         occupancy_worth: what one more workgroup on each CU would change, where that was worked out.
         roofline: operations and bytes by memory level beside the GPU's peaks, where they are known.
         assumptions, notes: what was not known and assumed, and what else is worth knowing; one sentence each.
@@ -302,6 +306,8 @@ class Prediction(msgspec.Struct, frozen=True):
     waves_per_simd: float = 1.0
     rounds: float = 1.0
     clock_mhz: float | None = None
+    condition: str = WARM.name
+    events_us: float = 0.0
     occupancy_worth: OccupancyWorth | UnsetType = UNSET
     roofline: Roofline | UnsetType = UNSET
     assumptions: list[str] = []

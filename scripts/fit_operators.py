@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from fit_types import MARK
 from operator_fits import Fits, Row, fit_of, fitted, rows_of, rows_of_table, time_of
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +41,9 @@ def toml(found: Fits, rows: Sequence[Row]) -> str:
         lines += [f"{name} = {value:.1f}" for name in ("filled", "columns") if (value := getattr(one, name))]
         lines += [f"low = {one.low:.2f}", f"high = {one.high:.2f}", f"rows = {one.rows}"]
         lines.append(f"gpus = {list(one.gpus)}".replace("'", '"'))
-    return "\n".join(lines) + "\n"
+    # What scripts/fit_types.py wrote stays.
+    kept = FILE.read_text(encoding="utf-8").partition(MARK)
+    return "\n".join([*lines, "", *filter(None, kept[1:])]).rstrip() + "\n"
 
 
 def page(rows: Sequence[Row]) -> str:

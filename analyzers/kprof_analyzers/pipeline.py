@@ -166,6 +166,7 @@ def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
         grid=loaded.grid,
         arguments=loaded.arguments,
         contents=loaded.contents,
+        condition=loaded.condition,
         passes=None if loaded.passes is None else _passes(loaded.passes),
         history=loaded.passes,
         triton=loaded.triton,

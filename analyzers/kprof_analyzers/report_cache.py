@@ -18,6 +18,7 @@ from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.compiled_cache import directory, known
 from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
+from kprof.condition import CONDITIONS
 from kprof.document import KernelReport
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load_gpu
@@ -179,6 +180,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         job=argument["job"],
         values=argument["values"],
         contents=argument["contents"],
+        condition=CONDITIONS[argument["condition"]],
     )
     report = _analyzed(job, compiled)
     text = msgspec.json.encode(report, enc_hook=str)
@@ -225,6 +227,7 @@ def _argument(job: TargetJob) -> dict[str, Any]:
         "grid": None if job.grid is None else list(job.grid),
         "arguments": dict(job.arguments),
         "job": job.job,
+        "condition": job.condition.name,
         "values": {name: value if isinstance(value, int) else list(value) for name, value in job.values.items()},
         "contents": {name: list(numbers) for name, numbers in job.contents.items()},
     }

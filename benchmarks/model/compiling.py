@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.model import environments
+from kprof.condition import FLUSHED, WARM, Condition
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
     from kprof.targets.jobs import TargetJob
 
 KERNELS = Path(__file__).parent / "kernels"
+
+
+COLD = replace(FLUSHED, events=False)
+"""Timed by a profiler, or with events that the family's ``timing`` has, after something else was read."""
+
+
+def in_a_row(moved: float, *, written: bool = False) -> Condition:
+    """Timed by a profiler, launch after launch.
+
+    Args:
+        moved: bytes touched between two launches with the same data.
+        written: these bytes are another launch's results.
+    """
+    return replace(WARM, between=moved, written=written)
 
 
 @dataclass(frozen=True)
@@ -31,9 +46,7 @@ class Point:
         environment: the compiler's switches.
         arguments: arguments of the launch that are not the kernel's own for this shape and configuration.
         grid: workgroups, where they are not.
-        repeated: bytes touched between two launches with the same data, where it was timed in a row; ``None``: the
-            caches were cold.
-        written: these bytes are another launch's results.
+        condition: under which it was timed; what events and a host add stands in its family's ``timing``.
         contents: indices in memory that the launch's pointers point to.
         triton: the release that compiles it; empty for this Python's.
     """
@@ -45,8 +58,7 @@ class Point:
     environment: tuple[tuple[str, str], ...] = ()
     arguments: tuple[tuple[str, Any], ...] = ()
     grid: tuple[int, ...] | None = None
-    repeated: float | None = None
-    written: bool = False
+    condition: Condition = COLD
     contents: tuple[tuple[str, tuple[int, ...]], ...] = ()
     triton: str = ""
 
@@ -92,7 +104,10 @@ def job_of(point: Point) -> "TargetJob":
     request = from_launch(kernel.entry, launch, machine.name, options=options, environment=switches)
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
     contents = {n: t.values for n, t in launch.args.items() if isinstance(t, Tensor) and t.values is not None}
-    return TargetJob(request, machine, kernel.name, tuple(launch.grid), shape, numbers, contents=contents)
+    return TargetJob(
+        request, machine, kernel.name, tuple(launch.grid), shape, numbers,
+        contents=contents, condition=COLD,
+    )  # fmt: skip
 
 
 def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.model import least, metrics, tiles, traced, validity
 from benchmarks.model.baselines import most_common, resource_us, roofline_us, share_of_common
-from benchmarks.model.compiling import Facts, Point, stopwatch
+from benchmarks.model.compiling import COLD, Facts, Point, stopwatch
 from benchmarks.model.problem import Candidate, Family, Problem
+from kprof.condition import Condition
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
@@ -111,7 +112,7 @@ class Model:
 
     def _one(self, problem: Problem, candidate: Candidate, facts: "Sequence[KernelFacts]") -> Scored:
         pairs = zip(facts, candidate.points, strict=True)
-        predictions = [self.predict(one, point.repeated, written=point.written) for one, point in pairs]
+        predictions = [self.predict(one, point.condition) for one, point in pairs]
         longest = max(predictions, key=lambda p: p.time_us)
         if candidate.longest:
             predictions = [longest]
@@ -128,7 +129,7 @@ class Model:
             shares=_shares(predictions),
         )
 
-    def predict(self, facts: "KernelFacts", repeated: float | None = None, *, written: bool = False) -> Any:
+    def predict(self, facts: "KernelFacts", condition: Condition = COLD) -> Any:
         """The model's prediction for one launch."""
         from kprof_analyzers.model import Effects, predict
 
@@ -141,15 +142,15 @@ class Model:
             product,
             contents,
             effects,
-            repeated,
-            written,
+            condition,
             tuple(sorted(constants.items())) if constants else None,
         )
         if key not in self._known:
             if constants:
                 facts = replace(facts, arch=replace(facts.arch, model={**facts.arch.model, **constants}))
+            facts = replace(facts, condition=condition)
             with stopwatch(self.seconds):
-                self._known[key] = predict(facts, effects=effects, repeated=repeated, written=written)
+                self._known[key] = predict(facts, effects=effects)
         return self._known[key]
 
 

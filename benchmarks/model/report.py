@@ -360,7 +360,7 @@ def _section(folder: Path, family: Family, found: Sequence[Judged], real: Mappin
         whole = bool(real["packages"]) and len(set(real["problems"])) == 1
     if not whole:
         parts += [f"Ours differs: {family.differs}.", ""]
-    parts += [family.note, ""]
+    parts += [family.note, "", f"{_condition(found)}.", ""]
     if len(lines) <= LONG and not family.private:
         parts += [*markdown(header, lines), ""]
     parts += [f"Over all: {_words(summary(found))}.", ""]
@@ -370,6 +370,12 @@ def _section(folder: Path, family: Family, found: Sequence[Judged], real: Mappin
         (folder / "model.svg").write_text(plot.scatter(found), encoding="utf-8")
         parts += ["![Predicted against measured](model.svg)", ""]
     return parts
+
+
+def _condition(found: Sequence[Judged]) -> str:
+    """Under which condition a family's launches are predicted, as a sentence without its full stop."""
+    named = dict.fromkeys(p.condition.name for j in found for c in j.problem.candidates for p in c.points)
+    return f"Condition: {', '.join(named)}, without events"
 
 
 def _data(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, dict[str, Any]]:

@@ -218,6 +218,7 @@ class _Search:
             run=self.options.run,
             program=again,
             values=self.options.value,
+            condition=self.options.condition,
             progress=self.progress,
             tell=self.tell or (lambda _text: None),
         )

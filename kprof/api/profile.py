@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kprof.api.programs import TIME_LIMIT
 from kprof.api.result import Result
+from kprof.condition import CONDITIONS
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.options.keywords import keywords
@@ -225,15 +226,18 @@ def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], 
             raise TargetError(f"nothing runs within {within!r}", path=str(path), hint=hint)
         notes = [*notes, f"only what runs within {within!r} counts, {len(kept):,} of {len(made):,} calls"]
         made = kept
-    calls = list(timed_calls(capture, made, product))
-    pages = {} if asked.html is None else write_pages_of_kernels(path, product.name, asked.html)
+    calls = list(timed_calls(capture, made, product, CONDITIONS[asked.condition]))
+    pages = {} if asked.html is None else write_pages_of_kernels(path, product.name, asked.html, asked.condition)
     changes: Sequence[ProfileChange] = ()
     if asked.advise:
-        found = search(path, calls, product, asked.advise, jobs=asked.jobs, program=again.program, run=again.run)
+        found = search(
+            path, calls, product, asked.advise,
+            jobs=asked.jobs, program=again.program, run=again.run, condition=asked.condition,
+        )  # fmt: skip
         changes, notes = found.changes, [*notes, *found.notes]
     elif worth_searching(calls):
         notes = [*notes, "configurations of Triton's kernels were not searched; --advise SECONDS does"]
-    return Profile(_document(capture, product, calls, asked.by, notes, changes), calls, pages)
+    return Profile(_document(capture, product, calls, asked, notes, changes), calls, pages)
 
 
 def _product(capture: "Capture", arch: str) -> "Product":
@@ -257,23 +261,30 @@ def _document(
     capture: "Capture",
     product: "Product",
     calls: "Sequence[StepCall]",
-    by: str,
+    asked: ProfileOptions,
     notes: list[str],
     tried: "Sequence[ProfileChange]",
 ) -> "ProfileDocument":
     from kprof_analyzers.whole_step.changes import changes_of
     from kprof_analyzers.whole_step.document import SCHEMA, ProfileDocument
     from kprof_analyzers.whole_step.table import rows_of, sums_of
+    from kprof_analyzers.whole_step.timing import added_us
 
-    sums = sums_of(calls)
+    sums, condition = sums_of(calls), CONDITIONS[asked.condition]
+    added = added_us(condition, product, calls)
+    if added:
+        notes = [*notes, f"{condition.text}: {added:,.1f} µs of the sum"]
     return ProfileDocument(
         schema=SCHEMA,
         gpu=product.name,
         program=list(capture.head.command),
-        rows=rows_of(calls, by),
-        us=sums.us,
-        low_us=sums.low_us,
-        high_us=sums.high_us,
+        rows=rows_of(calls, asked.by),
+        us=sums.us + added,
+        low_us=sums.low_us + added,
+        high_us=sums.high_us + added,
+        unwritten=list(capture.looked_at) if capture.reads_count and not capture.executed else [],
+        condition=condition.name,
+        added_us=added,
         triton_us=sums.triton_us,
         calls=len(calls),
         unknown_calls=sums.unknown_calls,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kprof.condition import WARM
+
 if TYPE_CHECKING:
     from kprof.hardware.machine import Product
     from kprof.tuning.recorded import AdvisedKernel
@@ -41,6 +43,7 @@ def search(
     jobs: int = 0,
     program: "RelaunchedProgram | None" = None,
     run: bool = True,
+    condition: str = WARM.name,
 ) -> Searched:
     """Search configurations of the kernels with 2 % of the step and more, the longest first.
 
@@ -52,6 +55,7 @@ def search(
         jobs: compiles at a time, 0 for one a core.
         program: what to run again for other tiles; as the capture says when ``None``.
         run: run the program again.
+        condition: that times are predicted for.
     """
     from kprof.deadline import Deadline
     from kprof.output.writing import log
@@ -70,7 +74,7 @@ def search(
             break
         log(f"kprof: searching configurations of {one.name}, {100 * one.us / whole:.0f} % of the step, {left:.0f} s")
         target = f"{capture}::{one.identifier}"
-        found = advise(target, product=product, budget=left, jobs=jobs, run=run, program=program)
+        found = advise(target, product=product, budget=left, jobs=jobs, run=run, program=program, condition=condition)
         for kernel in found:
             change = _change(kernel, one, whole)
             if change is not None:

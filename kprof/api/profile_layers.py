@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kprof.condition import CONDITIONS
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
     from kprof_analyzers.whole_step.changes import changes_of
     from kprof_analyzers.whole_step.layers import continued
     from kprof_analyzers.whole_step.table import rows_of, sums_of
+    from kprof_analyzers.whole_step.timing import added_us
 
     found = continued(few.calls, more.calls, layers.steps)
     notes = [*more.document.notes, f"each layer beyond {layers.few} is taken to add what those up to {layers.more} add"]
@@ -105,18 +107,22 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
         notes.append(f"sizes with {layers.more} layers, and the time of {layers.wanted}: {_some(found.stretched)}")
     peaks = few.document.peak_bytes, more.document.peak_bytes
     sums = sums_of(found.calls)
+    product = find_product(more.document.gpu)
+    assert product is not None
+    added = added_us(CONDITIONS[more.document.condition], product, found.calls)
     document = replace(
         more.document,
         program=program,
         rows=rows_of(found.calls, by),
-        us=sums.us,
-        low_us=sums.low_us,
-        high_us=sums.high_us,
+        us=sums.us + added,
+        low_us=sums.low_us + added,
+        high_us=sums.high_us + added,
+        added_us=added,
         triton_us=sums.triton_us,
         calls=len(found.calls),
         unknown_calls=sums.unknown_calls,
         unknown=sums.unknown,
-        changes=changes_of(found.calls, find_product(more.document.gpu)),
+        changes=changes_of(found.calls, product),
         notes=notes,
         peak_bytes=None if None in peaks else _line(peaks[0] or 0, peaks[1] or 0, layers.steps),
         layers=[layers.few, layers.more, layers.wanted],

@@ -6,12 +6,13 @@ from pathlib import Path
 from kprof.api.run_kernel_pages import beside
 
 
-def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[str]") -> dict[str, str]:
+def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[str]", condition: str) -> dict[str, str]:
     """Write a page for each kernel of a capture, as ``kprof report`` does.
 
     Args:
         capture: a recording.
         gpu: the product.
+        condition: that times are predicted for.
         output: the step's page: ``step.html`` has ``step.softmax_kernel.html`` beside it.
 
     Returns:
@@ -27,7 +28,7 @@ def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[s
     from kprof_analyzers.verdict import report
 
     try:
-        found = analyze(capture, options=AnalyzeOptions(arch=[gpu]), keep_going=True)
+        found = analyze(capture, options=AnalyzeOptions(arch=[gpu], condition=condition), keep_going=True)
     except TargetError:
         # It launched no kernel of Triton's.
         return {}

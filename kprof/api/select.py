@@ -16,7 +16,7 @@ def select_by(kernel: str, options: SelectOptions) -> ImplementationChoice:
         KprofError: as :func:`select`.
     """
     arch = options.one_gpu("kprof select") or DEFAULT_GPU
-    return select(kernel, options.sizes, arch, options.table, predict=options.predict)
+    return select(kernel, options.sizes, arch, options.table, predict=options.predict, condition=options.condition)
 
 
 def document(found: ImplementationChoice) -> dict[str, Any]:

@@ -49,7 +49,7 @@ _UNITS = (
     ("model.overlap", "exponent"),
     ("model.saturated", "times"),
     ("model.short_run_most", "times"),
-    ("model.dispatch_ns", "ns"),
+    ("model.*_ns", "ns"),
     ("model.*", "share"),
     ("issue.cycles", "cycles"),
     ("issue.valu_lanes", "lanes per cycle and SIMD"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any
 
+from kprof.condition import CONDITIONS, WARM
 from kprof.errors import KprofError
 from kprof.options.kinds import ASSIGNMENTS, GRID, NAMES, PATH, PATHS, PROBLEMS, SUPPLIED, SWITCHES, WORDS
 from kprof.options.option import Option, Options, group
@@ -43,6 +44,21 @@ class GpuOptions(Options):
         if len(self.arch) > 1:
             raise KprofError(f"{command} takes one architecture at a time", hint=f"--arch {self.arch[0]}")
         return self.arch[0] if self.arch else ""
+
+
+@group(frozen=True, kw_only=True)
+class ConditionOptions(Options):
+    """Under which condition a predicted time would be measured."""
+
+    condition: Annotated[
+        str,
+        Option(
+            "What a timed launch finds in the caches: warm (what the one before left), flushed (by reads), "
+            "flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.",
+            metavar="NAME",
+            choices=tuple(CONDITIONS),
+        ),
+    ] = WARM.name
 
 
 @group(frozen=True, kw_only=True)
@@ -164,7 +180,7 @@ class KnobOptions(GpuOptions):
 
 
 @group(frozen=True, kw_only=True)
-class CompileOptions(KnobOptions, WorkerOptions):
+class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
     """How source targets are compiled. Targets that are compiled already only use ``arch``.
 
     Attributes:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from kprof.options.groups import (
     BudgetOptions,
+    ConditionOptions,
     CureOptions,
     GpuOptions,
     KnobOptions,
@@ -40,7 +41,9 @@ class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, W
 
 
 @group(frozen=True, kw_only=True)
-class ProfileOptions(GpuOptions, OutputOptions, RowOptions, BudgetOptions, CureOptions, ProgramOptions, WorkerOptions):
+class ProfileOptions(
+    GpuOptions, ConditionOptions, OutputOptions, RowOptions, BudgetOptions, CureOptions, ProgramOptions, WorkerOptions
+):
     """Options of ``kprof.profile`` and ``kprof profile``."""
 
     by: Annotated[
@@ -111,7 +114,7 @@ class BenchOptions(MeasureOptions, OutputOptions):
 
 
 @group(frozen=True, kw_only=True)
-class SelectOptions(KnobOptions, TableOptions):
+class SelectOptions(KnobOptions, ConditionOptions, TableOptions):
     """Options of ``kprof select``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"config", "case", "signature", "constexpr"})

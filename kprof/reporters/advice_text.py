@@ -73,9 +73,10 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     left = f", {trials.left} left out {why}" if trials.left else ""
     console.print(f"\n{plural(trials.tried, 'configuration')} compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
-        predicted = {"time": " Predicted: time.", "cycles": f" Predicted: {_UNIT} of {trials.start.axis}."}.get(
-            trials.ranked_by, ""
-        )
+        predicted = {
+            "time": f" Predicted: time ({trials.condition}).",
+            "cycles": f" Predicted: {_UNIT} of {trials.start.axis}.",
+        }.get(trials.ranked_by, "")
         console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
     assumed = dict.fromkeys(said for trial in (trials.start, *trials.best[:_SHOWN]) for said in trial.assumptions)
     for said in assumed:

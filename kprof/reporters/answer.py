@@ -136,7 +136,7 @@ def short_name(kernel: KernelReport) -> str:
 
 
 def launch_line(kernel: KernelReport) -> str:
-    """Return the problem, the grid and what a CU gets of it; nothing where the launch is not known."""
+    """Return the problem, the grid, the clock and the condition of the time; nothing where the launch is not known."""
     if kernel.launch is UNSET:
         return ""
     problem = kernel.launch.get("problem", {})
@@ -148,7 +148,8 @@ def launch_line(kernel: KernelReport) -> str:
     shape = "x".join(map(str, grid))
     groups = f"grid {shape}" if len(grid) == 1 else f"grid {shape} = {count:,} workgroups"
     clock = None if kernel.model is UNSET else kernel.model.clock_mhz
-    return "   ".join(filter(None, [sizes, groups, "" if clock is None else f"{clock:,.0f} MHz"]))
+    condition = "" if kernel.model is UNSET else kernel.model.condition
+    return "   ".join(filter(None, [sizes, groups, "" if clock is None else f"{clock:,.0f} MHz", condition]))
 
 
 def performance(kernel: KernelReport) -> str:

@@ -191,7 +191,7 @@ def verdict(document: "ProfileDocument") -> str:
     """The sum with its range, how it is known, and how much is not."""
     known = document.calls - document.unknown_calls
     span = f"{_ms(document.low_us)} to {_ms(document.high_us)}"
-    head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu} ({span})"
+    head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu}, {document.condition} ({span})"
     if document.layers:
         few, more, wanted = document.layers
         head += f", for {wanted} layers from runs with {few} and {more}"
@@ -200,6 +200,10 @@ def verdict(document: "ProfileDocument") -> str:
         parts.insert(0, f"does not fit: {binary_bytes(document.peak_bytes)} of {binary_bytes(document.memory_bytes)}")
     if document.us:
         parts.append(f"{100 * document.triton_us / document.us:.0f} % of it in Triton's kernels")
+    if document.unwritten:
+        left = len(document.unwritten) - _NAMED
+        places = ", ".join([*document.unwritten[:_NAMED], *([f"{left} more places"] if left > 0 else [])])
+        parts.append(f"not in it: work that hangs on values no kernel wrote, {places}")
     if document.unknown_calls:
         named = ", ".join([*document.unknown[:_NAMED], *(["..."] if len(document.unknown) > _NAMED else [])])
         parts.append(f"no time for {document.unknown_calls:,} calls: {named}")

@@ -22,9 +22,10 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
     """Print everything but the verdict."""
     console = terminal(no_color=no_color)
     product = f" · {report.product}" if report.product else ""
-    measured = f"   measured on {report.measured_on}" if report.measured_on else "   predicted, nothing was run"
+    predicted_so = f"predicted ({report.condition}), nothing was run"
+    how = f"measured on {report.measured_on}" if report.measured_on else predicted_so
     console.print(
-        f"[bold]{report.kernel}[/bold]   {report.arch}{product}   Triton {report.triton}{measured}", highlight=False
+        f"[bold]{report.kernel}[/bold]   {report.arch}{product}   Triton {report.triton}   {how}", highlight=False
     )
     if len(report.problems) > 1:
         console.print()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.request import Compiled, CompileRequest, from_json
 from kprof.compiler.specialization import specialization_of
+from kprof.condition import CONDITIONS, WARM, Condition
 from kprof.errors import KprofError, TargetError, UnknownLaunchError, near
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
@@ -39,6 +40,7 @@ class TargetJob:
         contents: values of integer tensors that the launch passes, by name, where they are known.
         job: name of the call that makes this launch and others; empty where a call is one launch.
         listed: configurations among which an autotuner chooses at this launch, each with its compile; else empty.
+        condition: what a timed launch finds in the caches.
     """
 
     request: CompileRequest
@@ -53,6 +55,7 @@ class TargetJob:
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
     job: str = ""
     listed: "Sequence[tuple[str, TargetJob]]" = ()
+    condition: Condition = WARM
 
 
 def compile_target(
@@ -106,7 +109,7 @@ def _question(target: str, machines: Sequence[Architecture], options: CompileOpt
     place, _, function = target.partition("::")
     path = bundled().get(place) or Path(place)
     named = vars(options.part(CompileOptions))
-    chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache"}}
+    chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache", "condition"}}
     return {"file": str(path.absolute()), "function": function, "archs": [m.name for m in machines], **chosen}
 
 
@@ -134,6 +137,7 @@ def _read(entry: Mapping[str, Any], machines: Mapping[str, Architecture], option
         contents=entry["contents"],
         job=entry["job"],
         listed=[(config, _read(each, machines, options)) for config, each in entry["listed"]],
+        condition=CONDITIONS[options.condition],
     )
 
 
@@ -275,7 +279,10 @@ def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, wi
     tensors = {n: v for n, v in launch.args.items() if isinstance(v, Tensor)}
     contents = {n: tensor.values for n, tensor in tensors.items() if tensor.values is not None}
     workgroups = tuple(launch.grid)
-    return TargetJob(request, machine, name, workgroups, problem, numbers, values=options.value, contents=contents)
+    return TargetJob(
+        request, machine, name, workgroups, problem, numbers,
+        values=options.value, contents=contents, condition=CONDITIONS[options.condition],
+    )  # fmt: skip
 
 
 def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], config: "Config") -> Any:
@@ -324,7 +331,10 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
         )
         notes, problem = _left_out(function), dict(options.sizes)
         grid = _workgroups(options, {**problem, **known, **derived})
-        return TargetJob(request, machine, kernel.name, grid, problem, passed, notes, values=options.value)
+        return TargetJob(
+            request, machine, kernel.name, grid, problem, passed, notes,
+            values=options.value, condition=CONDITIONS[options.condition],
+        )  # fmt: skip
 
     if options.all_configs:
         yield from map(job_of_configuration, each_alone)
@@ -445,7 +455,7 @@ def job_of(kernel: LoadedKernel) -> TargetJob:
         raise TargetError(f"{kernel.name} was not compiled here, so it cannot be compiled again")
     return TargetJob(
         kernel.request, kernel.arch, kernel.name, kernel.grid, kernel.problem, kernel.arguments,
-        product=kernel.product, contents=kernel.contents,
+        product=kernel.product, contents=kernel.contents, condition=kernel.condition,
     )  # fmt: skip
 
 
@@ -471,6 +481,7 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
         grid=job.grid,
         arguments=job.arguments,
         contents=job.contents,
+        condition=job.condition,
         problem=job.problem,
         request=job.request,
         job=job.job,

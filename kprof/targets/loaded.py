@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kprof.condition import WARM, Condition
 from kprof.document import Specialization
 from kprof.findings import Location
 
@@ -64,6 +65,7 @@ class LoadedKernel:
         listed_first: the same for the launch that decides the choice, where that is another one.
         choice: how this configuration was chosen; ``None`` where nothing was.
         assumed: what the target's figures rest on that it does not tell.
+        condition: what a timed launch finds in the caches.
         notes: what is missing in the target, in words.
     """
 
@@ -96,4 +98,5 @@ class LoadedKernel:
     listed_first: Sequence[ListedConfiguration] = ()
     choice: "AutotunedChoice | None" = None
     assumed: Sequence[str] = ()
+    condition: Condition = WARM
     notes: Sequence[str] = ()

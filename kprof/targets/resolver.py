@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from kprof.condition import CONDITIONS
 from kprof.errors import TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import Architecture, Product, load_gpu
@@ -29,6 +30,11 @@ def load(target: TargetLike, options: CompileOptions, others: list[str] | None =
     Raises:
         KprofError: the target does not exist, cannot be read, or does not compile.
     """
+    for kernel in _loaded(target, options, others):
+        yield replace(kernel, condition=CONDITIONS[options.condition])
+
+
+def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | None) -> Iterator[LoadedKernel]:
     machines = [load_gpu(name) for name in options.arch]
     found = resolve(target)
     path = found.path

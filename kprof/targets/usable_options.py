@@ -9,7 +9,7 @@ from kprof.options.option import declared
 from kprof.targets.target import TargetKind, TargetLike, resolve
 
 FLAGS: Mapping[str, str] = {
-    each.name: each.flag for each in declared(CompileOptions) if each.name not in {"arch", "jobs"}
+    each.name: each.flag for each in declared(CompileOptions) if each.name not in {"arch", "jobs", "condition"}
 }
 """Options that say what is compiled, as the command line calls them."""
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from kprof.condition import WARM
 from kprof.kernel_spec import Shape
 from kprof.tuning.candidates import guessed, is_tie, tied
 from kprof.tuning.evaluation import Evaluation
@@ -181,7 +182,7 @@ class SearchFacts(msgspec.Struct, frozen=True):
 
 
 class TuneReport(msgspec.Struct, frozen=True):
-    """The document. ``product`` and ``triton`` are ``None`` when not known."""
+    """The document. ``product`` and ``triton`` are ``None`` when not known; ``condition`` is that of the times."""
 
     kprof: str
     kernel: str
@@ -193,6 +194,7 @@ class TuneReport(msgspec.Struct, frozen=True):
     problems: list[TunedProblem]
     verdict: TuningVerdict
     measured_on: str | None = None
+    condition: str = WARM.name
     schema: Literal["kprof.tune/1"] = "kprof.tune/1"
 
 
@@ -244,6 +246,7 @@ def document(
         problems=problems,
         verdict=TuningVerdict(status, words + (f"; none for {', '.join(without)}" if without else "")),
         measured_on=measured_on,
+        condition=subject.condition,
     )
 
 

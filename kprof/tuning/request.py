@@ -66,10 +66,20 @@ def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
     subject: TuningSubject
     if options.signature is not None:
         grid, constants = grid_of(options.grid), options.constexpr
-        subject = SignatureSubject(kernel, machine, product, found, options.signature, grid, constants, options.value)
+        subject = SignatureSubject(
+            kernel,
+            machine,
+            product,
+            found,
+            options.signature,
+            grid,
+            constants,
+            options.value,
+            condition=options.condition,
+        )
         known = _arguments(kernel)
     else:
-        subject = KernelSubject(kernel, machine, product, found, values=options.value)
+        subject = KernelSubject(kernel, machine, product, found, values=options.value, condition=options.condition)
         known = kernel.knobs()
     chosen = given if given is not None else space.of_kernel(kernel)
     if given is None and known:
@@ -120,6 +130,7 @@ def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tu
         run=options.run,
         program=wanted.program,
         values=options.value,
+        condition=options.condition,
         tell=tell,
     )
     with one as (subject, how):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kprof.condition import CONDITIONS, WARM
 from kprof.errors import KprofError
 from kprof.expressions import Expression, whole
 from kprof.kernel_spec import ELEMENT_TYPES, Kernel, Tensor
@@ -36,6 +37,11 @@ class TuningSubject(Protocol):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Problems to tune for."""
+        ...
+
+    @property
+    def condition(self) -> str:
+        """That times are predicted for, see :mod:`kprof.condition`."""
         ...
 
     def base(self, problem: Problem) -> dict[str, Any]:
@@ -72,6 +78,7 @@ class KernelSubject:
         config: knobs on top of the kernel's own.
         environment: Triton's environment switches. A configuration may hold some too: they come before these.
         values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
+        condition: that times are predicted for, see :mod:`kprof.condition`.
     """
 
     kernel: Kernel
@@ -81,6 +88,7 @@ class KernelSubject:
     config: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
+    condition: str = WARM.name
 
     def base(self, problem: Problem) -> dict[str, Any]:
         """Default knobs, with what the shape wants; environment switches where some are set."""
@@ -99,7 +107,7 @@ class KernelSubject:
 
         environment = {**self.environment, **{n: str(v) for n, v in config.items() if n in SWITCHES}}
         config = {name: value for name, value in config.items() if name not in SWITCHES}
-        options = CompileOptions(env=environment, value=self.values)
+        options = CompileOptions(env=environment, value=self.values, condition=self.condition)
         return list(launches_of(self.kernel, self.arch, problem.values, config, options))
 
     def element_bytes(self, problem: Problem) -> int | None:
@@ -136,6 +144,7 @@ class SignatureSubject:
         constexprs: further compile-time arguments.
         values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
         start: the function's own knobs; empty: none are known.
+        condition: that times are predicted for, see :mod:`kprof.condition`.
     """
 
     kernel: Kernel
@@ -147,6 +156,7 @@ class SignatureSubject:
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     start: Mapping[str, Any] = field(default_factory=dict)
+    condition: str = WARM.name
 
     def base(self, problem: Problem) -> dict[str, Any]:
         """Its own knobs: each configuration is complete."""
@@ -164,7 +174,12 @@ class SignatureSubject:
         grid = tuple(whole(part, {**sizes, **config}) for part in self.grid) or None
         if grid is not None and not all(size > 0 for size in grid):
             raise KprofError(f"the grid is {'x'.join(map(str, grid))}")
-        return [TargetJob(request, self.arch, self.kernel.name, grid, problem.values, numbers, values=self.values)]
+        return [
+            TargetJob(
+                request, self.arch, self.kernel.name, grid, problem.values, numbers,
+                values=self.values, condition=CONDITIONS[self.condition],
+            )
+        ]  # fmt: skip
 
     def element_bytes(self, problem: Problem) -> int | None:
         """From the pointer types in the signature."""

@@ -42,8 +42,8 @@ class TuningTask:
         key: SHA-256 of everything that the answer depends on.
         request: the compile.
         launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem``, the
-            judge's ``version``, ``flops`` (``None``: not known), ``values`` and, where they are known, ``contents`` of
-            tensors: values of JSON.
+            judge's ``version``, ``flops`` (``None``: not known), ``condition``, ``values`` and, where they are known,
+            ``contents`` of tensors: values of JSON.
         config: the configuration that wants it, for messages.
     """
 
@@ -141,6 +141,7 @@ def task_of(
         "problem": {n: v for n, v in job.problem.items() if isinstance(v, bool | int | float | str) or v is None},
         "version": judge.version,
         "flops": flops,
+        "condition": job.condition.name,
         "values": {n: v if isinstance(v, int) else list(v) for n, v in job.values.items()},
     }
     if job.contents:

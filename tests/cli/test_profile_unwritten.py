@@ -39,7 +39,8 @@ def test_operators_whose_shape_hangs_on_it(tmp_path):
     pytest.importorskip("torch")
     place = tmp_path / "mixture.py"
     place.write_text(PROGRAM, encoding="utf-8")
-    notes = kp.profile([sys.executable, str(place)], arch="MI300X").document.notes
+    found = kp.profile([sys.executable, str(place)], arch="MI300X")
+    notes = found.document.notes
     (note,) = (note for note in notes if "would have written" in note)
     lines = PROGRAM.splitlines()
     first = lines.index("torch.where(experts > 0)") + 1
@@ -47,6 +48,9 @@ def test_operators_whose_shape_hangs_on_it(tmp_path):
         f"{tmp_path}/", ""
     )
     assert note.endswith("and 2 more places; work whose size or turn hangs on it is not in the time")
+    assert len(found.document.unwritten) == 5
+    assert "not in it: work that hangs on values no kernel wrote, nonzero at " in found.summary
+    assert "2 more places" in found.summary
 
 
 def test_nothing_is_said_of_values_that_the_program_made_itself(tmp_path):

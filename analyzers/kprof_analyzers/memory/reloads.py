@@ -16,7 +16,7 @@ _WRITES = (*GLOBAL_STORES, "tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic
 _POINTERS = {"tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.bitcast", "ttg.convert_layout"}
 _PURE = ("arith.", "math.", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.make_range", "tt.addptr", "tt.bitcast",
          "tt.get_program_id", "tt.get_num_programs", "ttg.convert_layout", "tt.reshape", "tt.trans")  # fmt: skip
-_FRESH = ("isVolatile = true", "volatile", "cacheModifier = cv")
+_FRESH = ("isVolatile = true", "volatile", "cacheModifier = cv", "cache_modifier = cv")
 
 
 class Reload(NamedTuple):

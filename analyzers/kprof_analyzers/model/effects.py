@@ -26,7 +26,9 @@ class Effects:
         persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
         short_runs: rows of a tile that are shorter than L2's line (a channel's interleave where they miss) are slower.
         out_of_step: CUs load at different times, so that each may have more than its share of memory at once.
-        cache_modifiers: streaming loads (``nt``) get less bandwidth.
+        cache_modifiers: streaming loads (``nt``) get less bandwidth, and what is marked takes no line of the last-level
+            cache.
+        contention: atomics on one address wait for each other.
         matrix_power: the matrix units do not sustain their peak.
         launch_overhead: the time of an empty launch.
         prologue: what lies outside loops.
@@ -51,6 +53,7 @@ class Effects:
     short_runs: bool = True
     out_of_step: bool = True
     cache_modifiers: bool = True
+    contention: bool = True
     matrix_power: bool = True
     launch_overhead: bool = True
     prologue: bool = True

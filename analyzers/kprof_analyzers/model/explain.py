@@ -7,8 +7,10 @@ from operator import add, sub
 
 from kprof.document import Bound, LoopPrediction, Prediction
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.model.caches_before import events_us, launch_us, written_back
+from kprof_analyzers.model.contention import waiting_cycles
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
-from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
+from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, STREAMED, VMEM, WHICH
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
@@ -27,12 +29,17 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     peak = matrix_cycles(model)[0] * run.waves * rounds
     shares = _at_least(shares, "matrix", min(1.0, peak / cycles) if cycles else 0.0)
     capped = cycles
-    memory = _memory_cycles(model)
+    memory = max(_memory_cycles(model), cycles) + _written_back_cycles(model)
     if memory > capped:
         shares = _grown(shares, "memory bandwidth", capped, memory)
         capped = memory
+    waiting = waiting_cycles(machine, model.sharing.contended)
+    if waiting > capped:
+        shares = _grown(shares, "memory latency", capped, waiting)
+        capped = waiting
     us = capped / machine.clock_mhz
-    overhead = machine.dispatch_us if model.effects.launch_overhead else 0.0
+    condition = model.facts.condition
+    overhead = launch_us(condition, machine) if model.effects.launch_overhead else 0.0
     shares = _grown(shares, "launch", us, us + overhead)
     us += overhead
     light = _speed_of_light(model)
@@ -44,6 +51,10 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     known_trips = all(loop.trips_known for loop in loops)
     sure = ranges()[sort_of(shares, trips_known=known_trips, arch=machine.arch.name)]
     low, high = bounds(us, light, sure.low, sure.high)
+    # What events add is the same for every launch.
+    events = events_us(condition, machine) if model.effects.launch_overhead else 0.0
+    shares = _grown(shares, "launch", us, us + events)
+    us, low, high = us + events, low + events, high + events
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(
         time_us=us if known else None,
@@ -61,6 +72,8 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
         waves_per_simd=ceil(run.waves),
         rounds=rounds,
         clock_mhz=machine.clock_mhz,
+        condition=condition.name,
+        events_us=events,
         assumptions=assumptions(model, loops),
         notes=[*_notes(model, run), *([f"wide range: {sure.why}"] if known and sure.why else [])],
     )
@@ -73,11 +86,14 @@ def _speed_of_light(model: KernelModel) -> float:
     warps = model.facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     matrix = matrix_cycles(model)[0] * warps * where.total / (units * machine.simds) / machine.clock_mhz
-    level = machine.product.memory.get("hbm") if machine.product is not None else None
+    # What is all in the Infinity Cache is not bounded by memory.
+    beyond = "hbm" if model.sharing.stored_beyond or not machine.cache_bytes("mall") else "mall"
+    level = machine.product.memory.get(beyond) if machine.product is not None else None
     peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
     shared = model.sharing
     once = min(shared.footprint if shared.footprint is not None else 0.0, shared.loaded * where.total)
-    return max(matrix, (once + shared.stored * where.total) / (peak * 1e3) if peak else 0.0)
+    moved = once + shared.stored * where.total + _bytes(model).get("written_back", 0.0)
+    return max(matrix, moved / (peak * 1e3) if peak else 0.0)
 
 
 def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, float]:
@@ -102,10 +118,20 @@ def _grown(shares: dict[str, float], cause: str, before: float, after: float) ->
 
 def _memory_cycles(model: KernelModel) -> float:
     """Cycles that the launch's bytes take from memory at the sustained bandwidth."""
+    if not model.effects.vector_memory or model.machine.units is None:
+        return 0.0
+    # Where memory takes nothing, the cache before it does.
+    level = "hbm" if model.sharing.stored_beyond else "mall"
+    rate = model.machine.level_bytes.get(level)
+    return _bytes(model)[level] / (rate * model.machine.units) if rate is not None else 0.0
+
+
+def _written_back_cycles(model: KernelModel) -> float:
+    """Cycles that memory takes for the lines of others that have to leave the last-level cache."""
     rate = model.machine.level_bytes.get("hbm")
     if rate is None or not model.effects.vector_memory or model.machine.units is None:
         return 0.0
-    return _bytes(model)["hbm"] / (rate * model.machine.units)
+    return _bytes(model).get("written_back", 0.0) / (rate * model.machine.units)
 
 
 def _bytes(model: KernelModel) -> dict[str, float]:
@@ -114,9 +140,15 @@ def _bytes(model: KernelModel) -> dict[str, float]:
     far = shared.beyond_mall if model.effects.l2_traffic else 1.0
     loaded, stored = shared.loaded * total, shared.stored * total
     beyond = near * loaded + stored
-    found = {"l2": loaded + stored, "hbm": far * loaded + stored if "mall" in model.machine.level_bytes else beyond}
+    distant = far * loaded + shared.stored_beyond * stored
+    found = {"l2": loaded + stored, "hbm": distant if "mall" in model.machine.level_bytes else beyond}
     if "mall" in model.machine.level_bytes:
         found["mall"] = beyond
+    kept_out = model.passing.loaded * far * loaded + model.passing.stored * shared.stored_beyond * stored
+    if kept_out:
+        found["passing"] = kept_out
+    if dirty := written_back(model.facts.condition, model.machine, max(0.0, found["hbm"] - kept_out)):
+        found["written_back"] = dirty
     if spilled := _spilled(model, model.nodes, 1.0):
         found["scratch"] = spilled * total
     return found
@@ -305,8 +337,16 @@ def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
     found += large_angles(model.facts.program)
     if any(i.opcode.is_atomic and i.opcode.cls is InstructionClass.VMEM for i in model.facts.program.instructions):
-        found.append("atomics on one address are taken not to wait for each other")
+        found.append(_contention(model))
     return [*found, *unknown_strides(model.facts), *_guessed_sharing(model), *_kept_scratch(model)]
+
+
+def _contention(model: KernelModel) -> str:
+    count = model.sharing.contended
+    if model.machine.xcds > 1 and count > 1:
+        each = waiting_cycles(model.machine, 1.0) / model.machine.clock_mhz * 1e3
+        return f"the {count:,.0f} atomics on one address wait for each other, {each:.0f} ns each"
+    return "atomics on one address are taken not to wait for each other"
 
 
 def _kept_scratch(model: KernelModel) -> list[str]:
@@ -321,7 +361,7 @@ def _kept_scratch(model: KernelModel) -> list[str]:
 def _guessed_sharing(model: KernelModel) -> list[str]:
     """Where loads of unknown addresses are taken to come from; nothing for kernels that load nothing."""
     shared = model.sharing
-    if shared.known or not any(op[KIND] == VMEM and op[WHICH] == LOAD for op in model.code.ops):
+    if shared.known or not any(op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED} for op in model.code.ops):
         return []
     count, unknown = shared.loads
     if count > unknown:

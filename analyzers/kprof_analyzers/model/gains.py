@@ -9,9 +9,10 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.document import Prediction
 from kprof.errors import KprofError
 from kprof.findings import Finding, Gain
+from kprof_analyzers.model.caches_before import events_us, found, launch_us
 from kprof_analyzers.model.explain import explain
 from kprof_analyzers.model.fetched import fetched_shares
-from kprof_analyzers.model.kernel import cache_bytes, launch_cycles, simulate
+from kprof_analyzers.model.kernel import launch_cycles, simulate
 from kprof_analyzers.model.launch import spread, together
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine
@@ -79,7 +80,9 @@ def _time(model: KernelModel, prediction: Prediction, change: ModelChange) -> fl
         now = prediction.time_us if others == ModelChange() else _time(model, prediction, others)
         if now is None:
             return None
-        overhead = min(model.machine.dispatch_us, now)
+        condition = model.facts.condition
+        added = launch_us(condition, model.machine) + events_us(condition, model.machine)
+        overhead = min(added, now)
         return max(prediction.speed_of_light_us or 0.0, overhead + (now - overhead) * (1 - change.idle_share))
     try:
         other = without(model, change)
@@ -133,9 +136,10 @@ def _in_blocks(model: KernelModel) -> KernelModel:
     """The same with neighbouring workgroups on one die."""
     machine, facts, where = model.machine, model.facts, model.where
     _, running = together(where, machine.xcds)
-    l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
+    l2, mall = machine.cache_bytes("l2"), machine.cache_bytes("mall")
     shared = sharing(model.accesses, machine.xcds, running, machine.channels, mall, in_blocks=True)
     shared = within_caches(shared, model.sharing.footprint, where.total, (l2, mall or l2), machine.xcds)
+    shared = found(facts.condition, shared, where.total, machine, model.passing)
     paths = memory_paths(facts, machine, model.effects, where, shared)
     l2_paths = None
     if model.l2_paths is not None:

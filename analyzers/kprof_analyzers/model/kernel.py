@@ -8,6 +8,8 @@ from kprof.analysis import KernelFacts
 from kprof.document import Prediction
 from kprof.inputs.garbage_collection import paused
 from kprof_analyzers.model.address_work import address_work
+from kprof_analyzers.model.caches_before import found as found_before
+from kprof_analyzers.model.contention import on_one_address
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.explain import explain, loop_predictions
 from kprof_analyzers.model.fetched import fetched_shares
@@ -18,7 +20,8 @@ from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.other_sides import one_side
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node, loops_of, outline, span_of
-from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
+from kprof_analyzers.model.passing import NOTHING, passing
+from kprof_analyzers.model.program import DELAY, KIND, LOAD, STREAMED, VMEM, WHICH, Translator
 from kprof_analyzers.model.reuse import of_one_xcd
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles_of
 from kprof_analyzers.model.scalars import Evaluator
@@ -26,7 +29,7 @@ from kprof_analyzers.model.setting import MemoryPath, SimulationInput
 from kprof_analyzers.model.simulate import SimulationResult, Simulator
 from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.taken import of_operations, taken_shares, with_branches
-from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches, within_l2
+from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, sharing, within_caches, within_l2
 from kprof_analyzers.model.trips import Trips, loop_trips
 
 _ALL = Effects()
@@ -35,20 +38,15 @@ _MOST_ITERATIONS = 8
 _FEWEST_ITERATIONS = 4
 
 
-def predict(
-    facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None, written: bool = False
-) -> Prediction:
-    """Model one launch of a kernel.
+def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
+    """Model one launch of a kernel, under the condition that its facts name.
 
     Args:
         facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
         effects: what to leave out.
-        repeated: bytes that are touched from one launch to the next of the same kernel with the same data, when it is
-            launched again and again; data that fits the caches is found there. ``None``: the caches are cold.
-        written: these bytes are another kernel's results, of which an XCD's L2 has no more than chance would have it.
     """
     with paused():
-        return predict_model(build(facts, effects, repeated, written=written))
+        return predict_model(build(facts, effects))
 
 
 def predict_model(model: KernelModel) -> Prediction:
@@ -98,9 +96,7 @@ def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     return run.cycles - whole + min(whole, max(together * each, one))
 
 
-def build(
-    facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None, *, written: bool = False
-) -> KernelModel:
+def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
     """Everything that simulations of a kernel need; arguments as of :func:`predict`."""
     lanes = facts.resources.wavefront_size
     lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
@@ -119,9 +115,6 @@ def build(
         nodes, parts = with_branches(facts.program, evaluator.module, nodes, come_to)
         trips |= {number: Trips(share, (), True, "the branch's condition") for number, share in parts.items()}
     found, shared = _traffic(facts, machine, where, evaluator, looped, come_to=come_to, effects=effects)
-    if repeated is not None:
-        l2 = 0.0 if written else cache_bytes(machine, "l2")
-        shared = kept(shared, repeated, where.total, (l2, cache_bytes(machine, "mall")), machine.xcds)
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     apart = warps < machine.simds
@@ -133,6 +126,8 @@ def build(
     addressed = address_work(facts, _l1_line(machine), together) if effects.scattered_addresses else {}
     translator = Translator(machine, effects, simds, conflicts, fetched, followed=followed, addressed=addressed)
     code = translator.translate(facts.program.instructions)
+    kept_out = passing(facts.program, code.ops, nodes, trips) if effects.cache_modifiers else NOTHING
+    shared = found_before(facts.condition, shared, where.total, machine, kept_out)
     paths = memory_paths(facts, machine, effects, where, shared)
     l2_paths = memory_paths(facts, machine, effects, where, shared, near_only=True)
     free = l2_paths if effects.out_of_step and l2_paths[LOAD].cycles_per_byte < paths[LOAD].cycles_per_byte else None
@@ -152,6 +147,7 @@ def build(
         apart,
         free,
         followed,
+        kept_out,
     )
 
 
@@ -189,7 +185,7 @@ def _traffic(
             evaluator.enter(loop, first=True)
             mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
-    l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
+    l2, mall = machine.cache_bytes("l2"), machine.cache_bytes("mall")
     each = machine.xcds / max(1, running) if effects.overlapping_loads else 0.0
     held = l2 * each, (mall or l2 * machine.xcds) * each / machine.xcds
     every = accesses(facts, everywhere, times, come_to, wrapped=effects.wrapped_rows, held=held)
@@ -204,19 +200,14 @@ def _traffic(
     if effects.l2_reuse and shared.known and where.total == len(programs):
         on_xcd = of_one_xcd(found, evaluator, facts.arguments, times, machine.xcds)
         shared = within_l2(shared, on_xcd, where.total, l2, machine.xcds)
-    return found, shared
+    contended = on_one_address(facts, everywhere, times, where.total) if effects.contention else 0.0
+    return found, replace(shared, contended=contended)
 
 
 def _l1_line(machine: Machine) -> float:
     """Bytes of a line of the vector cache; what is asked of L2 at least where the hardware files have none."""
     level = (machine.product.memory if machine.product is not None else machine.arch.memory).get("l1")
     return (level.line_bytes if level is not None else None) or machine.figures["request_bytes"]
-
-
-def cache_bytes(machine: Machine, level: str) -> float:
-    """Bytes of a cache, 0 where there is none."""
-    levels = machine.product.memory if machine.product is not None else machine.arch.memory
-    return levels[level].size_bytes or 0.0 if level in levels else 0.0
 
 
 def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:
@@ -298,7 +289,7 @@ def _pooled(
     for node in loops_of(model.nodes):
         if all(isinstance(part, range) for part in node.body) and not isinstance(node, BranchNode):
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
-            loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] == LOAD)
+            loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] in {LOAD, STREAMED})
             bound = loaded * model.paths[LOAD].cycles_per_byte
             # One that takes no longer than its loads has nothing to gain.
             if length.get(node.loop.index, 0.0) > model.machine.figures["saturated"] * bound > 0:

@@ -115,6 +115,16 @@ class Machine:
         found = next((name for name in levels if name in self.latency), None)
         return self.latency[found] if found is not None else self.figures[f"{levels[-1]}_latency"]
 
+    def cache_bytes(self, level: str) -> float:
+        """Bytes of a cache (an XCD's, of ``l2``), 0 where there is none."""
+        levels = self.product.memory if self.product is not None else self.arch.memory
+        return levels[level].size_bytes or 0.0 if level in levels else 0.0
+
+    @property
+    def last_level_bytes(self) -> float:
+        """Bytes of the cache before memory: the Infinity Cache, or all L2s together where there is none."""
+        return self.cache_bytes("mall") or self.xcds * self.cache_bytes("l2")
+
     @property
     def channels(self) -> Channels:
         """L2's channels."""

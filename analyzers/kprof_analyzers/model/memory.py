@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
@@ -41,29 +41,31 @@ def memory_paths(
     units = machine.units or 1
     spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
     rate = min(machine.vector_bytes * spare, machine.figures["l1_sustained"] * machine.l1_bytes)
-    if effects.cache_modifiers and _streams(facts.program):
-        rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
     # Short runs fill less than a line of L2 on the way from there, and less than a channel's interleave behind it.
     effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
     load = near_load = effort / rate
+    streamed = load / machine.streaming
     if "mall" in machine.level_bytes and not near_only:
         load = max(load, distant * near / (machine.level_bytes["mall"] * spare))
     if "hbm" in machine.level_bytes and not near_only:
         beyond = far if "mall" in machine.level_bytes else near
         load = max(load, distant * beyond / (machine.level_bytes["hbm"] * spare))
+    # The vector cache holds nothing for loads that stream; beyond L2 they are like the others.
+    streamed = max(streamed, load)
     busy = where.active / (machine.units or where.active)
     latency = _latency(machine, near, far, busy) if effects.memory_latency else 0.0
     store = 1 / rate
     if not effects.vector_memory:
-        load = near_load = store = 0.0
+        load = near_load = store = streamed = 0.0
     scratch = _scratch(facts, machine, where, rate)
     answer = machine.latency_of("l2") if effects.memory_latency else 0.0
     near_latency = _latency(machine, 0.0, 0.0, busy) if effects.memory_latency else 0.0
     missing = [part / PARTS for part in range(PARTS // 2 + 1)]
     followed = [MemoryPath(load * m + near_load * (1 - m), latency * m + near_latency * (1 - m)) for m in missing]
-    return MemoryPath(load, latency), MemoryPath(store, answer), scratch, *followed
+    first = MemoryPath(load, latency), MemoryPath(store, answer), scratch
+    return *first, *followed, MemoryPath(streamed, latency)
 
 
 def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:
@@ -82,15 +84,6 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
     return loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
 
 
-@lru_cache(maxsize=2)
-def _streams(program: AssemblyKernel) -> bool:
-    """Whether most loads carry a streaming hint. Kept, since each kind of path asks."""
-    loads = [i for i in beside_arithmetic(program) if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
-    named = [i for i in loads if "nt" in i.text or "slc" in i.text]
-    marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in named)
-    return bool(loads) and 2 * marked > len(loads)
-
-
 def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> MemoryPath:
     """Spilled registers lie in the first level that is large enough for those of all wavefronts together."""
     spilled = spilled_bytes(facts.program)
@@ -100,7 +93,11 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
     if not on_unit or (l1 is not None and on_unit <= l1):
-        return MemoryPath(1 / machine.l1_bytes, machine.latency_of("l1"))
+        # The vector cache writes through and keeps no line for a store: what was spilled just before is in L2.
+        written = respilled_share(facts.program)
+        near = _latency(machine, 0.0, 0.0, where.active / (machine.units or where.active))
+        cycles = (1 - written) / machine.l1_bytes + written / rate
+        return MemoryPath(cycles, (1 - written) * machine.latency_of("l1") + written * near)
     units = max(1, (machine.units or 1) // machine.xcds)
     l2 = levels["l2"].size_bytes if "l2" in levels else None
     missing = 0.0 if not l2 else max(0.0, 1 - l2 / (on_unit * units))
@@ -116,21 +113,37 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     return MemoryPath(cycles, _latency(machine, missing, missing * beyond))
 
 
-@lru_cache(maxsize=2)
 def spilled_bytes(program: AssemblyKernel) -> int:
     """Different bytes of scratch that a lane touches in the hot loop (in the whole kernel without loops)."""
+    places: dict[str, int] = {}
+    for place, instruction in _spills(program):
+        places[place] = max(places.get(place, 0), instruction.opcode.bytes_per_lane or 4)
+    return sum(places.values())
+
+
+def respilled_share(program: AssemblyKernel) -> float:
+    """Share of the hot loop's reloads (the kernel's without loops) whose place is written there, too, 0 to 1."""
+    spills = _spills(program)
+    written = {place for place, instruction in spills if instruction.opcode.is_store}
+    read = [place for place, instruction in spills if not instruction.opcode.is_store]
+    return sum(place in written for place in read) / len(read) if read else 0.0
+
+
+@lru_cache(maxsize=2)
+def _spills(program: AssemblyKernel) -> Sequence[tuple[str, Instruction]]:
+    """Accesses to scratch in the hot loop (in the whole kernel without loops), each with its place."""
     if all(i.opcode.cls is not InstructionClass.SCRATCH for i in beside_arithmetic(program)):
-        return 0
+        return ()
     members: Sequence[int] = range(len(program.instructions))
     if program.loops:
         members = hot_loop(program).instructions
-    places: dict[str, int] = {}
+    found = []
     for i in members:
         instruction = program.instructions[i]
         if instruction.opcode.cls is InstructionClass.SCRATCH:
             where = " ".join((*instruction.operands[1:], instruction.modifiers.get("offset", "0")))
             if instruction.opcode.is_store:
                 where = " ".join((instruction.operands[0], instruction.modifiers.get("offset", "0")))
-            key = instruction.modifiers.get("offset", "0") if "off" in instruction.operands else where
-            places[key] = max(places.get(key, 0), instruction.opcode.bytes_per_lane or 4)
-    return sum(places.values())
+            place = instruction.modifiers.get("offset", "0") if "off" in instruction.operands else where
+            found.append((place, instruction))
+    return found

@@ -28,6 +28,7 @@ from kprof.hardware.model import MatrixInstruction
 from kprof.inputs.amdgcn import Instruction, InstructionClass, InstructionKind
 from kprof.inputs.amdgcn.operands import registers
 from kprof_analyzers.matrix_instructions import operand_format
+from kprof_analyzers.memory.cache_policy import streams
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.machine import Machine
 
@@ -35,6 +36,8 @@ VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
 LOAD, STORE, SCRATCH, FOLLOWED = range(4)
 PARTS: Final = 8
 """Paths from FOLLOWED on: of loads that mostly find their line in L2, each for another part of them that does not."""
+STREAMED: Final = FOLLOWED + PARTS // 2 + 1
+"""Path of loads that say that their lines are not used again."""
 
 
 Op = tuple[int, float, Any, float, int, int]
@@ -154,7 +157,7 @@ class Translator:
             return (i.opcode.mnemonic, self.conflicts.get(i.index)) if _plain_counters(i) else None
         if cls is InstructionClass.VMEM or cls is InstructionClass.SCRATCH:
             known = self.fetched, self.followed, self.addressed
-            alike = i.opcode.mnemonic, *(each.get(i.index) for each in known)
+            alike = i.opcode.mnemonic, streams(i), *(each.get(i.index) for each in known)
             return alike if _plain_counters(i) else None
         if cls is InstructionClass.SMEM:
             return i.opcode.mnemonic if _plain_counters(i) else None
@@ -302,7 +305,9 @@ class Translator:
 
     def _load_path(self, i: Instruction) -> int:
         missing = self.followed.get(i.index)
-        return LOAD if missing is None else FOLLOWED + round(missing * PARTS)
+        if missing is not None:
+            return FOLLOWED + round(missing * PARTS)
+        return STREAMED if self.effects.cache_modifiers and streams(i) else LOAD
 
     def _scalar_latency(self) -> float:
         return self.machine.latency_of("l1") if self.effects.memory_latency else 0.0

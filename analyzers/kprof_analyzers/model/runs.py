@@ -10,6 +10,7 @@ from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.passing import NOTHING, Passing
 from kprof_analyzers.model.program import MATRIX, Code
 from kprof_analyzers.model.setting import MemoryPath
 from kprof_analyzers.model.simulate import SimulationResult
@@ -34,6 +35,7 @@ class KernelModel:
         followed: position of a load that mostly finds its line in L2 to the share that does not.
         simds: SIMDs that do the same as the simulated one.
         waves: wavefronts of a workgroup that are simulated.
+        passing: shares of what is loaded and stored that take no line of the last-level cache.
         apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
     """
 
@@ -52,6 +54,7 @@ class KernelModel:
     apart: bool
     l2_paths: Sequence[MemoryPath] | None = None
     followed: Mapping[int, float] = field(default_factory=dict)
+    passing: Passing = NOTHING
 
 
 @dataclass(frozen=True)

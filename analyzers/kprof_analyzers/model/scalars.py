@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kprof.analysis import Endless
 from kprof.inputs.mlir import Module, Operation
-from kprof_analyzers.memory.addressing import address
+from kprof_analyzers.memory.addressing import address, pointer
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.model.arithmetic import AXES, BINARY, COMPARE, SAME
 from kprof_analyzers.model.branches import alive
@@ -123,7 +123,9 @@ class Evaluator:
         if offset is None or not load.name.startswith("amdg.buffer"):
             return offset
         names = self.flow.inputs(load)
-        base = self.value(names[1] if load.name == "amdg.buffer_store" and len(names) > 1 else names[0], depth + 1)
+        named = pointer(load) if "atomic" in load.name else None
+        of = named or (names[1] if load.name == "amdg.buffer_store" and len(names) > 1 else names[0])
+        base = self.value(of, depth + 1)
         return offset if base is None else each_of(operator.add, base, offset)
 
     def trips(self, loop: Operation) -> Value | None:

@@ -71,6 +71,8 @@ class Sharing:
         known: whether the tiles' addresses were known.
         loads: loads of the program, and how many of them had no known addresses.
         on_xcd: different bytes that one XCD's workgroups load in the whole launch; ``None`` when not known.
+        stored_beyond: share of the bytes stored that memory takes.
+        contended: atomics on the address that has most of them.
     """
 
     beyond_l2: float
@@ -83,6 +85,8 @@ class Sharing:
     effort_beyond: float = 1.0
     loads: tuple[int, int] = (0, 0)
     on_xcd: float | None = None
+    stored_beyond: float = 1.0
+    contended: float = 0.0
 
 
 def accesses(
@@ -296,27 +300,6 @@ def within_l2(shared: Sharing, different: float | None, total: int, size: float,
     first = min(1.0, different * xcds / everything)
     near = min(shared.beyond_l2, 1 - (1 - first) * min(1.0, size / different))
     return replace(shared, beyond_l2=near, beyond_mall=min(shared.beyond_mall, near), on_xcd=different)
-
-
-def kept(shared: Sharing, repeated: float, total: int, sizes: tuple[float, float], xcds: int) -> Sharing:
-    """Sharing of a launch that finds the previous launch's data in the caches, as far as they are large enough.
-
-    Workgroups are assigned to XCDs alike each time, so that an L2 has what its own will load, where all of that and
-    what they store fits in it.
-
-    Args:
-        shared: of the launch on its own.
-        repeated: bytes touched from one launch to the next with the same data.
-        total: workgroups of the launch.
-        sizes: bytes of an XCD's L2 and of the Infinity Cache, 0 where there is none.
-        xcds: XCDs of the GPU.
-    """
-    l2, mall = sizes
-    if repeated > mall:
-        return shared
-    loaded = shared.beyond_l2 * shared.loaded * total / xcds if shared.on_xcd is None else shared.on_xcd
-    near = 0.0 if shared.known and loaded + shared.stored * total / xcds <= l2 else shared.beyond_l2
-    return replace(shared, beyond_l2=near, beyond_mall=0.0)
 
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:

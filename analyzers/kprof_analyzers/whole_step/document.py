@@ -2,6 +2,8 @@
 
 import msgspec
 
+from kprof.condition import WARM
+
 SCHEMA = "kprof.profile/1"
 
 
@@ -74,6 +76,8 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         calls: of launches and operators.
         unknown_calls: those without a time.
         unknown: what these are, most calls first.
+        unwritten: where the program looked at values that no kernel wrote: work whose size or turn hangs on them is not
+            in the time; each as ``nonzero at step.py:12``.
         changes: what would pay most.
         notes: what was assumed, and what is outside.
         peak_bytes: the most memory that one process of the program has in use, by torch's allocator's account, set-up
@@ -81,6 +85,8 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         memory_bytes: of the GPU; absent where it is not known.
         layers: where the model was run with fewer layers than it has: with how many in the first and in the second run,
             and how many it has; else empty.
+        condition: that the times are of: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
+        added_us: what of the sum the condition adds to the program as a whole: events, and the caches' flush.
         other_gpus: the same program on other GPUs, each run and compiled for it.
     """
 
@@ -100,6 +106,9 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     peak_bytes: int | None = None
     memory_bytes: int | None = None
     layers: list[int] = []
+    unwritten: list[str] = []
+    condition: str = WARM.name
+    added_us: float = 0.0
     other_gpus: "list[ProfileDocument]" = []
 
     @property

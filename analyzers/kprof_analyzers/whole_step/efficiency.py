@@ -76,6 +76,12 @@ def efficiencies(gpu: str = "") -> dict[str, Efficiency]:
 
 
 @cache
+def efficiencies_of_type(name: str) -> dict[str, Efficiency]:
+    """Kind of operator to its efficiency with operands of a type (``fp32``), for those where that is another one."""
+    return msgspec.convert(_figures().get("types", {}).get(name, {}), dict[str, Efficiency])
+
+
+@cache
 def _figures() -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
@@ -99,7 +105,7 @@ def operator_time(
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:
         return None
-    fitted = _fitted(kind_at(kind, bound), limits.gpu)
+    fitted = _fitted(kind_at(kind, bound), limits.gpu, bound)
     us = fitted.time_us(least_ns / 1e3, tiles, limits.compute_units)
     if passes > 1:
         middle = us * math.sqrt(passes)
@@ -109,8 +115,14 @@ def operator_time(
     )
 
 
-def _fitted(kind: str, gpu: str) -> Efficiency:
-    """Kinds that no trace has, fills, gathers and scatters, count as element-wise."""
+def _fitted(kind: str, gpu: str, bound: str = "") -> Efficiency:
+    """Kinds that no trace has, fills, gathers and scatters, count as element-wise.
+
+    Where a matrix peak bounds it and its type has a share of its own, that one.
+    """
+    of_type = efficiencies_of_type(bound.removeprefix("matrix_"))
+    if kind in of_type:
+        return of_type[kind]
     known = efficiencies(gpu)
     return known.get(kind, known["elementwise"])
 

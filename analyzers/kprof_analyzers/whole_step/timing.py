@@ -15,13 +15,16 @@ from kprof.captures.model import (
     ModelScope,
     with_candidates,
 )
+from kprof.condition import WARM, Caches, Condition
 from kprof.document import AutotunedChoice
 from kprof.errors import KprofError
-from kprof.hardware.machine import Product
+from kprof.hardware.machine import Product, load
 from kprof.output.progress import step
 from kprof.targets.captured import loaded
 from kprof.targets.loaded import LoadedKernel
 from kprof_analyzers.autotuned import choose, chosen
+from kprof_analyzers.model.caches_before import events_us, written_back
+from kprof_analyzers.model.machine import machine_of
 from kprof_analyzers.pipeline import analyze
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
 from kprof_analyzers.whole_step.efficiency import empty_launch_us, operator_time
@@ -40,6 +43,7 @@ class TimedCall:
         finding: the costliest finding of a Triton kernel, and what it costs in microseconds.
         assumed: what was assumed.
         launch_us: what of it an empty launch would take, 0 where that is not known.
+        memory_bytes: bytes that memory moves for it and that take a line of the last-level cache, as far as known.
     """
 
     name: str
@@ -53,6 +57,7 @@ class TimedCall:
     finding: tuple[str, float, bool] | None = None
     assumed: tuple[str, ...] = ()
     launch_us: float = 0.0
+    memory_bytes: float = 0.0
 
     @property
     def short(self) -> bool:
@@ -84,7 +89,10 @@ class StepCall:
 
 
 def timed_calls(
-    capture: Capture, operations: Iterable[CapturedLaunch | CapturedOperator], product: Product
+    capture: Capture,
+    operations: Iterable[CapturedLaunch | CapturedOperator],
+    product: Product,
+    condition: Condition = WARM,
 ) -> Iterator[StepCall]:
     """Each launch and call, in order, with its time on a GPU.
 
@@ -92,8 +100,12 @@ def timed_calls(
         capture: as it was read.
         operations: of that capture.
         product: the GPU.
+        condition: that times are of. Between two runs of the program all memory that it has in use is touched. Caches
+            are flushed before the program and not before each launch, see :func:`added_us`.
     """
-    times = _Times({kernel.id: kernel for kernel in capture.kernels}, product)
+    caches: Caches = "kept" if condition.caches == "kept" else "clean"
+    condition = replace(condition, caches=caches, events=False, between=capture.peak_bytes)
+    times = _Times({kernel.id: kernel for kernel in capture.kernels}, product, condition)
     with step("predicting calls", capture.launch_count or None, "launches") as progress:
         for made in operations:
             if isinstance(made, CapturedLaunch):
@@ -103,10 +115,28 @@ def timed_calls(
                 yield StepCall(times.operator(made), made.scope, made.process, 0, made)
 
 
+def added_us(condition: Condition, product: Product, calls: Iterable[StepCall]) -> float:
+    """Microseconds that a condition adds to a whole program: events, and lines that a flush left to be written.
+
+    Args:
+        condition: what the timing harness does before each run.
+        product: the GPU.
+        calls: all of the program.
+    """
+    arch = load(product.arch)
+    machine = machine_of(arch, product, arch.wavefront_size)
+    moved = sum(call.timed.memory_bytes for call in calls)
+    rate = machine.level_bytes.get("hbm")
+    written = 0.0
+    if rate is not None and machine.units is not None:
+        written = written_back(condition, machine, moved) / (rate * machine.units * machine.clock_mhz)
+    return events_us(condition, machine) + written
+
+
 class _Times:
-    def __init__(self, kernels: Mapping[str, CapturedKernel], product: Product) -> None:
+    def __init__(self, kernels: Mapping[str, CapturedKernel], product: Product, condition: Condition) -> None:
         self._choices: dict[int, AutotunedChoice | None] = {}
-        self._kernels, self._product = kernels, product
+        self._kernels, self._product, self._condition = kernels, product, condition
         self._limits = limits_of_product(product)
         self._known: dict[Any, TimedCall] = {}
 
@@ -135,7 +165,16 @@ class _Times:
         assumed = (found.work.assumed,) if found.work.assumed else ()
         times = time.us, time.low_us, time.high_us
         launch_us = empty_launch_us(self._limits.gpu)
-        return TimedCall(call.name, shapes, kind, *times, time.bound, assumed=assumed, launch_us=launch_us)
+        return TimedCall(
+            call.name,
+            shapes,
+            kind,
+            *times,
+            time.bound,
+            assumed=assumed,
+            launch_us=launch_us,
+            memory_bytes=found.work.bytes or 0.0,
+        )
 
     def launch(self, launch: CapturedLaunch) -> TimedCall:
         choosing = None if launch.tuning is None else id(launch.tuning.choosing)
@@ -152,7 +191,8 @@ class _Times:
         asked = replace(kernel, grids={launch.grid: 1}, arguments=launch.arguments, product=self._product)
         asked = with_candidates(asked, launch.tuning, self._kernels)
         try:
-            report = analyze(self._chosen(loaded(asked), launch.tuning), model=True)
+            standing = self._chosen(loaded(asked), launch.tuning)
+            report = analyze(replace(standing, condition=self._condition), model=True)
         except KprofError as error:
             return TimedCall(kernel.name, shapes, "triton", why=f"not compiled: {error.message}")
         model = report.model
@@ -169,8 +209,9 @@ class _Times:
         assumed = (*said, *model.assumptions)
         bound = str(model.bound)
         return TimedCall(
-            kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us
-        )
+            kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us,
+            memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
+        )  # fmt: skip
 
     def _chosen(self, kernel: LoadedKernel, tuning: CapturedTuning | None) -> LoadedKernel:
         """The configuration that stands for an autotuner's choice: one for all launches of a key."""

@@ -13,7 +13,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from benchmarks.model.compiling import Point
+from benchmarks.model.compiling import Point, in_a_row
 from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem
 
@@ -110,7 +110,9 @@ class Product:
             return (first,)
         # The parts were written just before: the second launch finds them in the Infinity Cache, where they fit.
         parts = 4.0 * config["SPLIT_K"] * self.batch * self.m * self.n
-        return first, Point("gemm_split::reduce", whole, dict(config), self.gpu, repeated=parts, written=True)
+        return first, Point(
+            "gemm_split::reduce", whole, dict(config), self.gpu, condition=in_a_row(parts, written=True)
+        )
 
     def problem(self, name: str, candidates: Sequence[Candidate]) -> Problem:
         """The problem with its least work."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.model.baselines import matrix_floor_us
-from benchmarks.model.compiling import Point
+from benchmarks.model.compiling import Point, in_a_row
 from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
 
@@ -38,7 +38,7 @@ def _problem(row: Row, kernel: str, need: set[str]) -> Problem:
         config.setdefault("GRID", (gpu.compute_units if gpu is not None else None) or 304)
     # Both scripts launch a kernel many times over with the same matrices and take the profiler's time of the last.
     moved = gemm_bytes(m, n, k, 2)
-    point = Point(kernel, shape, config, product, tuple(_OLD.items()), repeated=moved)
+    point = Point(kernel, shape, config, product, tuple(_OLD.items()), condition=in_a_row(moved))
     name = f"{row.problem.removeprefix('ROCmtriton-')}"
     # Stages of 0 meant a pipeline before 3.2, and are refused since.
     triton = row.triton if row.config.get("num_stages") != 0 else _STAGES_0

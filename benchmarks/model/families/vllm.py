@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import product
 from typing import Any
 
-from benchmarks.model.compiling import Point
+from benchmarks.model.compiling import Point, in_a_row
 from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
 from kprof_servers.served.routing import blocks, experts_of_blocks, rows_of_experts
@@ -114,7 +114,7 @@ def _block_problem(row: Row, gpu: str) -> Problem:
     others = _sampled(others, name)
 
     def candidate(config: Mapping[str, Any], *, is_winner: bool) -> Candidate:
-        point = Point("block_fp8", shape, config, gpu, _OLD, repeated=moved)
+        point = Point("block_fp8", shape, config, gpu, _OLD, condition=in_a_row(moved))
         return Candidate((point,), config, winner=is_winner, triton=row.triton)
 
     candidates = (candidate(winner, is_winner=True), *(candidate(c, is_winner=False) for c in others))
@@ -178,6 +178,7 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     moved = touched * 3.0 * columns * hidden * size + rows * (
         hidden * size + 2 * columns * 2 + columns * size + hidden * 2
     )
+    again = in_a_row(moved)
     winner = {k: v for k, v in renamed(row.config, _NAMES).items() if k != "SPLIT_K"}
     others = [
         config
@@ -190,7 +191,7 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     candidates = tuple(
         Candidate(
             tuple(
-                Point("fused_moe", side, config, gpu, _OLD, repeated=moved, contents=owners[config["BLOCK_M"]])
+                Point("fused_moe", side, config, gpu, _OLD, condition=again, contents=owners[config["BLOCK_M"]])
                 for side in (up, down)
             ),
             config,

@@ -7,7 +7,7 @@ import asyncio
 import io
 import sys
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -194,4 +194,4 @@ def serve(arch: str, *, jobs: int, timeout: float, seconds: float) -> None:
     """
     log_in_one_line("pygls", "asyncio")
     with Session(jobs=jobs, timeout=timeout) as session:
-        server(Editor(session, arch, seconds)).start_io(_Messages(sys.stdin.buffer))
+        server(Editor(session, arch, seconds)).start_io(cast("BinaryIO", _Messages(sys.stdin.buffer)))

@@ -203,7 +203,8 @@ def _model(model: Prediction, kernel: KernelReport) -> dict[str, Any]:
 _CAUSES = 3
 """Number of causes in the first card of a page; all findings follow further down."""
 
-_LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch"}
+_LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch", "written_back": "written back before",
+          "passing": "past the last cache"}  # fmt: skip
 
 
 def _launch(model: Prediction) -> str:
@@ -211,7 +212,7 @@ def _launch(model: Prediction) -> str:
         return ""
     clock = "" if model.clock_mhz is None else f", at {model.clock_mhz:,.0f} MHz"
     groups = f"{plural(model.workgroups, 'workgroup')}, {model.workgroups_per_cu:g} on a CU at a time"
-    return f"{groups}, {model.rounds:.3g} round{'' if model.rounds == 1 else 's'}{clock}"
+    return f"{groups}, {model.rounds:.3g} round{'' if model.rounds == 1 else 's'}{clock}, {model.condition}"
 
 
 def _worth(model: Prediction) -> str:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kprof.condition import WARM
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.choice.distance import numbers
@@ -43,7 +44,13 @@ if TYPE_CHECKING:
 
 
 def select(
-    kernel: str, shape: Shape, arch: str, table: Table | Path | str | None = None, *, predict: bool | None = None
+    kernel: str,
+    shape: Shape,
+    arch: str,
+    table: Table | Path | str | None = None,
+    *,
+    predict: bool | None = None,
+    condition: str = WARM.name,
 ) -> ImplementationChoice:
     """Which implementation and configuration to use for a shape on an architecture.
 
@@ -54,6 +61,7 @@ def select(
         table: a table or its path; by default the file that ``KPROF_DISPATCH_TABLE`` names, if any.
         predict: whether to compile what was not measured and let the model say how long it takes, which takes seconds
             the first time. ``False``: nothing is compiled. ``None``: where there is a usable Triton.
+        condition: that times are predicted for, see :mod:`kprof.condition`; published ones are of their own.
 
     Raises:
         KprofError: no such kernel or parameter, the table cannot be read, nothing can do the problem there, or it is to
@@ -75,7 +83,8 @@ def select(
     if predict:
         installed()
     compiles = bool(usable_triton()) if predict is None else predict
-    return choose(loaded, problem, name, known, machine=machine if compiles else None, product=product)
+    machine = machine if compiles else None
+    return choose(loaded, problem, name, known, machine=machine, product=product, condition=condition)
 
 
 def choose(
@@ -86,6 +95,7 @@ def choose(
     *,
     machine: "Architecture | None" = None,
     product: "Product | None" = None,
+    condition: str = WARM.name,
 ) -> ImplementationChoice:
     """The implementation and configuration for a shape; how is in the module's description.
 
@@ -96,6 +106,7 @@ def choose(
         table: measured entries, if there are any.
         machine: what to predict for; ``None``: nothing is compiled.
         product: what it is about; published times of other products do not count.
+        condition: that times are predicted for.
 
     Raises:
         KprofError: nothing can do the problem on this architecture.
@@ -109,7 +120,7 @@ def choose(
     forms = bundled(kernel, shape, arch)
     known = _published(kernel, shape, forms, arch, "" if product is None else product.name)
     notes += [known.note] if known.note else []
-    own, kept = _own(kernel, shape, forms, machine, product)
+    own, kept = _own(kernel, shape, forms, machine, product, condition)
     usable = [one for one in known.candidates if one.usable and one.runs]
     if not usable and not any(one.usable for one in own):
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
@@ -127,6 +138,7 @@ def choose(
         candidates=everything,
         device="" if product is None else product.name,
         notes=notes,
+        condition=condition,
     )
     if absolute := [one for one in usable if not one.ratio_only]:
         return _by_publication(base, known, absolute, own)
@@ -137,19 +149,22 @@ def choose(
     return _by_model(base, timed, own) if timed else _default(base, own)
 
 
-def _own(
+def _own(  # noqa: PLR0917 - what is asked, of which forms, for which GPU, under which condition
     kernel: Kernel,
     shape: Shape,
     forms: list[tuple[Kernel, ConsideredImplementation]],
     machine: "Architecture | None",
     product: "Product | None",
+    condition: str,
 ) -> tuple[list[ConsideredImplementation], Shipped]:
     """The bundled kernels with the model's times, and what the shipped table had to say about it."""
     kept = Shipped([], None, None, [])
     if machine is not None:
-        return predicted(forms, shape, machine, product), kept
+        return predicted(forms, shape, machine, product, condition), kept
     if product is not None and is_bundled(kernel):
         kept = shipped(kernel, shape, product, forms)
+        if condition != WARM.name and kept.candidates:
+            kept.notes.append(f"nothing was compiled: the shipped times are of {WARM.name} caches, not {condition}")
     return kept.candidates or [candidate for _, candidate in forms], kept
 
 

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kprof.condition import WARM
+
 Basis = Literal["measured", "published", "predicted", "unknown"]
 """How a time is known.
 
@@ -59,6 +61,7 @@ class ImplementationChoice(msgspec.Struct, frozen=True):
         device: product that the time is of.
         basis: how ``ms`` is known.
         candidates: everything that was considered, those with a time first, fastest first.
+        condition: that predicted times are of, see :mod:`kprof.condition`.
         notes: what else bears on the choice, such as a measured shape that is too far away.
     """
 
@@ -76,3 +79,4 @@ class ImplementationChoice(msgspec.Struct, frozen=True):
     basis: Basis = "unknown"
     candidates: list[ConsideredImplementation] = []
     notes: list[str] = []
+    condition: str = WARM.name

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kprof.condition import WARM
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.candidates import Candidate
@@ -65,13 +66,14 @@ def predicted(
     shape: Shape,
     machine: "Architecture",
     product: "Product | None",
+    condition: str = WARM.name,
 ) -> list[ConsideredImplementation]:
     """The usable ones with their predicted times, in the same order; where the model has none, with the reason.
 
     Raises:
         KprofError: no usable Triton.
     """
-    return predictions([(candidates, shape)], machine, product)[0]
+    return predictions([(candidates, shape)], machine, product, condition=condition)[0]
 
 
 def predictions(
@@ -79,6 +81,7 @@ def predictions(
     machine: "Architecture",
     product: "Product | None",
     workers: int | None = None,
+    condition: str = WARM.name,
 ) -> list[list[ConsideredImplementation]]:
     """The same for many problems at once, by so many processes; ``None``: one a CPU.
 
@@ -97,7 +100,9 @@ def predictions(
             (
                 one,
                 _asked(
-                    KernelSubject(kernel, machine, product, (Problem(kernel.name, one.shape or shape),)),
+                    KernelSubject(
+                        kernel, machine, product, (Problem(kernel.name, one.shape or shape),), condition=condition
+                    ),
                     one,
                     tasks,
                     judge,

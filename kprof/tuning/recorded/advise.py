@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kprof.condition import CONDITIONS, WARM
 from kprof.deadline import Deadline
 from kprof.errors import KprofError, TargetError
 from kprof.tuning.evaluation import Evaluation
@@ -58,6 +59,7 @@ def advise(
     run: bool = True,
     program: RelaunchedProgram | None = None,
     values: Mapping[str, int | Sequence[int]] | None = None,
+    condition: str = WARM.name,
     progress: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[AdvisedKernel]:
@@ -72,6 +74,7 @@ def advise(
         run: run the program again, for other tiles.
         program: what to run; as the capture says when ``None``.
         values: numbers that the launches do not tell, see :mod:`kprof.targets.values`.
+        condition: that times are predicted for, see :mod:`kprof.condition`.
         progress: called with the number of finished compiles and a few words.
         tell: called with what is run.
 
@@ -83,7 +86,7 @@ def advise(
     found, lost = recorded(target, [arch] if arch else [])
     for name, why in lost.items():
         yield AdvisedKernel(target, name, 0, "", error=why)
-    chosen = _dearest(found, product) if len(found) > MOST_KERNELS else found
+    chosen = _dearest(found, product, condition) if len(found) > MOST_KERNELS else found
     if len(chosen) < len(found):
         tell(
             f"{len(chosen)} of {len(found)} kernels: those that take longest by the model; CAPTURE::KERNEL names others"
@@ -91,7 +94,9 @@ def advise(
     deadline = Deadline(budget)
     for place, each in enumerate(chosen):
         left = max(1.0, deadline.share(len(chosen) - place))
-        with opened(each, product, jobs=jobs, run=run, program=program, values=values, tell=tell) as (subject, how):
+        with opened(
+            each, product, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
+        ) as (subject, how):
             yield _found(subject, how, left, jobs=jobs, progress=progress)
 
 
@@ -104,6 +109,7 @@ def opened(
     run: bool = True,
     program: RelaunchedProgram | None = None,
     values: Mapping[str, int | Sequence[int]] | None = None,
+    condition: str = WARM.name,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> "Iterator[tuple[RecordedSubject, str]]":
     """A recorded kernel as a subject while its program stands at the launch, and what can be tried, in words.
@@ -115,13 +121,14 @@ def opened(
         run: run the program again.
         program: what to run; as the capture says when ``None``.
         values: numbers that the launch does not tell.
+        condition: that times are predicted for.
         tell: called with what is run.
     """
     wanted = product or each.kernel.product
     each = standing(each, wanted)
     relaunch, why = _relaunch(each, wanted, jobs=jobs, run=run, program=program, tell=tell)
     subject = RecordedSubject(
-        each, wanted or next(iter(each.job.machine.products.values()), None), relaunch, values or {}
+        each, wanted or next(iter(each.job.machine.products.values()), None), relaunch, values or {}, condition
     )
     how = why if relaunch is None else "compiler options, and tiles as the program launches them"
     if relaunch is not None and relaunch.ready.generated:
@@ -238,7 +245,9 @@ def _relaunch(
     return relaunch, ""
 
 
-def _dearest(found: "Sequence[RecompilableKernel]", product: "Product | None") -> "list[RecompilableKernel]":
+def _dearest(
+    found: "Sequence[RecompilableKernel]", product: "Product | None", condition: str
+) -> "list[RecompilableKernel]":
     """Those that take longest, all their launches together; where no time is known, those launched most often."""
     from kprof.targets.captured import loaded
     from kprof_analyzers.model import predict
@@ -247,7 +256,8 @@ def _dearest(found: "Sequence[RecompilableKernel]", product: "Product | None") -
     def cost(each: "RecompilableKernel") -> tuple[float, int]:
         try:
             kernel = loaded(each.kernel)
-            facts, *_ = facts_of(replace(kernel, product=product or kernel.product))
+            asked = replace(kernel, product=product or kernel.product, condition=CONDITIONS[condition])
+            facts, *_ = facts_of(asked)
             time_us = predict(facts).time_us
         except (KprofError, TargetError):
             time_us = None

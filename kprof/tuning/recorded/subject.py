@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.environment import SWITCHES
+from kprof.condition import CONDITIONS, WARM
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel
 from kprof.targets.jobs import TargetJob
@@ -26,12 +27,14 @@ class RecordedSubject:
         product: the GPU that times are predicted for.
         program: the program that makes the launch again; ``None``: compile-time values stay as they are.
         values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
+        condition: that times are predicted for, see :mod:`kprof.condition`.
     """
 
     recorded: RecompilableKernel
     product: "Product | None"
     program: "Relaunch | None" = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
+    condition: str = WARM.name
     _made: "dict[str, Made | str]" = field(default_factory=dict)
 
     @property
@@ -74,7 +77,7 @@ class RecordedSubject:
         job = changed(self.recorded, {n: v for n, v in options.items() if n not in SWITCHES})
         switches = {name: str(value) for name, value in options.items() if name in SWITCHES}
         request = replace(job.request, environment={**job.request.environment, **switches})
-        job = replace(job, values=self.values)
+        job = replace(job, values=self.values, condition=CONDITIONS[self.condition])
         if not change:
             return [replace(job, request=request)]
         made = self._again(change)

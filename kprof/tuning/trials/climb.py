@@ -85,6 +85,7 @@ def climb(
         config=options.config,
         environment=options.env,
         values=options.value,
+        condition=options.condition,
     )
     changes = _changes(kernel, machine, problem, start.report.findings)
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
@@ -258,6 +259,7 @@ def _trials(
         left=waiting.left,
         settled=waiting.settled,
         all=tuple(everyone),
+        condition=subject.condition,
     )
 
 
@@ -309,6 +311,7 @@ def reported(
         config=options.config,
         environment=options.env,
         values=options.value,
+        condition=options.condition,
     )
     seen = {repr(sorted(trial.config.items(), key=str)) for trial in trials.best}
     yield from trials.best

@@ -85,8 +85,9 @@ def _subject(
     product = product or next(iter(machine.products.values()), None)
     problem = Problem("as given", dict(options.sizes))
     subject = SignatureSubject(
-        kernel, machine, product, (problem,), options.signature or "", grid, options.constexpr, options.value, start
-    )
+        kernel, machine, product, (problem,), options.signature or "", grid, options.constexpr, options.value, start,
+        options.condition,
+    )  # fmt: skip
     check_sizes(subject, problem)
     check_grid(subject, {*start, *options.sizes, *options.constexpr})
     return subject, start, ready

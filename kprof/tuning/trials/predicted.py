@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
+from kprof.condition import CONDITIONS
 from kprof.errors import KprofError
 from kprof.inputs.garbage_collection import paused
 from kprof.tuning.work import OPERATIONS
@@ -39,8 +40,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         compiled: the kernel.
         argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``,
-            ``flops``, the operations of the whole problem where they are known, ``values`` that the launch does not
-            tell, and ``contents`` of tensors.
+            ``flops``, the operations of the whole problem where they are known, ``condition``, ``values`` that the
+            launch does not tell, and ``contents`` of tensors.
 
     Returns:
         The fields of :class:`kprof.tuning.work.TaskResult`, apart from its key.
@@ -54,7 +55,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         problem = compiled.launch_problems[0]
         known = {"lds_bytes": compiled.lds_bytes, "num_warps": compiled.metadata.get("num_warps")}
         return {**done, "status": "unlaunchable", "reason": str(problem), "resources": known}
-    launch = [argument[name] for name in ("arch", "grid", "arguments", "version")]
+    launch = [argument[name] for name in ("arch", "grid", "arguments", "version", "condition")]
     if argument["version"] != version():
         raise KprofError("this machine has another kprof than the one that asks")
     resources = [compiled.lds_bytes, compiled.metadata.get("num_warps")]
@@ -182,6 +183,7 @@ def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
         argument["arguments"],
         values=argument.get("values", {}),
         contents=argument.get("contents", {}),
+        condition=CONDITIONS[argument["condition"]],
     )
     kernel = replace(loaded(job, compiled), product=find_product(argument["arch"]))
     return facts_of(kernel)[0]

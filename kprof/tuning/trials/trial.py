@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from kprof.condition import WARM
 from kprof.tuning.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Trials:
         settled: whether the search ended by itself, with changes left that promised nothing.
         seconds: wall time.
         all: every configuration that compiled and can be launched, best first.
+        condition: that predicted times are of, see :mod:`kprof.condition`.
     """
 
     start: Evaluation
@@ -43,6 +45,7 @@ class Trials:
     settled: bool = False
     seconds: float = 0.0
     all: tuple[Evaluation, ...] = field(default=(), repr=False)
+    condition: str = WARM.name
 
     @property
     def gain(self) -> float | None:

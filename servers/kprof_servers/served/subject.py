@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.condition import WARM
 from kprof.errors import KprofError
 from kprof.kernel_spec import BACKEND_OPTIONS, Kernel, Launch, Tensor, split_config
 from kprof.targets.jobs import TargetJob
@@ -31,6 +32,7 @@ class ServedSubject:
         product: the GPU.
         launch: how the server launches it.
         parts: kernels of launches that follow, by the label of the launch.
+        condition: that times are predicted for.
         batches: rows of each problem.
         runs: what the server would run, by rows.
     """
@@ -43,6 +45,7 @@ class ServedSubject:
     batches: tuple[int, ...]
     runs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     parts: "Mapping[str, Function]" = field(default_factory=dict)
+    condition: str = WARM.name
 
     @property
     def kernel(self) -> Kernel:

@@ -1,6 +1,7 @@
 """Kernels of a few instructions, as facts for the performance model."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from kprof.analysis import KernelFacts
 from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
+from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.scheduling.facts import loop_facts
 
@@ -54,3 +56,17 @@ def kernel() -> Callable[..., KernelFacts]:
         )
 
     return make
+
+
+@pytest.fixture
+def gpu() -> Callable[..., Machine]:
+    """A GPU with caches of given sizes in place of the MI300X's: an XCD's L2, the Infinity Cache, XCDs."""
+
+    def made(*, l2: float, mall: float, xcds: int = 8) -> Machine:
+        arch = load("gfx942")
+        product = arch.products["MI300X"]
+        sizes = {"l2": l2, "mall": mall}
+        memory = {name: replace(level, size_bytes=sizes.get(name)) for name, level in product.memory.items()}
+        return machine_of(arch, replace(product, memory=memory, xcds=xcds), 64)
+
+    return made

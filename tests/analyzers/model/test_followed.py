@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.condition import FLUSHED
 from kprof.inputs import mlir
 from kprof_analyzers.model import Effects, predict
 from kprof_analyzers.model.followed import _begun, followed_loads
@@ -56,7 +57,8 @@ BODY = [
 
 def known(kernel, step, counter="k", after=""):
     module = mlir.parse(MODULE.format(counter=counter, after=after))
-    facts = replace(kernel(BODY), ttgir=module, arguments={"steps": 64, "step": step, "row": 4096})
+    arguments = {"steps": 64, "step": step, "row": 4096}
+    facts = replace(kernel(BODY), ttgir=module, arguments=arguments, condition=FLUSHED)
     return facts, Evaluator(module, facts.arguments, [(n, 0, 0) for n in range(304)], (304, 1, 1))
 
 

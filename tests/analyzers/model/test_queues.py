@@ -259,6 +259,25 @@ def test_115_spills_at_the_edge_cost_nothing_and_in_the_loop_a_lot(kernel):
     assert inside > 1.5 * plain
 
 
+def test_few_wavefronts_wait_for_what_they_spilled_just_before(kernel):
+    """The vector cache keeps no line for a store: a reload of what was just written comes from L2.
+
+    Published rows with few workgroups take 1.6 times what they would if reloads hit in the vector cache.
+    """
+    work = {}
+    for groups in (32, 304 * 32):
+        for apart in (0, 400):
+            body = []
+            for n in range(48):
+                body += [
+                    f"scratch_store_dword off, v{n % 8}, off offset:{4 * n + apart}",
+                    f"scratch_load_dword v{n % 8}, off, off offset:{4 * n}",
+                    "s_waitcnt vmcnt(0)",
+                ]
+            work[groups, apart] = predict(kernel(body, warps=1, grid=(groups,))).time_us - 1.3
+    assert work[32, 0] > 1.4 * work[32, 400]
+
+
 @pytest.mark.triton
 def test_the_published_form_is_predicted_like_the_counted_one():
     """The tile of tritonBLAS 256 x 256 x 64, 8 wavefronts, drawn from counters and dealt out; the drawn one spills."""

@@ -1,9 +1,11 @@
 """Predictions for kernels that Triton compiled: what is known of the launch is used."""
 
+from dataclasses import replace
 from math import ceil
 
 import pytest
 
+from kprof.condition import FLUSHED
 from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.model import predict
@@ -20,7 +22,7 @@ def facts(kernel, shape):
 
 def test_a_product_is_bound_by_its_matrix_units_and_knows_its_iterations():
     """The loop over K, one iteration of which is peeled for the loads ahead."""
-    found = facts("gemm", {"M": 4096, "N": 4096, "K": 4096})
+    found = replace(facts("gemm", {"M": 4096, "N": 4096, "K": 4096}), condition=FLUSHED)
     prediction = predict(found)
     steps = ceil(4096 / found.specialization.constexprs["BLOCK_K"])
     (loop,) = prediction.loops

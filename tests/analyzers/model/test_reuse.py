@@ -1,14 +1,18 @@
 """What an XCD loads in all, against sets of the addresses that its workgroups touch, and what its L2 makes of that."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.condition import WARM
 from kprof.inputs import mlir
+from kprof_analyzers.model.caches_before import found as found_before
 from kprof_analyzers.model.entries import ends
 from kprof_analyzers.model.reuse import of_one_xcd
 from kprof_analyzers.model.scalars import Evaluator
-from kprof_analyzers.model.traffic import Access, Sharing, kept, within_l2
+from kprof_analyzers.model.traffic import Access, Sharing, within_l2
 
 BYTES = 2
 TILE = 16
@@ -363,13 +367,14 @@ def test_half_of_what_does_not_fit_is_found():
 
 
 @pytest.mark.parametrize(("size", "near"), [(4096.0, 0.0), (4095.0, 0.5)])
-def test_the_next_launch_finds_what_an_xcd_s_cache_holds(size, near):
+def test_the_next_launch_finds_what_an_xcd_s_cache_holds(gpu, size, near):
     """What its workgroups load in all is what has to fit, not what they miss in step."""
     on_one = within_l2(shared(0.5, 0.5, 65536.0), 4096.0, 8, 1.0, 1)
     assert on_one.on_xcd == 4096.0
-    found = kept(on_one, 1024.0, 8, (size, 1e9), 1)
+    again, machine = replace(WARM, between=1024.0), gpu(l2=size, mall=1e9, xcds=1)
+    found = found_before(again, on_one, 8, machine)
 
     assert found.beyond_l2 == pytest.approx(near)
     assert found.beyond_mall == 0.0
     # Without it, loads that miss count: 8 of 32 KiB.
-    assert kept(shared(0.5, 0.5, 65536.0), 1024.0, 8, (size, 1e9), 1).beyond_l2 == 0.5
+    assert found_before(again, shared(0.5, 0.5, 65536.0), 8, machine).beyond_l2 == 0.5

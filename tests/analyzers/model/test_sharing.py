@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.condition import WARM
 from kprof.hardware.machine import find_product
 from kprof.inputs import mlir
 from kprof_analyzers.model import Effects, fetched, predict
@@ -15,7 +16,7 @@ from kprof_analyzers.model.launch import Spread, together
 from kprof_analyzers.model.machine import Channels
 from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.scalars import Evaluator
-from kprof_analyzers.model.traffic import Access, Sharing, footprint, kept, sharing
+from kprof_analyzers.model.traffic import Access, footprint, sharing
 
 CHANNELS = Channels(line=128, interleave=256, short=0.5, most=2.0)
 STREAM = [
@@ -123,22 +124,6 @@ def test_what_is_loaded_again_soon_comes_from_the_infinity_cache(corners, togeth
     first = len(set(corners[:window])) / window
     expected = sum(steady) / len(steady) if len(corners) >= 1.5 * window else first
     assert sharing([access(corners)], 1, together, CHANNELS, size=held * 1024).beyond_mall == pytest.approx(expected)
-
-
-def test_a_launch_after_its_like_finds_its_data_in_the_infinity_cache():
-    cold = Sharing(0.5, 0.25, 100.0, 0.0, None, known=True)
-    found = kept(cold, repeated=10.0, total=8, sizes=(0.0, 10.0), xcds=8)
-    assert (found.beyond_l2, found.beyond_mall) == (0.5, 0)
-    assert kept(cold, repeated=11.0, total=8, sizes=(0.0, 10.0), xcds=8) == cold
-
-
-@pytest.mark.parametrize(("l2", "beyond"), [(60.0, 0.0), (59.0, 0.5)])
-def test_an_l2_keeps_what_its_workgroups_load_and_store_where_all_of_it_fits(l2, beyond):
-    """Half of 100 bytes come from beyond L2, 10 are stored, and an XCD has one of eight workgroups."""
-    cold = Sharing(0.5, 0.25, 100.0, 10.0, None, known=True)
-    assert kept(cold, repeated=10.0, total=8, sizes=(l2, 10.0), xcds=8).beyond_l2 == beyond
-    unknown = replace(cold, known=False)
-    assert kept(unknown, repeated=10.0, total=8, sizes=(l2, 10.0), xcds=8).beyond_l2 == 0.5
 
 
 @pytest.mark.parametrize(("loads", "products"), [(4, 24), (8, 24), (16, 24), (16, 60)])
@@ -276,7 +261,9 @@ def test_the_assumption_says_where_loads_were_taken_to_come_from(kernel):
     said = [f"{taken} memory", f"{taken} the Infinity Cache, where the launch before left it"]
     facts = kernel(STREAM, grid=(608,))
     assert [a for a in predict(facts).assumptions if "tiles" in a] == said[:1]
-    assert [a for a in predict(facts, repeated=1024.0).assumptions if "tiles" in a] == said[1:]
+    assert [
+        a for a in predict(replace(facts, condition=replace(WARM, between=1024.0))).assumptions if "tiles" in a
+    ] == said[1:]
     assert not [a for a in predict(kernel(["s_nop 0"])).assumptions if "tiles" in a]
 
 

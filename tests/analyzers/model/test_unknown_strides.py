@@ -33,7 +33,13 @@ def file(tmp_path_factory):
 
 def assumed(file, function, signature, constexprs, **shape):
     (kernel,) = kprof.analyze(
-        f"{file}::{function}", arch="MI300X", signature=signature, grid=(4096,), constexpr=constexprs, shape=shape
+        f"{file}::{function}",
+        arch="MI300X",
+        signature=signature,
+        grid=(4096,),
+        constexpr=constexprs,
+        shape=shape,
+        condition="flushed",
     ).kernels
     return [said for said in kernel.model.assumptions if "stride" in said], kernel.model.time_us
 

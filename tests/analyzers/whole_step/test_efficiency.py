@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from kprof.hardware.machine import find_product
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
 from kprof_analyzers.profiles.timeline.operators.work import Work
-from kprof_analyzers.whole_step.efficiency import efficiencies, measured_elsewhere, operator_time
+from kprof_analyzers.whole_step.efficiency import efficiencies, efficiencies_of_type, measured_elsewhere, operator_time
+from kprof_analyzers.whole_step.kinds import tiles_of
 
 MI300X = limits_of_product(find_product("MI300X"))
 
@@ -74,3 +75,35 @@ def test_several_passes_widen_the_range_to_all_of_them():
     once, most = operator_time("sort", work, MI300X), operator_time("sort", work, MI300X, passes=9)
     assert (most.low_us, most.high_us) == (once.low_us, 9 * once.high_us)
     assert most.us == pytest.approx(3 * once.us)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "rows", "columns", "depth", "measured"),
+    [
+        # Programs of two products and a GELU, and of one product of joined rows; none of these set a figure.
+        ("MI355X", 16384, 12288, 3072, 8020.0),
+        ("MI355X", 1024, 12288, 3072, 511.0),
+        ("MI355X", 24576, 3072, 3072, 3090.0),
+    ],
+)
+def test_products_of_fp32_reach_another_share_than_those_of_bf16(gpu, rows, columns, depth, measured):
+    limits = limits_of_product(find_product(gpu))
+    flop = 2 * rows * columns * depth
+    moved = 4 * (rows * depth + columns * depth + rows * columns)
+    tiles = tiles_of("aten::mm", [(rows, depth), (depth, columns)], flop)
+    single = operator_time("product", Work(flop, moved, "matrix_fp32"), limits, tiles)
+    half = operator_time("product", Work(flop, moved, "matrix_bf16"), limits, tiles)
+
+    assert single.us == pytest.approx(measured, rel=0.15)
+    assert single.low_us <= measured <= single.high_us
+    assert flop / single.us / 1e6 > 0.8 * 157.3
+    assert flop / half.us / 1e6 < 0.6 * 2516.6
+
+
+def test_a_share_belongs_to_kind_and_type():
+    """What memory bounds has no type."""
+    assert set(efficiencies_of_type("fp32")) == {"convolution", "pointwise convolution", "product"}
+    assert not efficiencies_of_type("bf16")
+    limits = limits_of_product(find_product("MI355X"))
+    narrow = Work(2 * 8 * 16384 * 16384, 4 * 16384 * 16384, "matrix_fp32")
+    assert operator_time("product", narrow, limits).bound == "HBM"

@@ -1,0 +1,179 @@
+"""Which rows of the published tables are predicted: drawn by a fixed rule, half of the problems for constants."""
+
+import ast
+import csv
+import gzip
+import hashlib
+import json
+import random
+import re
+import statistics
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+TABLES = ("trajectories", "agent_kernels")
+VERSIONS = 6
+"""Programs of a problem, spread evenly over the order of their times, the fastest and the slowest among them."""
+COMMON = 0.8
+"""Share of a problem's programs that were timed on a size, for it to be taken."""
+SIZES = ("big", "medium", "small")
+Half = Literal["constants", "judge"]
+
+_LIBRARY = re.compile(
+    r"torch\.(mm|matmul|bmm|addmm|baddbmm|conv\w*|einsum|compile|_scaled_mm|fft)\b|\bF\.(linear|conv\w*|scaled_dot\w*)|"
+    r"aiter|hipblas|cuda\.graph|Graph\(|\w @ \w"
+)
+_FROM_FILES = re.compile("paged|ragged")
+"""Problems whose lengths come out of files that were not published."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One program on one size.
+
+    Attributes:
+        id: its number.
+        problem: name of the problem.
+        workload: the size's id.
+        size: ``big``, ``medium`` or ``small`` by measured time.
+        blob: git blob of the program.
+        measured_us: median of its times.
+    """
+
+    id: int
+    problem: str
+    workload: str
+    size: str
+    blob: str
+    measured_us: float
+
+
+def half_of(problem: str) -> Half:
+    """Whether a problem may set constants, or judges: by the hash of its name."""
+    return "judge" if hashlib.sha256(problem.encode()).digest()[-1] % 2 else "constants"
+
+
+def problems_of(mirror: Path) -> Mapping[str, Any]:
+    """The problems' definitions in a mirror of the repository: reference program, axes, inputs, sizes."""
+    text = _git(mirror, "show", "HEAD:reference/dataset-meta.json")
+    found: Mapping[str, Any] = json.loads(text)["problems"]
+    return found
+
+
+def sources_of(mirror: Path, blobs: Sequence[str]) -> Mapping[str, str]:
+    """Text of each program that the mirror has, by its blob."""
+    named = sorted(set(blobs))
+    command = ["git", "-C", str(mirror), "cat-file", "--batch"]
+    out = subprocess.run(command, input="\n".join(named).encode(), capture_output=True, check=True).stdout
+    found, at = {}, 0
+    while at < len(out):
+        end = out.index(b"\n", at)
+        name, kind, *size = out[at:end].split()
+        at = end + 1
+        if kind != b"missing":
+            found[name.decode()] = out[at : at + int(size[0])].decode(errors="replace")
+            at += int(size[0]) + 1
+    return found
+
+
+def jobs_of(data: Path, mirror: Path, sizes: Sequence[str] = SIZES) -> list[Job]:
+    """Every row that the rule draws: programs whose only kernels are Triton's own, on common sizes."""
+    problems = problems_of(mirror)
+    times: defaultdict[str, defaultdict[str, defaultdict[str, list[float]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(list))
+    )
+    for row in _rows(data):
+        if row["problem"] in problems and not _FROM_FILES.search(row["problem"]):
+            times[row["problem"]][row["workload"]][row["kernel_blob"]].append(float(row["time_us"]))
+    named = {blob for by_size in times.values() for by_blob in by_size.values() for blob in by_blob}
+    own = {blob for blob, text in sources_of(mirror, sorted(named)).items() if is_triton_only(text)}
+    found: list[Job] = []
+    for problem, by_size in sorted(times.items()):
+        known = {workload["uuid"] for workload in problems[problem]["workloads"]}
+        medians = {
+            size: {blob: statistics.median(some) for blob, some in by_blob.items() if blob in own}
+            for size, by_blob in by_size.items()
+            if size in known
+        }
+        for label, size, blob, measured in _drawn({s: m for s, m in medians.items() if m}):
+            if label in sizes:
+                found.append(Job(len(found), problem, size, label, blob, measured))
+    return found
+
+
+def sample(jobs: Sequence[Job], count: int, seed: int) -> list[Job]:
+    """So many of the jobs, whole problems at a time so that orders can be judged; all of them for 0."""
+    if not count or count >= len(jobs):
+        return list(jobs)
+    problems = sorted({job.problem for job in jobs})
+    random.Random(seed).shuffle(problems)
+    found: list[Job] = []
+    for problem in problems:
+        if len(found) >= count:
+            break
+        found += [job for job in jobs if job.problem == problem]
+    return sorted(found[:count], key=lambda job: job.id)
+
+
+def written(jobs: Sequence[Job]) -> str:
+    """Jobs as JSON."""
+    return json.dumps([asdict(job) for job in jobs], indent=1)
+
+
+def is_triton_only(text: str) -> bool:
+    """Whether a program has Triton kernels and calls no library's product, convolution or graph outside of them."""
+    if "triton.jit" not in text or "load_inline" in text or "__global__" in text:
+        return False
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return False
+    host = ast.unparse(_HostCode().visit(tree))
+    return "def run" in host and not _LIBRARY.search(host)
+
+
+class _HostCode(ast.NodeTransformer):
+    """What runs on the host: no jitted functions, no docstrings."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
+        if any("jit" in ast.unparse(each) for each in node.decorator_list):
+            return None
+        self.generic_visit(node)
+        first = node.body[0] if node.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            node.body = node.body[1:] or [ast.Pass()]
+        return node
+
+
+def _drawn(medians: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str, str, float]]:
+    """Label, size, program and time of each row of a problem that is taken."""
+    if not medians:
+        return
+    most = max(map(len, medians.values()))
+    common = [size for size, some in medians.items() if len(some) >= COMMON * most]
+    order = sorted(common, key=lambda size: (statistics.median(medians[size].values()), size))
+    labelled = dict(zip(SIZES, (order[-1], order[len(order) // 2], order[0]), strict=True))
+    big = sorted(medians[order[-1]], key=lambda blob: (medians[order[-1]][blob], blob))
+    count = min(VERSIONS, len(big))
+    chosen = dict.fromkeys(big[round(n * (len(big) - 1) / max(count - 1, 1))] for n in range(count))
+    taken: set[str] = set()
+    for label, size in labelled.items():
+        if size not in taken:
+            taken.add(size)
+            yield from ((label, size, blob, medians[size][blob]) for blob in chosen if blob in medians[size])
+
+
+def _rows(data: Path) -> Iterator[dict[str, str]]:
+    for name in TABLES:
+        with gzip.open(data / f"sol_execbench_rocm_{name}.csv.gz", "rt", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                if row["kernel_blob"] and row["time_us"] and row.get("status", "PASSED") == "PASSED":
+                    yield row
+
+
+def _git(mirror: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(mirror), *words], capture_output=True, check=True, text=True).stdout
