@@ -163,7 +163,7 @@ def _copies(trace: LinkedTrace, table: "pd.DataFrame", rank: int) -> None:
             name=[f"Memcpy {text}" for text in _texts(table, "direction")],
             kind=["copy"] * len(table),
             device=_integers(table, "destination_agent", "source_agent"),
-            stream=[None] * len(table),
+            stream=_integers(table, "stream_id") or [None] * len(table),
             bytes=_integers(table, "bytes"),
         )
 
