@@ -154,8 +154,9 @@ def diff(
 ) -> None:
     """What changed between two profiled runs: the same kernels, metric by metric, with their spread.
 
-    Times are for as many dispatches as the first run has. With --fail-over a kernel without a partner, or without
-    times, gives "cannot tell" and exit code 2, unless what was compared is too slow already.
+    Times are for as many dispatches as the first run has. With --fail-over an incomplete run, or a kernel without a
+    partner or without times, gives "cannot tell" and exit code 2. What was compared of complete runs and is too slow
+    already gives 1.
 
     Example:  kprof counters diff before/ after/ --kernel attention --fail-over 3
     """
@@ -174,10 +175,11 @@ def diff(
     outputs.write(found.document, text)
     if fail_over is None:
         return
-    if (found.grown_percent or 0.0) > fail_over:
+    of_all = not found.cannot_tell or found.cannot_tell == found.comparison.cannot_tell
+    if of_all and (found.grown_percent or 0.0) > fail_over:
         raise typer.Exit(1)
-    if found.comparison.cannot_tell:
-        log(f"kprof: cannot tell whether it is slower: {found.comparison.cannot_tell}")
+    if found.cannot_tell:
+        log(f"kprof: cannot tell whether it is slower: {found.cannot_tell}")
         raise typer.Exit(2)
 
 

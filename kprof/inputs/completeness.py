@@ -71,8 +71,8 @@ Repairs = tuple[str, ...]
 
 
 def unknown_of(issue: Doubt) -> tuple[str, ...]:
-    """Return the numbers that an issue makes unknown: everything where events are lost."""
-    lost = getattr(issue, "lost", 0) or issue.kind in _CUT
+    """Return the numbers that an issue makes unknown: everything where events or records are lost."""
+    lost = getattr(issue, "lost", 0) or issue.kind in _CUT or getattr(issue, "severity", "") == "error"
     return EVERYTHING if lost else issue.unknown
 
 
@@ -95,9 +95,26 @@ def headline(issues: Iterable[Doubt]) -> str:
     return f"incomplete: {'; '.join(messages[:_WORST])}{more}; {listed} {verb} unknown{cure}"
 
 
+def with_headline(conclusion: str, issues: Iterable[Doubt]) -> str:
+    """Return a verdict behind what the recording lacks."""
+    incomplete = headline(issues)
+    return f"{incomplete}. What is recorded: {conclusion}" if incomplete else conclusion
+
+
 def _told(issue: Doubt) -> str:
     lost = getattr(issue, "lost", 0)
     return f"{issue.message} ({lost:,} event{'s' if lost > 1 else ''} lost)" if lost else issue.message
+
+
+def too_many(count: int, total: int) -> tuple[str, ...]:
+    """Return what is unknown where some of the records have no times: everything beyond the tolerated share.
+
+    Files of counters may have no times at all: that is another kind of file, and no fault.
+
+    >>> too_many(3, 4) == EVERYTHING, too_many(4, 4), too_many(1, 1000)
+    (True, (), ())
+    """
+    return EVERYTHING if TOLERATED * total < count < total else ()
 
 
 def cannot_tell(issues: Iterable[Doubt], needed: Sequence[str] = EVERYTHING) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError
-from kprof.inputs.completeness import EVERYTHING, judge
+from kprof.inputs.completeness import judge, unknown_of
 from kprof.inputs.opening import head_of
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
@@ -54,8 +54,8 @@ def load_timeline(path: Path) -> LinkedTrace:
     log = IssueLog(str(path))
     for issue in data.issues:
         if issue.severity != "note":
-            unknown = EVERYTHING if issue.severity == "error" else issue.unknown
-            log.add(issue.kind, issue.message, place=issue.path if path.is_dir() else None, unknown=unknown)
+            place = issue.path if path.is_dir() else None
+            log.add(issue.kind, issue.message, place=place, unknown=unknown_of(issue), cure=issue.cure)
     rank = rank_of_file({}, path.name) or 0
     _dispatches(trace, _timed(data.dispatches, "dispatches", log), rank)
     if not len(trace.activities):
