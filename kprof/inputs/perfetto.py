@@ -7,12 +7,23 @@ Perfetto's published ``trace_packet.proto`` and ``track_event.proto``.
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kprof.errors import InputError, KprofError
+from kprof.errors import InputError
 from kprof.inputs.completeness import EVERYTHING, judge
+from kprof.inputs.protobuf import (
+    BOOL,
+    BYTES,
+    INT32,
+    INT64,
+    STRING,
+    UINT32,
+    UINT64,
+    Fields,
+    decode_error,
+    parser,
+)
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, TraceInfo
@@ -22,27 +33,25 @@ from kprof.inputs.torch_profiler.plausible import drop_implausible, note_odditie
 
 ENDINGS = (".pftrace", ".pftrace.gz", ".perfetto-trace")
 MAX_PACKET = 256 << 20
-_DOUBLE, _INT64, _UINT64, _INT32, _FIXED64, _STRING, _MESSAGE, _BYTES, _UINT32, _BOOL = 1, 3, 4, 5, 6, 9, 11, 12, 13, 8
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
-# Message to (number, name, type) of its fields; a list is repeated, a text names a message.
-_FIELDS: dict[str, list[tuple[int, str, Any]]] = {
+_FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
-    "Packet": [(8, "timestamp", _UINT64), (10, "sequence", _UINT32), (11, "event", "Event"),
-               (12, "interned", "Interned"), (13, "flags", _UINT32), (42, "dropped", _BOOL),
-               (50, "compressed", _BYTES), (59, "defaults", "Defaults"), (60, "track", "Track")],
+    "Packet": [(8, "timestamp", UINT64), (10, "sequence", UINT32), (11, "event", "Event"),
+               (12, "interned", "Interned"), (13, "flags", UINT32), (42, "dropped", BOOL),
+               (50, "compressed", BYTES), (59, "defaults", "Defaults"), (60, "track", "Track")],
     "Defaults": [(11, "event", "EventDefaults")],
-    "EventDefaults": [(11, "track_uuid", _UINT64)],
-    "Event": [(3, "categories", [_UINT64]), (4, "notes", ["Note"]), (9, "type", _INT32), (10, "name_iid", _UINT64),
-              (11, "track_uuid", _UINT64), (22, "category_names", [_STRING]), (23, "name", _STRING)],
-    "Note": [(1, "name_iid", _UINT64), (3, "uint", _UINT64), (4, "int", _INT64), (6, "string", _STRING),
-             (10, "name", _STRING)],
+    "EventDefaults": [(11, "track_uuid", UINT64)],
+    "Event": [(3, "categories", [UINT64]), (4, "notes", ["Note"]), (9, "type", INT32), (10, "name_iid", UINT64),
+              (11, "track_uuid", UINT64), (22, "category_names", [STRING]), (23, "name", STRING)],
+    "Note": [(1, "name_iid", UINT64), (3, "uint", UINT64), (4, "int", INT64), (6, "string", STRING),
+             (10, "name", STRING)],
     "Interned": [(1, "categories", ["Name"]), (2, "names", ["Name"]), (3, "note_names", ["Name"])],
-    "Name": [(1, "iid", _UINT64), (2, "name", _STRING)],
-    "Track": [(1, "uuid", _UINT64), (2, "name", _STRING), (3, "process", "Process"), (4, "thread", "Thread"),
-              (10, "static_name", _STRING)],
-    "Process": [(1, "pid", _INT32), (6, "name", _STRING)],
-    "Thread": [(1, "pid", _INT32), (2, "tid", _INT32), (5, "name", _STRING)],
+    "Name": [(1, "iid", UINT64), (2, "name", STRING)],
+    "Track": [(1, "uuid", UINT64), (2, "name", STRING), (3, "process", "Process"), (4, "thread", "Thread"),
+              (10, "static_name", STRING)],
+    "Process": [(1, "pid", INT32), (6, "name", STRING)],
+    "Thread": [(1, "pid", INT32), (2, "tid", INT32), (5, "name", STRING)],
 }  # fmt: skip
 
 
@@ -85,42 +94,14 @@ def load_perfetto(path: Path) -> LinkedTrace:
     return trace
 
 
-def _messages() -> Any:
-    """Return the class of a whole trace.
-
-    Raises:
-        KprofError: ``protobuf`` is not installed.
-    """
-    try:
-        descriptor, pools, factory = (
-            import_module(f"google.protobuf.{name}")
-            for name in ("descriptor_pb2", "descriptor_pool", "message_factory")
-        )
-    except ImportError as error:
-        raise KprofError("Perfetto traces need protobuf", hint="pip install 'kprof[perfetto]'") from error
-    file = descriptor.FileDescriptorProto(name="kprof_slices.proto", package="kprof_slices", syntax="proto2")
-    for message, fields in _FIELDS.items():
-        declared = file.message_type.add(name=message)
-        for number, name, kind in fields:
-            single = kind[0] if isinstance(kind, list) else kind
-            field = declared.field.add(name=name, number=number, label=3 if isinstance(kind, list) else 1)
-            if isinstance(single, str):
-                field.type, field.type_name = _MESSAGE, f".kprof_slices.{single}"
-            else:
-                field.type = single
-    pool = pools.DescriptorPool()
-    pool.Add(file)
-    return factory.GetMessageClass(pool.FindMessageTypeByName("kprof_slices.Trace"))
-
-
 class _Reader:
     def __init__(self, path: Path, log: IssueLog) -> None:
         self.path = path
         self.tracks: dict[int, str] = {}
         self.bytes_read = 0
         self._log = log
-        self._parse = _messages().FromString
-        self._error: type[Exception] = import_module("google.protobuf.message").DecodeError
+        self._parse = parser("kprof_slices", "Trace", _FIELDS)
+        self._error = decode_error()
         self._names: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._categories: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._note_names: defaultdict[int, dict[int, str]] = defaultdict(dict)

@@ -9,31 +9,9 @@ import pytest
 from kprof import trace_breakdown, trace_top
 from kprof.errors import KprofError
 from kprof.inputs.perfetto import load_perfetto
+from tests.inputs.messages import field, message
 
 SEQUENCE = 7
-
-
-def varint(number):
-    """A number in groups of seven bits."""
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def field(number, value):
-    """A field: numbers are varints; bytes, texts and messages have their length before them."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    content = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def message(*fields):
-    """Fields one after the other."""
-    return b"".join(field(number, value) for number, value in fields)
 
 
 def packet(*fields):
@@ -135,6 +113,6 @@ def test_without_protobuf_the_extra_is_named(tmp_path, monkeypatch):
     path.write_bytes(run())
     monkeypatch.setitem(sys.modules, "google.protobuf.descriptor_pb2", None)
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
-    with pytest.raises(KprofError, match="need protobuf") as caught:
+    with pytest.raises(KprofError, match="needs protobuf") as caught:
         load_perfetto(path)
     assert "kprof[perfetto]" in str(caught.value)

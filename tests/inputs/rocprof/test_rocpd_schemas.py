@@ -106,7 +106,8 @@ INSERT INTO rocpd_info_pmc{g} VALUES (1, 'SQ_WAVES', 'SQ_WAVES'), (2, 'GRBM_COUN
 INSERT INTO rocpd_info_kernel_symbol{g} VALUES (7, 'gemm.kd', 'gemm', 32, 96, 0);
 INSERT INTO rocpd_track{g} (id, nid, pid, tid) VALUES (1, 1, 77, 78);
 INSERT INTO rocpd_track{g} (id, nid, pid, agent_id, queue_id, stream_id) VALUES (2, 1, 77, 2, 1, 3);
-INSERT INTO rocpd_event{g} VALUES (1, 1, 0, 11), (2, 1, 0, 12), (3, 2, 0, 11), (4, 2, 0, 12), (5, 2, 0, 0), (6, 2, 0, 0);
+INSERT INTO rocpd_event{g} VALUES (1, 1, 0, 11), (2, 1, 0, 12), (3, 2, 0, 11), (4, 2, 0, 12), (5, 2, 0, 0),
+    (6, 2, 0, 0);
 INSERT INTO rocpd_timestamp{g} (id, value) VALUES (1, 5200), (2, 5500), (3, 3100), (4, 3200), (5, 1000), (6, 1010),
     (7, 2000), (8, 2020), (9, 500), (10, 900);
 INSERT INTO rocpd_region{g} VALUES (1, 1, 1, 5, 6, 1), (2, 1, 1, 7, 8, 2);
