@@ -23,6 +23,7 @@ from kprof.inputs.protobuf import (
     Fields,
     decode_error,
     parser,
+    text,
 )
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
@@ -174,12 +175,12 @@ class _Reader:
             self._default_track[sequence] = packet.defaults.event.track_uuid
         if packet.HasField("interned"):
             interned = packet.interned
-            self._names[sequence].update((each.iid, each.name) for each in interned.names)
-            self._categories[sequence].update((each.iid, each.name) for each in interned.categories)
-            self._note_names[sequence].update((each.iid, each.name) for each in interned.note_names)
+            self._names[sequence].update((each.iid, text(each.name)) for each in interned.names)
+            self._categories[sequence].update((each.iid, text(each.name)) for each in interned.categories)
+            self._note_names[sequence].update((each.iid, text(each.name)) for each in interned.note_names)
         if packet.HasField("track"):
             track = packet.track
-            self.tracks[track.uuid] = track.name or track.static_name or track.thread.name or track.process.name
+            self.tracks[track.uuid] = text(track.name or track.static_name or track.thread.name or track.process.name)
         if packet.HasField("event"):
             yield from self._event(packet)
 
@@ -187,10 +188,13 @@ class _Reader:
         event, sequence = packet.event, packet.sequence
         track = event.track_uuid or self._default_track.get(sequence, 0)
         if event.type == _BEGIN:
-            name = event.name or self._names[sequence].get(event.name_iid, "")
-            categories = [*event.category_names, *(self._categories[sequence].get(iid, "") for iid in event.categories)]
+            name = text(event.name) or self._names[sequence].get(event.name_iid, "")
+            categories = [
+                *map(text, event.category_names),
+                *(self._categories[sequence].get(iid, "") for iid in event.categories),
+            ]
             notes = {
-                (note.name or self._note_names[sequence].get(note.name_iid, "")).lower(): _value(note)
+                (text(note.name) or self._note_names[sequence].get(note.name_iid, "")).lower(): _value(note)
                 for note in event.notes
             }
             self._open[track].append(PerfettoSlice(track, name, ",".join(categories), packet.timestamp, 0, notes))
@@ -203,7 +207,7 @@ class _Reader:
 
 
 def _value(note: Any) -> Any:
-    return note.string if note.HasField("string") else note.int if note.HasField("int") else note.uint
+    return text(note.string) if note.HasField("string") else note.int if note.HasField("int") else note.uint
 
 
 def _whole_packets(data: bytes, most: int = 1 << 62) -> int:

@@ -58,6 +58,15 @@ def decode_error() -> type[Exception]:
     return found
 
 
+def text(value: str | bytes) -> str:
+    r"""Return a text field's value; one that is not UTF-8 comes as bytes.
+
+    >>> text("gemm"), text(b"gemm\xff")
+    ('gemm', 'gemm\ufffd')
+    """
+    return value if isinstance(value, str) else value.decode(errors="replace")
+
+
 def varint(data: "bytes | memoryview", at: int) -> tuple[int, int] | None:
     """Return the number at a place and where it ends; ``None`` where the data ends within it.
 
@@ -76,29 +85,31 @@ def varint(data: "bytes | memoryview", at: int) -> tuple[int, int] | None:
 
 
 def fields_of(data: "bytes | memoryview") -> Iterator[tuple[int, int, int]]:
-    """Number, begin and end of the content of each whole field that has a length; others are passed over.
+    """Number, begin and end of the content of each field that has a length; others are passed over.
 
     Raises:
-        ValueError: the data is no message.
+        ValueError: the data is no message, or ends within one.
     """
     at = 0
     while at < len(data):
-        head = varint(data, at)
-        if head is None:
-            return
-        tag, at = head
+        tag, at = _whole_varint(data, at)
         number, kind = tag >> 3, tag & 7
-        if kind in _FIXED:
-            at += _FIXED[kind]
-            continue
-        found = varint(data, at) if kind in {0, _DELIMITED} and number else None
-        if found is None:
-            if kind in {0, _DELIMITED} and number:
-                return
-            raise ValueError("not a message")
-        length, at = found
-        if kind == _DELIMITED:
+        if kind == _DELIMITED and number:
+            length, at = _whole_varint(data, at)
             if at + length > len(data):
-                return
+                raise ValueError("cut off")
             yield number, at, at + length
             at += length
+        elif kind == 0 and number:
+            _, at = _whole_varint(data, at)
+        elif kind in _FIXED:
+            at += _FIXED[kind]
+        else:
+            raise ValueError("not a message")
+
+
+def _whole_varint(data: "bytes | memoryview", at: int) -> tuple[int, int]:
+    found = varint(data, at)
+    if found is None:
+        raise ValueError("cut off")
+    return found

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from kprof.errors import InputError
 from kprof.inputs.completeness import judge
-from kprof.inputs.protobuf import BYTES, DOUBLE, INT64, STRING, UINT64, decode_error, fields_of, parser, varint
+from kprof.inputs.protobuf import BYTES, DOUBLE, INT64, STRING, UINT64, decode_error, fields_of, parser, text, varint
 from kprof.inputs.rocprof.names import normalise
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
@@ -168,20 +168,21 @@ class _Plane:
         rest = b"".join(_delimited(number, data[begin:end]) for number, begin, end in fields if number != _LINES)
         self._content = plane(rest)
         self._lines = [(begin, end) for number, begin, end in fields if number == _LINES]
-        self._events = {entry.key: entry.value.name for entry in self._content.events}
-        self._stats = {entry.key: entry.value.name for entry in self._content.names}
+        self._events = {entry.key: text(entry.value.name) for entry in self._content.events}
+        self._stats = {entry.key: text(entry.value.name) for entry in self._content.names}
 
     def add_to(self, trace: LinkedTrace, rank: int) -> None:
         """Put the events of the plane into their tables."""
-        gpu = _GPU.match(self._content.name)
+        name = text(self._content.name)
+        gpu = _GPU.match(name)
         if gpu:
             vendor = self._notes(self._content.stats).get("device_vendor")
             trace.info.vendor = trace.info.vendor or _vendor(vendor)
-        elif not self._content.name.startswith("/host:CPU"):
+        elif not name.startswith("/host:CPU"):
             return
         for begin, end in self._lines:
             line = self._line(bytes(self._data[begin:end]))
-            stream = _STREAM.match(line.name)
+            stream = _STREAM.match(text(line.name))
             if gpu and stream:
                 self._activities(trace, line, (rank, int(gpu[1]), int(stream[1])))
             elif not gpu:
@@ -242,9 +243,8 @@ class _Plane:
             for field in ("int", "uint", "text", "reference", "double"):
                 if stat.HasField(field):
                     value = getattr(stat, field)
-                    found[self._stats.get(stat.metadata, "")] = (
-                        self._stats.get(value, "") if field == "reference" else value
-                    )
+                    told = self._stats.get(value, "") if field == "reference" else value
+                    found[self._stats.get(stat.metadata, "")] = text(told) if isinstance(told, bytes) else told
                     break
         return found
 
@@ -260,8 +260,8 @@ def _delimited(number: int, content: bytes) -> bytes:
 
 
 def _vendor(written: Any) -> Literal["amd", "nvidia"] | None:
-    text = str(written).lower()
-    return "amd" if "amd" in text else "nvidia" if "nvidia" in text else None
+    named = str(written).lower()
+    return "amd" if "amd" in named else "nvidia" if "nvidia" in named else None
 
 
 def _number(value: Any) -> int | None:
@@ -272,11 +272,11 @@ def _number(value: Any) -> int | None:
         return None
 
 
-def _extents(pattern: "re.Pattern[str]", text: str) -> Size | None:
-    found = pattern.search(text)
+def _extents(pattern: "re.Pattern[str]", details: str) -> Size | None:
+    found = pattern.search(details)
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
-def _first(pattern: "re.Pattern[str]", text: str) -> int | None:
-    found = pattern.search(text)
+def _first(pattern: "re.Pattern[str]", details: str) -> int | None:
+    found = pattern.search(details)
     return int(found[1]) if found else None
