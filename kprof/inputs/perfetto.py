@@ -4,17 +4,19 @@ The few messages that are needed are declared here, so that ``protobuf`` alone i
 Perfetto's published ``trace_packet.proto`` and ``track_event.proto``.
 """
 
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kprof.errors import InputError
 from kprof.inputs.completeness import EVERYTHING, judge
 from kprof.inputs.protobuf import (
     BOOL,
     BYTES,
+    DOUBLE,
     INT32,
     INT64,
     STRING,
@@ -25,15 +27,24 @@ from kprof.inputs.protobuf import (
     parser,
     text,
 )
-from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.rocprof.names import normalise
+from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.link import link
-from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, TraceInfo
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, Size, TraceInfo
 from kprof.inputs.torch_profiler.normalise import integer, rank_of_file
 from kprof.inputs.torch_profiler.opening import blocks
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_oddities
 
-ENDINGS = (".pftrace", ".pftrace.gz", ".perfetto-trace")
+ENDINGS = (".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz")
+# rocprof-sys and its predecessor end their names as descriptions of messages do.
+_SYSTEMS = re.compile(r"perfetto-trace.*\.proto(?:\.gz)?$")
+_API = re.compile(r"(?:hip|hsa|roc|nccl)[A-Z_]")
+_COPY = re.compile(r"MEMORY_COPY|Copy(?:Host|Device)")
+_TRACK_AGENT = re.compile(r"(?:AGENT|GPU|Dispatch|Agent)\s*\[(\d{1,9})\]")
+_SIZES = ("workgroup", "grid")
+_TRACK_BITS = 0x7FFFFFFF
 MAX_PACKET = 256 << 20
+_CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
 _FIELDS: Fields = {
@@ -45,8 +56,8 @@ _FIELDS: Fields = {
     "EventDefaults": [(11, "track_uuid", UINT64)],
     "Event": [(3, "categories", [UINT64]), (4, "notes", ["Note"]), (9, "type", INT32), (10, "name_iid", UINT64),
               (11, "track_uuid", UINT64), (22, "category_names", [STRING]), (23, "name", STRING)],
-    "Note": [(1, "name_iid", UINT64), (3, "uint", UINT64), (4, "int", INT64), (6, "string", STRING),
-             (10, "name", STRING)],
+    "Note": [(1, "name_iid", UINT64), (3, "uint", UINT64), (4, "int", INT64), (5, "double", DOUBLE),
+             (6, "string", STRING), (10, "name", STRING)],
     "Interned": [(1, "categories", ["Name"]), (2, "names", ["Name"]), (3, "note_names", ["Name"])],
     "Name": [(1, "iid", UINT64), (2, "name", STRING)],
     "Track": [(1, "uuid", UINT64), (2, "name", STRING), (3, "process", "Process"), (4, "thread", "Thread"),
@@ -57,7 +68,7 @@ _FIELDS: Fields = {
 
 
 class PerfettoSlice(NamedTuple):
-    """A slice of a track: when it ran, its category, and its annotations by lower-case name."""
+    """A slice of a track: when it ran, its category, its annotations by lower-case name, and its counters."""
 
     track: int
     name: str
@@ -65,11 +76,24 @@ class PerfettoSlice(NamedTuple):
     start_ns: int
     duration_ns: int
     notes: dict[str, Any]
+    counters: dict[str, float]
 
 
 def is_perfetto(path: Path) -> bool:
     """Whether a file is a Perfetto trace by its name."""
-    return path.name.endswith(ENDINGS)
+    return path.name.endswith(ENDINGS) or _SYSTEMS.match(path.name) is not None
+
+
+def read_slices(path: Path) -> "tuple[list[PerfettoSlice], dict[int, str], tuple[TraceIssue, ...]]":
+    """Return all slices of a trace, the names of its tracks, and what is wrong with it.
+
+    Raises:
+        KprofError: as :func:`load_perfetto`.
+    """
+    log = IssueLog(str(path))
+    reader = _Reader(path, log)
+    slices = list(reader.slices())
+    return slices, reader.tracks, log.all()
 
 
 def load_perfetto(path: Path) -> LinkedTrace:
@@ -90,7 +114,7 @@ def load_perfetto(path: Path) -> LinkedTrace:
     trace.info.ranks, trace.info.bytes_read = [rank], reader.bytes_read
     drop_implausible(trace, log)
     link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log))
+    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
     trace.issues = log.all()
     return trace
 
@@ -193,11 +217,9 @@ class _Reader:
                 *map(text, event.category_names),
                 *(self._categories[sequence].get(iid, "") for iid in event.categories),
             ]
-            notes = {
-                (text(note.name) or self._note_names[sequence].get(note.name_iid, "")).lower(): _value(note)
-                for note in event.notes
-            }
-            self._open[track].append(PerfettoSlice(track, name, ",".join(categories), packet.timestamp, 0, notes))
+            notes, counters = self._notes(event, self._note_names[sequence])
+            begun = PerfettoSlice(track, name, ",".join(categories), packet.timestamp, 0, notes, counters)
+            self._open[track].append(begun)
         elif event.type == _END:
             if not self._open[track]:
                 self._log.add("unpaired-phase", "the end of a slice that has not begun", lost=1)
@@ -205,9 +227,20 @@ class _Reader:
             begun = self._open[track].pop()
             yield begun._replace(duration_ns=max(0, packet.timestamp - begun.start_ns))
 
-
-def _value(note: Any) -> Any:
-    return text(note.string) if note.HasField("string") else note.int if note.HasField("int") else note.uint
+    @staticmethod
+    def _notes(event: Any, names: dict[int, str]) -> tuple[dict[str, Any], dict[str, float]]:
+        """Annotations by lower-case name, and those that are counters: only they are fractions."""
+        notes: dict[str, Any] = {}
+        counters: dict[str, float] = {}
+        for note in event.notes:
+            name = text(note.name) or names.get(note.name_iid, "")
+            if note.HasField("double"):
+                counters[name] = note.double
+            elif note.HasField("string"):
+                notes[name.lower()] = text(note.string)
+            else:
+                notes[name.lower()] = note.int if note.HasField("int") else note.uint
+        return notes, counters
 
 
 def _whole_packets(data: bytes, most: int = 1 << 62) -> int:
@@ -228,20 +261,80 @@ def _whole_packets(data: bytes, most: int = 1 << 62) -> int:
 
 
 def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None:
-    """Put a slice into its table, by its category, else by its track."""
-    notes, kind = each.notes, f"{each.category} {track}".lower()
-    ids = [integer(notes[name]) for name in ("corr_id", "correlation_id", "stack_id") if name in notes]
-    correlation = next((number for number in ids if number), None)
-    times = each.start_ns, each.duration_ns
-    device = integer(notes.get("agent")) if "agent" in notes else integer(track) or None
-    stream = integer(notes.get("stream_id", notes.get("queue", each.track & 0x7FFFFFFF)))
-    if "copy" in kind and "api" not in kind:
-        trace.activities.append(Activity(each.name, "copy", rank, device, stream, *times, correlation))
-    elif "kernel" in kind or "compute" in kind:
-        found = Activity(each.name, "kernel", rank, device, stream, *times, correlation)
-        found.lds_bytes, found.registers = integer(notes.get("lds_block_size")), integer(notes.get("vgpr_count"))
+    """Put a slice into its table."""
+    notes, kind, times = each.notes, kind_of(each, track), (each.start_ns, each.duration_ns)
+    thread = each.track & _TRACK_BITS
+    correlation = correlation_of(notes)
+    if kind in {"kernel", "copy"}:
+        device = device_of(notes, track)
+        stream = integer(notes.get("stream_id") or notes.get("queue", thread))
+        found = Activity(normalise(each.name), kind, rank, device, stream, *times, correlation)
+        if kind == "copy":
+            found.bytes = integer(notes.get("copy_bytes"))
+        else:
+            found.lds_bytes = integer(notes.get("lds_block_size", notes.get("group_segment_size")))
+            found.registers = integer(notes.get("vgpr_count"))
+            found.workgroup_size, found.work_items = (_extents(notes.get(f"{name}_size")) for name in _SIZES)
+            if found.workgroup_size is not None and found.work_items is not None:
+                # rocprofv3 writes one number for each: the shape is unknown then, and so is the grid.
+                known = isinstance(notes["grid_size"], str)
+                found.workgroups = _divided(found.work_items, found.workgroup_size) if known else None
+                found.work_items = found.work_items if known else None
         trace.activities.append(found)
-    elif "marker" in kind or "roctx" in kind or "user" in kind:
-        trace.operators.append(Operator(each.name, "annotation", rank, each.track & 0x7FFFFFFF, *times))
+    elif kind == "launch":
+        trace.launches.append(RuntimeCall(each.name, rank, thread, *times, correlation))
     else:
-        trace.launches.append(RuntimeCall(each.name, rank, each.track & 0x7FFFFFFF, *times, correlation))
+        trace.operators.append(Operator(each.name, kind, rank, thread, *times))
+
+
+def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
+    """What a slice is, by its category, else by its track.
+
+    rocprof-sys puts the dispatches and copies of a HIP stream on one track.
+    """
+    category = each.category.lower()
+    copied = "dst_agent" in each.notes or _COPY.match(each.name)
+    if "memory_copy" in category or ("hip_stream" in category and copied):
+        return "copy"
+    if "kernel_dispatch" in category or "hip_stream" in category:
+        return "kernel"
+    if "marker" in category or "roctx" in category or category == "user":
+        return "annotation"
+    if category.endswith("_api"):
+        return "launch"
+    if not category or category == "rocm":
+        named = track.lower()
+        if "copy" in named:
+            return "copy"
+        if "compute" in named or "kernel" in named or "stream" in named:
+            return "kernel"
+    return "launch" if _API.match(each.name) else "operator"
+
+
+def correlation_of(notes: dict[str, Any]) -> int | None:
+    """Return the correlation id of a slice; 0 is none."""
+    ids = (integer(notes[name]) for name in ("corr_id", "correlation_id", "stack_id") if name in notes)
+    return next((number for number in ids if number), None)
+
+
+def device_of(notes: dict[str, Any], track: str) -> int | None:
+    """Return the number of the agent, as the slice has it, else the track."""
+    if "agent" in notes:
+        return integer(notes["agent"])
+    if "dst_agent" in notes:
+        return integer(notes["dst_agent"])
+    found = _TRACK_AGENT.search(track)
+    return int(found[1]) if found else None
+
+
+def _extents(value: Any) -> Size | None:
+    """Three extents of a text such as ``(256,1,1)``, or one number."""
+    numbers = [int(part) for part in re.findall(r"\d{1,10}", str(value))]
+    if len(numbers) == 1 and numbers[0] > 0:
+        return numbers[0], 1, 1
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len("xyz") and min(numbers) > 0 else None
+
+
+def _divided(work_items: Size, size: Size) -> Size:
+    x, y, z = (-(-items // each) for items, each in zip(work_items, size, strict=True))
+    return x, y, z

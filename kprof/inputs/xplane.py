@@ -22,6 +22,7 @@ from kprof.inputs.torch_profiler.plausible import drop_implausible, note_odditie
 
 ENDINGS = (".xplane.pb", ".xplane.pb.gz")
 MAX_PLANE = 1 << 30
+_CURE = "record with jax.profiler.ProfileOptions whose device_tracer_level is 1, or its default"
 _PLANE_TAG = 0x0A
 _BLOCK = 1 << 20
 _LINES = 3
@@ -82,7 +83,7 @@ def load_xplane(path: Path) -> LinkedTrace:
     trace.info.ranks, trace.info.bytes_read = [rank], reader.bytes_read
     drop_implausible(trace, log)
     link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log))
+    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
     trace.issues = log.all()
     return trace
 

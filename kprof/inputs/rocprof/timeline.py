@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from kprof.inputs.rocprof.data import Data
 
 _HEAD = 1 << 16
+_V1_MARKS = (b'"BeginNs"', b'"EndNs"')
+_CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, too"
 _AXES = ("x", "y", "z")
 
 
 def is_timeline(path: Path) -> bool:
-    """Whether a file begins as a database, a JSON document or a CSV trace of rocprofv3 does."""
+    """Whether a file begins as a database, a JSON document or a CSV trace of a ROCm profiler does."""
     start = head_of(path, _HEAD)
     if start.startswith(b"\x1f\x8b"):
         try:
@@ -37,8 +39,13 @@ def is_timeline(path: Path) -> bool:
     start = start.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"SQLite format 3") or b'"rocprofiler-sdk-tool"' in start[:4096]:
         return True
+    if start.startswith((b"{", b"[", b",")):
+        # rocprof v1, and roctracer before it, write Chrome's form; only the arrows between events have a category.
+        of_rocprof = all(mark in start for mark in _V1_MARKS)
+        return of_rocprof and b'"cat"' not in start.replace(b'"cat":"DataFlow"', b"")
     heading = start.partition(b"\n")[0]
-    return b"Start_Timestamp" in heading and (b"Kernel_Name" in heading or b"Function" in heading)
+    timed = b"Start_Timestamp" in heading or all(mark in heading for mark in (b"BeginNs", b"EndNs"))
+    return timed and any(named in heading for named in (b"Kernel_Name", b"KernelName", b"Function"))
 
 
 def load_timeline(path: Path) -> LinkedTrace:
@@ -58,13 +65,14 @@ def load_timeline(path: Path) -> LinkedTrace:
             log.add(issue.kind, issue.message, place=place, unknown=unknown_of(issue), cure=issue.cure)
     rank = rank_of_file({}, path.name) or 0
     _dispatches(trace, _timed(data.dispatches, "dispatches", log), rank)
-    if not len(trace.activities):
-        raise InputError("no dispatch with a start and an end", path=str(path), hint=f"kprof ingest counters {path}")
     _copies(trace, _timed(data.copies, "copies", log), rank)
     _calls(trace, _timed(data.table("api_calls"), "API calls", log), rank)
+    if not len(trace.activities) + len(trace.launches) + len(trace.operators):
+        hint = f"kprof ingest counters {path}"
+        raise InputError("no dispatch and no call with a start and an end", path=str(path), hint=hint)
     drop_implausible(trace, log)
     link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log))
+    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
     _describe(trace, data, rank)
     trace.issues = log.all()
     return trace

@@ -36,7 +36,7 @@ _OTHERS = {
 
 
 def _recognise(opened: Opened) -> float:
-    if not (opened.is_plain and database.is_database(opened.head)):
+    if not database.is_database(opened.head):
         return 0.0
     # Anything with SQLite's magic is taken, with less certainty: the message about a wrong schema is clearer here.
     return 1.0 if b"rocpd_" in opened.head else 0.5
@@ -44,6 +44,8 @@ def _recognise(opened: Opened) -> float:
 
 def _read(opened: Opened, part: FileTables) -> None:
     path = opened.path
+    if not opened.is_plain:
+        raise InputError("a packed database, which is read where it lies", path=str(path), hint=f"gunzip -k {path}")
     beside = database.unmerged(path)
     if beside:
         part.complain("unmerged-log", "warning", beside)
