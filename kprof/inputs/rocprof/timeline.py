@@ -108,8 +108,17 @@ def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
     import pandas as pd
 
     for name in names:
-        if name in table and table[name].notna().any():
-            return [None if pd.isna(value) else int(value) for value in table[name].tolist()]
+        if name not in table:
+            continue
+        column = pd.array(table[name], dtype="Int64")
+        missing = column.isna()
+        if missing.all():
+            continue
+        # Element by element this would take longer than reading the file.
+        values: list[int | None] = column.to_numpy("int64", na_value=0).tolist()
+        for row in missing.nonzero()[0].tolist():
+            values[row] = None
+        return values
     return None
 
 
