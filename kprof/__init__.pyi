@@ -293,7 +293,7 @@ def counter_plan(
     """Plan which counters to collect for a finding, a metric or a kernel's findings, in which passes.
 
     Args:
-        target: a rule (``KP301`` or ``bank-conflicts``), a metric of ``kprof counters metrics``, or a kernel as for
+        target: a rule (``KP301`` or ``lds-bank-conflicts``), a metric of ``kprof counters metrics``, or a kernel as for
             :func:`kprof.analyze`, of whose findings those count that counters decide.
         arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
         config: Knobs: BLOCK_M=64,num_warps=4.

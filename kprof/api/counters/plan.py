@@ -92,7 +92,7 @@ def counter_plan(target: TargetLike, *, options: CounterPlanOptions) -> CounterP
     """Plan which counters to collect for a finding, a metric or a kernel's findings, in which passes.
 
     Args:
-        target: a rule (``KP301`` or ``bank-conflicts``), a metric of ``kprof counters metrics``, or a kernel as for
+        target: a rule (``KP301`` or ``lds-bank-conflicts``), a metric of ``kprof counters metrics``, or a kernel as for
             :func:`kprof.analyze`, of whose findings those count that counters decide.
         options: for which GPU, and how the kernel is compiled. ``output`` gets the profilers' input files.
 
