@@ -3,6 +3,8 @@
 import gzip
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -23,6 +25,7 @@ from kprof.inputs.completeness import headline
 from kprof.inputs.rocprof.timeline import is_timeline, load_timeline
 
 QUESTIONS = (trace_breakdown, trace_top, trace_gaps, trace_tree, trace_path, trace_steps, trace_ranks, trace_ops)
+MARKED = '{"message": "prefill"}'
 FORMS = ("rocpd/run.db", "v3_json/results.json", "v3/kernel_trace_3_streams.csv")
 
 
@@ -154,3 +157,42 @@ def test_replayed_dispatches_of_a_json_file_are_kept_apart(files, tmp_path):
     assert len(again) > 0
     assert data.counters[data.counters["pass"] == 0]["value"].sum() == before.counters["value"].sum()
     assert "replayed-dispatches" in {issue.kind for issue in data.issues}
+
+
+def test_markers_have_the_texts_of_the_program(files, tmp_path):
+    """In JSON they stand among the strings, in a database in the event's data."""
+    document = json.loads((files / "v3_json/results.json").read_text())
+    process = document["rocprofiler-sdk-tool"][0]
+    process["strings"]["buffer_records"].append(
+        {"kind": "MARKER_CORE_RANGE_API", "operations": ["roctxMarkA", "roctxThreadRangeA"]}
+    )
+    process["strings"]["marker_api"] = [{"key": 51, "value": "decode step 3"}]
+    process["buffer_records"]["marker_api"] = [
+        {"kind": 4, "operation": 1, "thread_id": 77, "correlation_id": {"internal": 51},
+         "start_timestamp": 990000, "end_timestamp": 2000000}
+    ]  # fmt: skip
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(document))
+    assert [(each.name, each.kind) for each in load_timeline(path).operators] == [("decode step 3", "annotation")]
+
+
+def test_a_databases_dispatches_are_linked_by_the_profilers_own_id(files, tmp_path):
+    """rocprofv3 writes it as stack_id; correlation_id is the program's, and 0 for most."""
+    path = tmp_path / "run.db"
+    shutil.copy(files / "rocpd/run.db", path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        event, region, texts = (
+            next(name for name in names if name.startswith(f"rocpd_{kind}_")) for kind in ("event", "region", "string")
+        )
+        connection.execute(f'ALTER TABLE "{event}" ADD COLUMN stack_id INTEGER')
+        connection.execute(f'ALTER TABLE "{event}" ADD COLUMN extdata TEXT')
+        connection.execute(f'UPDATE "{event}" SET stack_id = 900 + id, correlation_id = 0')
+        connection.execute(f'INSERT INTO "{event}" VALUES (50, 1, 0, 901, NULL), (51, 9, 0, 0, ?)', [MARKED])
+        connection.execute(f"INSERT INTO \"{texts}\" VALUES (9, 'g', 'MARKER_CORE_RANGE_API')")
+        connection.execute(f'INSERT INTO "{region}" VALUES (2, 77, 77, 998000, 998500, 2, 50)')
+        connection.execute(f'INSERT INTO "{region}" VALUES (3, 77, 77, 990000, 2000000, 2, 51)')
+    trace = load_timeline(path)
+    first = min((each for each in trace.activities if each.kind == "kernel"), key=lambda each: each.start_ns)
+    assert trace.launches[first.launch].start_ns == 998000
+    assert [(each.name, each.kind) for each in trace.operators] == [("prefill", "annotation")]

@@ -236,7 +236,7 @@ def _copies(connection: sqlite3.Connection, run: Run, part: FileTables) -> Colum
     words, agent_of, events = _strings(connection, run), agent_numbers(connection, run), _events(connection, run)
     return {
         "correlation_id": integer_column([events[row[8]].correlation if row[8] in events else None for row in rows]),
-        "stream_id": integer_column([row[9] for row in rows]),
+        "stream_id": integer_column([row[9] or None for row in rows]),
         "direction": factorised([words.get(row[4], "?") for row in rows]),
         "source_agent": integer_column([agent_of.get(row[5]) for row in rows]),
         "destination_agent": integer_column([agent_of.get(row[6]) for row in rows]),

@@ -257,7 +257,12 @@ def _operation(process: ProfiledProcess, record: Record) -> tuple[str, str]:
 
 def _calls(calls: list[tuple[str, Record]], process: ProfiledProcess, part: FileTables) -> Columns:
     records = [record for _, record in calls]
+    texts = {text.key: text.value for text in process.strings.marker_api}
     named = [_operation(process, record) for record in records]
+    named = [
+        (domain, texts.get(record.correlation_id.internal, name) if "MARKER" in domain else name)
+        for (domain, name), record in zip(named, records, strict=True)
+    ]
     columns = _times(records, process)
     columns["domain"] = factorised([domain for domain, _ in named])
     columns["function"] = factorised([function for _, function in named])
@@ -282,6 +287,8 @@ def _copies(process: ProfiledProcess, nodes: dict[int, int | None], part: FileTa
     columns["source_agent"] = integers([nodes.get(record.src_agent_id.handle) for record in records])
     columns["destination_agent"] = integers([nodes.get(record.dst_agent_id.handle) for record in records])
     columns["bytes"] = integers([record.bytes for record in records])
+    # Stream 0 stands for none.
+    columns["stream_id"] = integers([record.stream_id.handle or None for record in records])
     columns["duration_ns"] = trusted_durations(columns, part, what="copies")
     return columns
 
