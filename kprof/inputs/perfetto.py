@@ -42,6 +42,8 @@ _API = re.compile(r"(?:hip|hsa|roc|nccl)[A-Z_]")
 _COPY = re.compile(r"MEMORY_COPY|Copy(?:Host|Device)")
 _TRACK_AGENT = re.compile(r"(?:AGENT|GPU|Dispatch|Agent)\s*\[(\d{1,9})\]")
 _SIZES = ("workgroup", "grid")
+# Written with each slice, and said by the slice itself.
+_UNUSED = frozenset({"begin_ns", "end_ns", "delta_ns", "kind", "operation", "ancestor_id"})
 _TRACK_BITS = 0x7FFFFFFF
 MAX_PACKET = 256 << 20
 _CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
@@ -217,7 +219,7 @@ class _Reader:
                 *map(text, event.category_names),
                 *(self._categories[sequence].get(iid, "") for iid in event.categories),
             ]
-            notes, counters = self._notes(event, self._note_names[sequence])
+            notes, counters = self._notes(event, sequence)
             begun = PerfettoSlice(track, name, ",".join(categories), packet.timestamp, 0, notes, counters)
             self._open[track].append(begun)
         elif event.type == _END:
@@ -227,19 +229,20 @@ class _Reader:
             begun = self._open[track].pop()
             yield begun._replace(duration_ns=max(0, packet.timestamp - begun.start_ns))
 
-    @staticmethod
-    def _notes(event: Any, names: dict[int, str]) -> tuple[dict[str, Any], dict[str, float]]:
+    def _notes(self, event: Any, sequence: int) -> tuple[dict[str, Any], dict[str, float]]:
         """Annotations by lower-case name, and those that are counters: only they are fractions."""
         notes: dict[str, Any] = {}
         counters: dict[str, float] = {}
+        names = self._note_names[sequence]
         for note in event.notes:
-            name = text(note.name) or names.get(note.name_iid, "")
-            if note.HasField("double"):
+            name = names.get(note.name_iid, "") if note.name_iid else text(note.name)
+            if name in _UNUSED:
+                continue
+            value = note.uint or note.string or note.int
+            if not value and note.HasField("double"):
                 counters[name] = note.double
-            elif note.HasField("string"):
-                notes[name.lower()] = text(note.string)
             else:
-                notes[name.lower()] = note.int if note.HasField("int") else note.uint
+                notes[name.lower()] = text(value) if isinstance(value, bytes) else value or 0
         return notes, counters
 
 
@@ -265,7 +268,7 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
     notes, kind, times = each.notes, kind_of(each, track), (each.start_ns, each.duration_ns)
     thread = each.track & _TRACK_BITS
     correlation = correlation_of(notes)
-    if kind in {"kernel", "copy"}:
+    if kind == "kernel" or kind == "copy":  # noqa: PLR1714 - a set would not narrow the type
         device = device_of(notes, track)
         stream = integer(notes.get("stream_id") or notes.get("queue", thread))
         found = Activity(normalise(each.name), kind, rank, device, stream, *times, correlation)

@@ -67,7 +67,7 @@ def text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode(errors="replace")
 
 
-def varint(data: "bytes | memoryview", at: int) -> tuple[int, int] | None:
+def varint(data: "bytes | bytearray | memoryview", at: int) -> tuple[int, int] | None:
     """Return the number at a place and where it ends; ``None`` where the data ends within it.
 
     Raises:

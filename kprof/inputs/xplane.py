@@ -11,7 +11,19 @@ from typing import Any, Literal
 
 from kprof.errors import InputError
 from kprof.inputs.completeness import judge
-from kprof.inputs.protobuf import BYTES, DOUBLE, INT64, STRING, UINT64, decode_error, fields_of, parser, text, varint
+from kprof.inputs.protobuf import (
+    BYTES,
+    DOUBLE,
+    INT64,
+    STRING,
+    UINT64,
+    Fields,
+    decode_error,
+    fields_of,
+    parser,
+    text,
+    varint,
+)
 from kprof.inputs.rocprof.names import normalise
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
@@ -35,14 +47,14 @@ _STAT: list[tuple[int, str, Any]] = [
     (6, "bytes", BYTES), (7, "reference", UINT64),
 ]  # fmt: skip
 # A plane without its lines, which are parsed one by one.
-_PLANE = {
+_PLANE: Fields = {
     "Plane": [(2, "name", STRING), (4, "events", ["EventEntry"]), (5, "names", ["StatEntry"]), (6, "stats", ["Stat"])],
     "EventEntry": [(1, "key", INT64), (2, "value", "Named")],
     "StatEntry": [(1, "key", INT64), (2, "value", "Named")],
     "Named": [(1, "id", INT64), (2, "name", STRING)],
     "Stat": _STAT,
 }
-_LINE = {
+_LINE: Fields = {
     "Line": [(1, "id", INT64), (2, "name", STRING), (3, "timestamp_ns", INT64), (4, "events", ["Event"]),
              (11, "display_name", STRING)],
     "Event": _EVENT,

@@ -110,7 +110,8 @@ def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
     for name in names:
         if name not in table:
             continue
-        column = pd.array(table[name], dtype="Int64")
+        found: Any = table[name]
+        column = pd.array(found, dtype="Int64")
         missing = column.isna()
         if missing.all():
             continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.inputs.rocprof.dispatching import dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised, integers
-from kprof.inputs.rocprof.model import Columns, FileTables
+from kprof.inputs.rocprof.model import Columns, FileTables, Severity
 from kprof.inputs.rocprof.opening import Opened
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _read(opened: Opened, part: FileTables) -> None:
 
     slices, tracks, issues = read_slices(opened.path)
     for issue in issues:
-        severity = "error" if issue.lost else "warning" if unknown_of(issue) else "note"
+        severity: Severity = "error" if issue.lost else "warning" if unknown_of(issue) else "note"
         part.complain(issue.kind, severity, issue.message, count=issue.count)
     kinds = [kind_of(each, tracks.get(each.track, "")) for each in slices]
     kernels = [each for each, kind in zip(slices, kinds, strict=True) if kind == "kernel"]
