@@ -11,6 +11,7 @@ from kprof.api.budget import budget as budget
 from kprof.api.check import CheckResult
 from kprof.api.counters.diff import counter_diff as counter_diff
 from kprof.api.counters.metrics import counter_metrics as counter_metrics
+from kprof.api.counters.plan import CounterPlan
 from kprof.api.counters.roofline import counter_roofline as counter_roofline
 from kprof.api.diagnose import Diagnosed
 from kprof.api.diff import Comparison, Side, Tell
@@ -79,6 +80,7 @@ __all__ = [
     "check",
     "counter_diff",
     "counter_metrics",
+    "counter_plan",
     "counter_roofline",
     "diagnose",
     "diff",
@@ -278,6 +280,41 @@ def check(
     Raises:
         KprofError: the configuration or the baseline cannot be read, or no baseline is named that could be updated.
         HardwareError: an architecture is not known.
+    """
+
+def counter_plan(
+    target: TargetLike,
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    output: str | os.PathLike[str] | None = None,
+) -> CounterPlan:
+    """Plan which counters to collect for a finding, a metric or a kernel's findings, in which passes.
+
+    Args:
+        target: a rule (``KP301`` or ``lds-bank-conflicts``), a metric of ``kprof counters metrics``, or a kernel as for
+            :func:`kprof.analyze`, of whose findings those count that counters decide.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        output: Write the profilers' input files to this folder.
+
+    Raises:
+        KprofError: nothing has that name, the kernel cannot be compiled, or the GPU has no formulas.
     """
 
 def diagnose(*, root: str | os.PathLike[str] | None = "/", workload: str | None = None) -> Diagnosed:

@@ -177,8 +177,10 @@ WITHOUT_ROW = {
     "kprof.inputs.mangled": "what it cannot read stays as it was; what it writes is compared with c++filt",
     "kprof.inputs.model_config": _READER,
     "kprof.inputs.perfetto": _READER,
+    "kprof.inputs.protobuf": "its readers are tested on messages written byte by byte",
     "kprof.inputs.tunableop": _READER,
     "kprof.inputs.weight_format": _READER,
+    "kprof.inputs.xplane": _READER,
     **{
         f"kprof.inputs.{package}": _READER
         for package in ("amdgcn", "code_object", "mlir", "results", "rocprof", "thread_trace", "torch_profiler")

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._completion import architectures
+from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
+from kprof.cli._options import takes_options
 from kprof.cli.common import QuietOption
+from kprof.options.kernels import CounterPlanOptions
 from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
@@ -154,8 +156,9 @@ def diff(
 ) -> None:
     """What changed between two profiled runs: the same kernels, metric by metric, with their spread.
 
-    Times are for as many dispatches as the first run has. With --fail-over a kernel without a partner, or without
-    times, gives "cannot tell" and exit code 2, unless what was compared is too slow already.
+    Times are for as many dispatches as the first run has. With --fail-over an incomplete run, or a kernel without a
+    partner or without times, gives "cannot tell" and exit code 2. What was compared of complete runs and is too slow
+    already gives 1.
 
     Example:  kprof counters diff before/ after/ --kernel attention --fail-over 3
     """
@@ -174,11 +177,44 @@ def diff(
     outputs.write(found.document, text)
     if fail_over is None:
         return
-    if (found.grown_percent or 0.0) > fail_over:
+    of_all = not found.cannot_tell or found.cannot_tell == found.comparison.cannot_tell
+    if of_all and (found.grown_percent or 0.0) > fail_over:
         raise typer.Exit(1)
-    if found.comparison.cannot_tell:
-        log(f"kprof: cannot tell whether it is slower: {found.comparison.cannot_tell}")
+    if found.cannot_tell:
+        log(f"kprof: cannot tell whether it is slower: {found.cannot_tell}")
         raise typer.Exit(2)
+
+
+@app.command()
+@takes_options("counters-plan")
+def plan(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="A finding (KP301 or lds-bank-conflicts), a metric, or a kernel as kprof analyze kernel takes it.",
+            autocompletion=targets,
+        ),
+    ],
+    options: CounterPlanOptions,
+    outputs: Outputs,
+) -> None:
+    """Counters that decide a finding or a kernel's findings, and the passes that collect them.
+
+    Each pass is one run of the program. -o writes them as input files: rocprofv3 -i FOLDER/rocprofv3.yaml.
+
+    Example:  kprof counters plan flash_attention --arch MI300X -o counters/
+    """
+    from kprof.api.counters.plan import counter_plan
+    from kprof.reporters.counters_plan_text import page
+
+    found = counter_plan(target, options=options)
+
+    def text() -> None:
+        if not outputs.quiet:
+            print("\n".join(page(found.plan)))
+        tell_last(found.summary, alone=outputs.quiet)
+
+    outputs.write(found.document, text)
 
 
 def _tell_issues(found: "CounterAnswer | CounterDiff") -> None:

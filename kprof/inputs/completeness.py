@@ -31,6 +31,7 @@ _ENOUGH_OF_A_KIND = 4
 _CUT = frozenset({"cut-off", "gzip-bomb", "no-events"})
 _WARM_UP = "warm-up"
 _WORST = 3
+_NO_GPU_CURE = "profile with ProfilerActivity.CUDA, which stands for ROCm, too"
 _GRAPH_CURE = (
     "record with ROCm 7.2.2 or later (also the libraries that PyTorch's wheel brings) "
     "or without graphs (vLLM --enforce-eager, SGLang --disable-cuda-graph)"
@@ -71,8 +72,8 @@ Repairs = tuple[str, ...]
 
 
 def unknown_of(issue: Doubt) -> tuple[str, ...]:
-    """Return the numbers that an issue makes unknown: everything where events are lost."""
-    lost = getattr(issue, "lost", 0) or issue.kind in _CUT
+    """Return the numbers that an issue makes unknown: everything where events or records are lost."""
+    lost = getattr(issue, "lost", 0) or issue.kind in _CUT or getattr(issue, "severity", "") == "error"
     return EVERYTHING if lost else issue.unknown
 
 
@@ -95,9 +96,26 @@ def headline(issues: Iterable[Doubt]) -> str:
     return f"incomplete: {'; '.join(messages[:_WORST])}{more}; {listed} {verb} unknown{cure}"
 
 
+def with_headline(conclusion: str, issues: Iterable[Doubt]) -> str:
+    """Return a verdict behind what the recording lacks."""
+    incomplete = headline(issues)
+    return f"{incomplete}. What is recorded: {conclusion}" if incomplete else conclusion
+
+
 def _told(issue: Doubt) -> str:
     lost = getattr(issue, "lost", 0)
     return f"{issue.message} ({lost:,} event{'s' if lost > 1 else ''} lost)" if lost else issue.message
+
+
+def too_many(count: int, total: int) -> tuple[str, ...]:
+    """Return what is unknown where some of the records have no times: everything beyond the tolerated share.
+
+    Files of counters may have no times at all: that is another kind of file, and no fault.
+
+    >>> too_many(3, 4) == EVERYTHING, too_many(4, 4), too_many(1, 1000)
+    (True, (), ())
+    """
+    return EVERYTHING if TOLERATED * total < count < total else ()
 
 
 def cannot_tell(issues: Iterable[Doubt], needed: Sequence[str] = EVERYTHING) -> str:
@@ -119,17 +137,18 @@ def is_graph_launch(name: str) -> bool:
     return "GraphLaunch" in name
 
 
-def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int) -> None:
+def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int, no_gpu_cure: str = _NO_GPU_CURE) -> None:
     """Add an issue for each way in which a linked timeline is incomplete.
 
     Args:
         trace: the tables, linked.
         log: issues of the file.
         overlapping: number of activities that overlap another one of their stream.
+        no_gpu_cure: how this profiler is told to record the GPU.
     """
     if not len(trace.activities):
         if len(trace.launches) or len(trace.operators):
-            _no_activity(len(trace.launches), log)
+            _no_activity(len(trace.launches), log, no_gpu_cure)
         return
     _unrecorded(trace, log)
     _unlaunched(trace, log)
@@ -149,7 +168,7 @@ def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, ot
         other_activities: whether copies or memsets are recorded.
     """
     if not kernels and not other_activities:
-        _no_activity(sum(launches.values()), log)
+        _no_activity(sum(launches.values()), log, _NO_GPU_CURE)
         return
     if any("StreamBeginCapture" in name for name in launches):
         # Captured launches run no kernel, and sums do not tell which were captured.
@@ -163,13 +182,13 @@ def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, ot
         _missing_kernels(missing, single, log)
 
 
-def _no_activity(launches: int, log: "IssueLog") -> None:
+def _no_activity(launches: int, log: "IssueLog", cure: str) -> None:
     calls = f" beside {launches:,} API call{'s' if launches > 1 else ''}" if launches else ""
     log.add(
         "no-gpu",
         f"no GPU activity is recorded{calls}",
         unknown=EVERYTHING,
-        cure="profile with ProfilerActivity.CUDA, which stands for ROCm, too",
+        cure=cure,
     )
 
 

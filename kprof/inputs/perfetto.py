@@ -4,50 +4,73 @@ The few messages that are needed are declared here, so that ``protobuf`` alone i
 Perfetto's published ``trace_packet.proto`` and ``track_event.proto``.
 """
 
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from kprof.errors import InputError, KprofError
+from kprof.errors import InputError
 from kprof.inputs.completeness import EVERYTHING, judge
-from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.protobuf import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    INT32,
+    INT64,
+    STRING,
+    UINT32,
+    UINT64,
+    Fields,
+    decode_error,
+    parser,
+    text,
+)
+from kprof.inputs.rocprof.names import normalise
+from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.link import link
-from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, TraceInfo
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, Size, TraceInfo
 from kprof.inputs.torch_profiler.normalise import integer, rank_of_file
 from kprof.inputs.torch_profiler.opening import blocks
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_oddities
 
-ENDINGS = (".pftrace", ".pftrace.gz", ".perfetto-trace")
+ENDINGS = (".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz")
+# rocprof-sys and its predecessor end their names as descriptions of messages do.
+_SYSTEMS = re.compile(r"perfetto-trace.*\.proto(?:\.gz)?$")
+_API = re.compile(r"(?:hip|hsa|roc|nccl)[A-Z_]")
+_COPY = re.compile(r"MEMORY_COPY|Copy(?:Host|Device)")
+_TRACK_AGENT = re.compile(r"(?:AGENT|GPU|Dispatch|Agent)\s*\[(\d{1,9})\]")
+_SIZES = ("workgroup", "grid")
+# Written with each slice, and said by the slice itself.
+_UNUSED = frozenset({"begin_ns", "end_ns", "delta_ns", "kind", "operation", "ancestor_id"})
+_TRACK_BITS = 0x7FFFFFFF
 MAX_PACKET = 256 << 20
-_DOUBLE, _INT64, _UINT64, _INT32, _FIXED64, _STRING, _MESSAGE, _BYTES, _UINT32, _BOOL = 1, 3, 4, 5, 6, 9, 11, 12, 13, 8
+_CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
-# Message to (number, name, type) of its fields; a list is repeated, a text names a message.
-_FIELDS: dict[str, list[tuple[int, str, Any]]] = {
+_FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
-    "Packet": [(8, "timestamp", _UINT64), (10, "sequence", _UINT32), (11, "event", "Event"),
-               (12, "interned", "Interned"), (13, "flags", _UINT32), (42, "dropped", _BOOL),
-               (50, "compressed", _BYTES), (59, "defaults", "Defaults"), (60, "track", "Track")],
+    "Packet": [(8, "timestamp", UINT64), (10, "sequence", UINT32), (11, "event", "Event"),
+               (12, "interned", "Interned"), (13, "flags", UINT32), (42, "dropped", BOOL),
+               (50, "compressed", BYTES), (59, "defaults", "Defaults"), (60, "track", "Track")],
     "Defaults": [(11, "event", "EventDefaults")],
-    "EventDefaults": [(11, "track_uuid", _UINT64)],
-    "Event": [(3, "categories", [_UINT64]), (4, "notes", ["Note"]), (9, "type", _INT32), (10, "name_iid", _UINT64),
-              (11, "track_uuid", _UINT64), (22, "category_names", [_STRING]), (23, "name", _STRING)],
-    "Note": [(1, "name_iid", _UINT64), (3, "uint", _UINT64), (4, "int", _INT64), (6, "string", _STRING),
-             (10, "name", _STRING)],
+    "EventDefaults": [(11, "track_uuid", UINT64)],
+    "Event": [(3, "categories", [UINT64]), (4, "notes", ["Note"]), (9, "type", INT32), (10, "name_iid", UINT64),
+              (11, "track_uuid", UINT64), (22, "category_names", [STRING]), (23, "name", STRING)],
+    "Note": [(1, "name_iid", UINT64), (3, "uint", UINT64), (4, "int", INT64), (5, "double", DOUBLE),
+             (6, "string", STRING), (10, "name", STRING)],
     "Interned": [(1, "categories", ["Name"]), (2, "names", ["Name"]), (3, "note_names", ["Name"])],
-    "Name": [(1, "iid", _UINT64), (2, "name", _STRING)],
-    "Track": [(1, "uuid", _UINT64), (2, "name", _STRING), (3, "process", "Process"), (4, "thread", "Thread"),
-              (10, "static_name", _STRING)],
-    "Process": [(1, "pid", _INT32), (6, "name", _STRING)],
-    "Thread": [(1, "pid", _INT32), (2, "tid", _INT32), (5, "name", _STRING)],
+    "Name": [(1, "iid", UINT64), (2, "name", STRING)],
+    "Track": [(1, "uuid", UINT64), (2, "name", STRING), (3, "process", "Process"), (4, "thread", "Thread"),
+              (10, "static_name", STRING)],
+    "Process": [(1, "pid", INT32), (6, "name", STRING)],
+    "Thread": [(1, "pid", INT32), (2, "tid", INT32), (5, "name", STRING)],
 }  # fmt: skip
 
 
 class PerfettoSlice(NamedTuple):
-    """A slice of a track: when it ran, its category, and its annotations by lower-case name."""
+    """A slice of a track: when it ran, its category, its annotations by lower-case name, and its counters."""
 
     track: int
     name: str
@@ -55,11 +78,24 @@ class PerfettoSlice(NamedTuple):
     start_ns: int
     duration_ns: int
     notes: dict[str, Any]
+    counters: dict[str, float]
 
 
 def is_perfetto(path: Path) -> bool:
     """Whether a file is a Perfetto trace by its name."""
-    return path.name.endswith(ENDINGS)
+    return path.name.endswith(ENDINGS) or _SYSTEMS.match(path.name) is not None
+
+
+def read_slices(path: Path) -> "tuple[list[PerfettoSlice], dict[int, str], tuple[TraceIssue, ...]]":
+    """Return all slices of a trace, the names of its tracks, and what is wrong with it.
+
+    Raises:
+        KprofError: as :func:`load_perfetto`.
+    """
+    log = IssueLog(str(path))
+    reader = _Reader(path, log)
+    slices = list(reader.slices())
+    return slices, reader.tracks, log.all()
 
 
 def load_perfetto(path: Path) -> LinkedTrace:
@@ -80,37 +116,9 @@ def load_perfetto(path: Path) -> LinkedTrace:
     trace.info.ranks, trace.info.bytes_read = [rank], reader.bytes_read
     drop_implausible(trace, log)
     link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log))
+    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
     trace.issues = log.all()
     return trace
-
-
-def _messages() -> Any:
-    """Return the class of a whole trace.
-
-    Raises:
-        KprofError: ``protobuf`` is not installed.
-    """
-    try:
-        descriptor, pools, factory = (
-            import_module(f"google.protobuf.{name}")
-            for name in ("descriptor_pb2", "descriptor_pool", "message_factory")
-        )
-    except ImportError as error:
-        raise KprofError("Perfetto traces need protobuf", hint="pip install 'kprof[perfetto]'") from error
-    file = descriptor.FileDescriptorProto(name="kprof_slices.proto", package="kprof_slices", syntax="proto2")
-    for message, fields in _FIELDS.items():
-        declared = file.message_type.add(name=message)
-        for number, name, kind in fields:
-            single = kind[0] if isinstance(kind, list) else kind
-            field = declared.field.add(name=name, number=number, label=3 if isinstance(kind, list) else 1)
-            if isinstance(single, str):
-                field.type, field.type_name = _MESSAGE, f".kprof_slices.{single}"
-            else:
-                field.type = single
-    pool = pools.DescriptorPool()
-    pool.Add(file)
-    return factory.GetMessageClass(pool.FindMessageTypeByName("kprof_slices.Trace"))
 
 
 class _Reader:
@@ -119,8 +127,8 @@ class _Reader:
         self.tracks: dict[int, str] = {}
         self.bytes_read = 0
         self._log = log
-        self._parse = _messages().FromString
-        self._error: type[Exception] = import_module("google.protobuf.message").DecodeError
+        self._parse = parser("kprof_slices", "Trace", _FIELDS)
+        self._error = decode_error()
         self._names: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._categories: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._note_names: defaultdict[int, dict[int, str]] = defaultdict(dict)
@@ -193,12 +201,12 @@ class _Reader:
             self._default_track[sequence] = packet.defaults.event.track_uuid
         if packet.HasField("interned"):
             interned = packet.interned
-            self._names[sequence].update((each.iid, each.name) for each in interned.names)
-            self._categories[sequence].update((each.iid, each.name) for each in interned.categories)
-            self._note_names[sequence].update((each.iid, each.name) for each in interned.note_names)
+            self._names[sequence].update((each.iid, text(each.name)) for each in interned.names)
+            self._categories[sequence].update((each.iid, text(each.name)) for each in interned.categories)
+            self._note_names[sequence].update((each.iid, text(each.name)) for each in interned.note_names)
         if packet.HasField("track"):
             track = packet.track
-            self.tracks[track.uuid] = track.name or track.static_name or track.thread.name or track.process.name
+            self.tracks[track.uuid] = text(track.name or track.static_name or track.thread.name or track.process.name)
         if packet.HasField("event"):
             yield from self._event(packet)
 
@@ -206,13 +214,14 @@ class _Reader:
         event, sequence = packet.event, packet.sequence
         track = event.track_uuid or self._default_track.get(sequence, 0)
         if event.type == _BEGIN:
-            name = event.name or self._names[sequence].get(event.name_iid, "")
-            categories = [*event.category_names, *(self._categories[sequence].get(iid, "") for iid in event.categories)]
-            notes = {
-                (note.name or self._note_names[sequence].get(note.name_iid, "")).lower(): _value(note)
-                for note in event.notes
-            }
-            self._open[track].append(PerfettoSlice(track, name, ",".join(categories), packet.timestamp, 0, notes))
+            name = text(event.name) or self._names[sequence].get(event.name_iid, "")
+            categories = [
+                *map(text, event.category_names),
+                *(self._categories[sequence].get(iid, "") for iid in event.categories),
+            ]
+            notes, counters = self._notes(event, sequence)
+            begun = PerfettoSlice(track, name, ",".join(categories), packet.timestamp, 0, notes, counters)
+            self._open[track].append(begun)
         elif event.type == _END:
             if not self._open[track]:
                 self._log.add("unpaired-phase", "the end of a slice that has not begun", lost=1)
@@ -220,9 +229,21 @@ class _Reader:
             begun = self._open[track].pop()
             yield begun._replace(duration_ns=max(0, packet.timestamp - begun.start_ns))
 
-
-def _value(note: Any) -> Any:
-    return note.string if note.HasField("string") else note.int if note.HasField("int") else note.uint
+    def _notes(self, event: Any, sequence: int) -> tuple[dict[str, Any], dict[str, float]]:
+        """Annotations by lower-case name, and those that are counters: only they are fractions."""
+        notes: dict[str, Any] = {}
+        counters: dict[str, float] = {}
+        names = self._note_names[sequence]
+        for note in event.notes:
+            name = names.get(note.name_iid, "") if note.name_iid else text(note.name)
+            if name in _UNUSED:
+                continue
+            value = note.uint or note.string or note.int
+            if not value and note.HasField("double"):
+                counters[name] = note.double
+            else:
+                notes[name.lower()] = text(value) if isinstance(value, bytes) else value or 0
+        return notes, counters
 
 
 def _whole_packets(data: bytes, most: int = 1 << 62) -> int:
@@ -243,20 +264,80 @@ def _whole_packets(data: bytes, most: int = 1 << 62) -> int:
 
 
 def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None:
-    """Put a slice into its table, by its category, else by its track."""
-    notes, kind = each.notes, f"{each.category} {track}".lower()
-    ids = [integer(notes[name]) for name in ("corr_id", "correlation_id", "stack_id") if name in notes]
-    correlation = next((number for number in ids if number), None)
-    times = each.start_ns, each.duration_ns
-    device = integer(notes.get("agent")) if "agent" in notes else integer(track) or None
-    stream = integer(notes.get("stream_id", notes.get("queue", each.track & 0x7FFFFFFF)))
-    if "copy" in kind and "api" not in kind:
-        trace.activities.append(Activity(each.name, "copy", rank, device, stream, *times, correlation))
-    elif "kernel" in kind or "compute" in kind:
-        found = Activity(each.name, "kernel", rank, device, stream, *times, correlation)
-        found.lds_bytes, found.registers = integer(notes.get("lds_block_size")), integer(notes.get("vgpr_count"))
+    """Put a slice into its table."""
+    notes, kind, times = each.notes, kind_of(each, track), (each.start_ns, each.duration_ns)
+    thread = each.track & _TRACK_BITS
+    correlation = correlation_of(notes)
+    if kind == "kernel" or kind == "copy":  # noqa: PLR1714 - a set would not narrow the type
+        device = device_of(notes, track)
+        stream = integer(notes.get("stream_id") or notes.get("queue", thread))
+        found = Activity(normalise(each.name), kind, rank, device, stream, *times, correlation)
+        if kind == "copy":
+            found.bytes = integer(notes.get("copy_bytes"))
+        else:
+            found.lds_bytes = integer(notes.get("lds_block_size", notes.get("group_segment_size")))
+            found.registers = integer(notes.get("vgpr_count"))
+            found.workgroup_size, found.work_items = (_extents(notes.get(f"{name}_size")) for name in _SIZES)
+            if found.workgroup_size is not None and found.work_items is not None:
+                # rocprofv3 writes one number for each: the shape is unknown then, and so is the grid.
+                known = isinstance(notes["grid_size"], str)
+                found.workgroups = _divided(found.work_items, found.workgroup_size) if known else None
+                found.work_items = found.work_items if known else None
         trace.activities.append(found)
-    elif "marker" in kind or "roctx" in kind or "user" in kind:
-        trace.operators.append(Operator(each.name, "annotation", rank, each.track & 0x7FFFFFFF, *times))
+    elif kind == "launch":
+        trace.launches.append(RuntimeCall(each.name, rank, thread, *times, correlation))
     else:
-        trace.launches.append(RuntimeCall(each.name, rank, each.track & 0x7FFFFFFF, *times, correlation))
+        trace.operators.append(Operator(each.name, kind, rank, thread, *times))
+
+
+def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
+    """What a slice is, by its category, else by its track.
+
+    rocprof-sys puts the dispatches and copies of a HIP stream on one track.
+    """
+    category = each.category.lower()
+    copied = "dst_agent" in each.notes or _COPY.match(each.name)
+    if "memory_copy" in category or ("hip_stream" in category and copied):
+        return "copy"
+    if "kernel_dispatch" in category or "hip_stream" in category:
+        return "kernel"
+    if "marker" in category or "roctx" in category or category == "user":
+        return "annotation"
+    if category.endswith("_api"):
+        return "launch"
+    if not category or category == "rocm":
+        named = track.lower()
+        if "copy" in named:
+            return "copy"
+        if "compute" in named or "kernel" in named or "stream" in named:
+            return "kernel"
+    return "launch" if _API.match(each.name) else "operator"
+
+
+def correlation_of(notes: dict[str, Any]) -> int | None:
+    """Return the correlation id of a slice; 0 is none."""
+    ids = (integer(notes[name]) for name in ("corr_id", "correlation_id", "stack_id") if name in notes)
+    return next((number for number in ids if number), None)
+
+
+def device_of(notes: dict[str, Any], track: str) -> int | None:
+    """Return the number of the agent, as the slice has it, else the track."""
+    if "agent" in notes:
+        return integer(notes["agent"])
+    if "dst_agent" in notes:
+        return integer(notes["dst_agent"])
+    found = _TRACK_AGENT.search(track)
+    return int(found[1]) if found else None
+
+
+def _extents(value: Any) -> Size | None:
+    """Three extents of a text such as ``(256,1,1)``, or one number."""
+    numbers = [int(part) for part in re.findall(r"\d{1,10}", str(value))]
+    if len(numbers) == 1 and numbers[0] > 0:
+        return numbers[0], 1, 1
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len("xyz") and min(numbers) > 0 else None
+
+
+def _divided(work_items: Size, size: Size) -> Size:
+    x, y, z = (-(-items // each) for items, each in zip(work_items, size, strict=True))
+    return x, y, z

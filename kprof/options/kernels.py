@@ -120,6 +120,17 @@ class ControlFlowOptions(CompileOptions, ChosenKernelOptions, OutputOptions):
 
 
 @group(frozen=True, kw_only=True)
+class CounterPlanOptions(CompileOptions):
+    """Options of ``kprof.counter_plan`` and ``kprof counters plan``."""
+
+    without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes", "jobs"})
+
+    output: Annotated[str | None, Option("Write the profilers' input files to this folder.", "-o", "FOLDER", PATH)] = (
+        None
+    )
+
+
+@group(frozen=True, kw_only=True)
 class OccupancyOptions(CompileOptions):
     """Options of ``kprof.occupancy`` and ``kprof occupancy``."""
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kprof.inputs.mangled import demangled
@@ -33,9 +33,17 @@ def label(path: str, length: int = 40) -> str:
     return short if len(short) <= length else f"{short[:half]}…{short[half + 1 - length :]}"
 
 
-def kernel_labels(names: Sequence[str]) -> list[str]:
-    """Short names; where two kernels would look the same, the name from where it begins to tell something."""
-    brief = dict(zip(names, map(short, names), strict=True))
+def kernel_labels(names: Sequence[str], among: Iterable[str] = ()) -> list[str]:
+    """Short names; where two kernels would look the same, the name from where it begins to tell something.
+
+    Args:
+        names: kernels to name.
+        among: further kernels from which they are told apart.
+
+    >>> kernel_labels(["f<1>()", "g<1>()", "g<1>()"], ["f<2>()"])
+    ['f<1>()', 'g', 'g']
+    """
+    brief = {name: short(name) for name in dict.fromkeys((*names, *among))}
     shared = Counter(brief.values())
     return [kernel_label(name if shared[brief[name]] > 1 else brief[name]) for name in names]
 

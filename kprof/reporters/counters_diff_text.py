@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from kprof.inputs.rocprof import short
 from kprof.output.headline import wrapped
 from kprof.output.tables import number
 from kprof.reporters._console_text import plural
 from kprof.reporters._measured_kernels import heading
+from kprof.reporters._trace_format import kernel_labels
 from kprof.reporters.metrics_text import grouped_table
 from kprof_analyzers.profiles.counters.chosen import Chosen
 from kprof_analyzers.profiles.counters.diff import CounterComparison, Pair, Value
@@ -35,7 +35,7 @@ def verdict(before: Chosen, after: Chosen, result: CounterComparison) -> str:
         words.append(f"time {_us(times[0])} -> {_us(times[1])} us ({grown:+.1f} %){without}")
         most = result.pairs[0]
         if len(result.pairs) > 1 and most.delta_ns:
-            words.append(f"most by {short(most.before.name)} ({most.delta_ns / 1e3:+,.2f} us)")
+            words.append(f"most by {_label(most.before, before)} ({most.delta_ns / 1e3:+,.2f} us)")
     return "; ".join(words)
 
 
@@ -62,7 +62,7 @@ def _kernel(pair: Pair, chosen: Chosen) -> list[str]:
     several = f"{calls[0]:,} -> {calls[1]:,} dispatches"
     same = f"{calls[0]:,} dispatch{'es' if calls[0] != 1 else ''}"
     counts = same if calls[0] == calls[1] else several
-    shown = ["", f"{short(pair.before.name)}   {counts}"]
+    shown = ["", f"{_label(pair.before, chosen)}   {counts}"]
     shared = [field for field in chosen.fields if field not in pair.differs]
     if title := described(pair.before.identities, shared):
         shown.append(title)
@@ -104,7 +104,13 @@ def _cells(value: Value, scale: float = 1.0) -> list[str]:
 
 def _called(chosen: Chosen, kernel: KernelCounters) -> str:
     identity = described(kernel.identities, chosen.fields)
-    return f"{short(kernel.name)} ({identity})" if identity else short(kernel.name)
+    label = _label(kernel, chosen)
+    return f"{label} ({identity})" if identity else label
+
+
+def _label(kernel: KernelCounters, chosen: Chosen) -> str:
+    """The kernel's name, told apart from the others of its run."""
+    return kernel_labels([kernel.name], [one.name for one in chosen.kernels])[0]
 
 
 def _only(kernel: KernelCounters, field: str) -> str:

@@ -23,6 +23,7 @@ DOCUMENTS = {
     "metrics": "kprof counters metrics",
     "roofline": "kprof counters roofline",
     "counters-diff": "kprof counters diff",
+    "counters-plan": "kprof counters plan",
     "validation": "kprof validate",
     "profile": "kprof profile",
     "server-configs": "kprof configs",

@@ -50,7 +50,7 @@ def _show_kernels(data: Data, top: int) -> None:
     shares = [f"{100 * share:.1f} %" for share in (kernels["total_ns"] / totals).head(top)]
     best = kernels.head(top).to_dict("records")
     several = len(set(kernels["run"])) > 1
-    labels = kernel_labels([str(row["kernel_name"]) for row in best])
+    labels = kernel_labels([str(row["kernel_name"]) for row in best], map(str, kernels["kernel_name"]))
     shown = [[label, *([row["run"]] if several else []), row["calls"], row["total_ns"] / 1e6,
               row["total_ns"] / row["timed"] / 1e3, share]
              for label, row, share in zip(labels, best, shares, strict=True)]  # fmt: skip

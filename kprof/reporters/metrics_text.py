@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kprof.inputs.rocprof import short
 from kprof.output.headline import wrapped
 from kprof.output.tables import number
 from kprof.reporters._console_text import plural
 from kprof.reporters._measured_kernels import heading
+from kprof.reporters._trace_format import kernel_labels
 from kprof_analyzers.profiles.counters.chosen import Chosen, Derived, side_by_side
 from kprof_analyzers.profiles.counters.collecting import passes
 from kprof_analyzers.profiles.counters.identity import described
@@ -47,7 +47,8 @@ def lines(members: Sequence[Derived], loaded: Chosen) -> list[str]:
     """One kernel: what it is, and its metrics, a column a run, with their ratios to the first run."""
     first = members[0][0]
     title = described(first.identities, loaded.fields)
-    shown = ["", f"{short(first.name)}   {_launched(first) if len(members) == 1 else ''}".rstrip()]
+    (label,) = kernel_labels([first.name], [one.name for one in loaded.kernels])
+    shown = ["", f"{label}   {_launched(first) if len(members) == 1 else ''}".rstrip()]
     if title:
         shown.append(title)
     if len(members) == 1 and len(loaded.used) > 1:

@@ -25,7 +25,7 @@ def page(points: Sequence[Point], limits: Sequence[Roof], top: int, remarks: Seq
     levels = list(dict.fromkeys(level.name for point in points[:top] for level in point.levels))
     marks = {roof.name: "*" for roof in limits if roof.origin == "measured"}
     rows, reasons = [], list(dict.fromkeys(point.reason for point in points[:top] if point.share is None))
-    labels = kernel_labels([point.kernel for point in points[:top]])
+    labels = kernel_labels([point.kernel for point in points[:top]], [point.kernel for point in points])
     for point, name_of, remark in zip(points[:top], labels, remarks, strict=False):
         if point.share is None:
             share = f"not placed ({reasons.index(point.reason) + 1})"

@@ -1,6 +1,7 @@
 """Perfetto traces, written here byte by byte after Perfetto's published numbers of fields."""
 
 import gzip
+import struct
 import sys
 import zlib
 
@@ -8,32 +9,12 @@ import pytest
 
 from kprof import trace_breakdown, trace_top
 from kprof.errors import KprofError
+from kprof.inputs import rocprof
 from kprof.inputs.perfetto import load_perfetto
+from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
+from tests.inputs.messages import field, message, varint
 
 SEQUENCE = 7
-
-
-def varint(number):
-    """A number in groups of seven bits."""
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def field(number, value):
-    """A field: numbers are varints; bytes, texts and messages have their length before them."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    content = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def message(*fields):
-    """Fields one after the other."""
-    return b"".join(field(number, value) for number, value in fields)
 
 
 def packet(*fields):
@@ -60,6 +41,114 @@ def end(uuid, time):
 def note(iid, value):
     """A numeric annotation with an interned name."""
     return (4, message((1, iid), (3, value)))
+
+
+def counter(iid, value):
+    """A fraction, which is a counter."""
+    return (4, varint(1 << 3) + varint(iid) + varint(5 << 3 | 1) + struct.pack("<d", value))
+
+
+def text_note(iid, value):
+    """An annotation of text."""
+    return (4, message((1, iid), (6, value)))
+
+
+def counted(count=4):
+    """Dispatches of rocprofv3 with their sizes and a counter."""
+    keys = ("corr_id", "agent", "workgroup_size", "grid_size", "LDS_Block_Size", "SQ_WAVES", "stream_ID")
+    names = message((2, message((1, 1), (2, "gemm(float*) [clone .kd]"))),
+                    *[(3, message((1, i), (2, key))) for i, key in enumerate(keys, 1)])  # fmt: skip
+    data = packet((13, 1), (12, names)) + track(10, 'STREAM [" 3 "] ')
+    for i in range(1, count + 1):
+        notes = [
+            note(1, i),
+            text_note(2, "GPU-0"),
+            note(3, 256),
+            note(4, 4096),
+            note(5, 512),
+            counter(6, 16.0),
+            note(7, 3),
+        ]
+        data += begin(10, 1000 * i, 1, (22, "kernel_dispatch"), *notes) + end(10, 1000 * i + 400)
+    return data
+
+
+def test_a_slice_of_rocprofv3_carries_counters(tmp_path, protobuf):
+    """One file is trace and counters; in a folder it says nothing that the other files do not."""
+    path = tmp_path / "x_results.pftrace"
+    path.write_bytes(counted())
+    data = rocprof.read(path)
+    assert (
+        data.counters[["counter", "value", "kernel_name"]].values.tolist() == [["SQ_WAVES", 16.0, "gemm(float*)"]] * 4
+    )
+    assert (
+        data.dispatches[["grid_work_items", "workgroup_work_items", "workgroups", "lds_bytes"]].values.tolist()
+        == [[4096, 256, 16, 512]] * 4
+    )
+    assert data.kernels["total_ns"].tolist() == [1600]
+    trace = load_perfetto(path)
+    assert {(one.name, one.stream, one.workgroup_size, one.workgroups) for one in trace.activities} == {
+        ("gemm(float*)", 3, (256, 1, 1), None)
+    }
+    with pytest.raises(KprofError, match="no measurement of a known format"):
+        rocprof.read(tmp_path)
+
+
+def test_categories_of_rocprof_sys(tmp_path, protobuf):
+    """Streams hold dispatches and copies; host functions are no API calls."""
+    path = tmp_path / "perfetto-trace-77.proto"
+    keys = message(*[(3, message((1, i), (2, key))) for i, key in enumerate(("corr_id", "dst_agent", "grid_size",
+                   "workgroup_size"), 1)])  # fmt: skip
+    rows = [
+        ("gemm", "rocm_hip_stream", [note(1, 1), text_note(3, "(64,8,1)"), text_note(4, "(16,4,1)")]),
+        ("MEMORY_COPY_HOST_TO_DEVICE", "rocm_hip_stream", [note(1, 2), note(2, 1)]),
+        ("hipLaunchKernel", "rocm_hip_api", [note(1, 1)]),
+        ("main", "host", []),
+        ("my region", "rocm_marker_api", []),
+        ("pthread_create", "pthread", []),
+    ]
+    data = packet((13, 1), (12, keys))
+    for at, (name, category, notes) in enumerate(rows):
+        number = 20 + at
+        data += track(number, f"track {at}")
+        data += packet((8, 1000 * at + 1), (11, message((9, 1), (11, number), (22, category), (23, name), *notes)))
+        data += end(number, 1000 * at + 500)
+    path.write_bytes(data)
+    (file,) = trace_files([path])
+    trace = open_trace(file)
+    assert [(one.name, one.kind, one.workgroups) for one in trace.activities] == [
+        ("gemm", "kernel", (4, 2, 1)),
+        ("MEMORY_COPY_HOST_TO_DEVICE", "copy", None),
+    ]
+    assert [one.name for one in trace.launches] == ["hipLaunchKernel"]
+    assert [(one.name, one.kind) for one in trace.operators] == [
+        ("main", "operator"),
+        ("my region", "annotation"),
+        ("pthread_create", "operator"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["x.pftrace", "x.xplane.pb", "p.hatchet_msgpack"])
+def test_hints_do_not_go_round_in_a_circle(tmp_path, kprof, name, protobuf):
+    """Each command names one that reads the file, or says that it is none."""
+    path = tmp_path / name
+    path.write_bytes(b"\x00\x01 nothing of the kind")
+    counters = kprof("ingest", "counters", path)
+    assert counters.code == 2
+    assert f"kprof ingest trace {path}" in counters.err
+    trace = kprof("ingest", "trace", path)
+    assert trace.code == 2
+    assert "ingest counters" not in trace.err
+
+
+def test_a_packed_database_is_named(tmp_path, kprof):
+    """Databases are read where they lie."""
+    path = tmp_path / "run.db.gz"
+    path.write_bytes(gzip.compress(b"SQLite format 3\0" + bytes(200)))
+    for command in (("trace", "breakdown"), ("ingest", "counters")):
+        done = kprof(*command, path)
+        assert done.code == 2
+        assert f"gunzip -k {path}" in done.err
 
 
 def run(count=20):
@@ -135,6 +224,6 @@ def test_without_protobuf_the_extra_is_named(tmp_path, monkeypatch):
     path.write_bytes(run())
     monkeypatch.setitem(sys.modules, "google.protobuf.descriptor_pb2", None)
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
-    with pytest.raises(KprofError, match="need protobuf") as caught:
+    with pytest.raises(KprofError, match="needs protobuf") as caught:
         load_perfetto(path)
     assert "kprof[perfetto]" in str(caught.value)

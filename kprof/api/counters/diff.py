@@ -41,6 +41,14 @@ class CounterDiff(Result):
         return self.comparison.grown_percent
 
     @property
+    def cannot_tell(self) -> str:
+        """Why it is not known whether the second run is slower; empty where it is."""
+        from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
+
+        incomplete = cannot_tell(self.issues, (KERNEL_TIMES,))
+        return f"incomplete: {incomplete}" if incomplete else self.comparison.cannot_tell
+
+    @property
     def issues(self) -> "list[ProfileIssue]":
         """What cannot be trusted in the files of both runs."""
         return [*self.before.data.issues, *self.after.data.issues]
@@ -60,7 +68,7 @@ class CounterDiff(Result):
             "after": self.after.runs.labels[self.after.used[0]],
             "before_ns": times[0] if times else None,
             "after_ns": times[1] if times else None,
-            "cannot_tell": found.cannot_tell,
+            "cannot_tell": self.cannot_tell,
             "kernels": [self._pair(pair) for pair in found.pairs],
             "only_before": [_alone(self.before, one) for one in found.only_before],
             "only_after": [_alone(self.after, one) for one in found.only_after],
@@ -69,9 +77,10 @@ class CounterDiff(Result):
     @property
     def summary(self) -> str:
         """How many kernels were compared, which have no partner, and how much time grew."""
+        from kprof.inputs.completeness import with_headline
         from kprof.reporters.counters_diff_text import verdict
 
-        return verdict(self.before, self.after, self.comparison)
+        return with_headline(verdict(self.before, self.after, self.comparison), self.issues)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel and metric, its duration first: ``before`` and ``after`` with their ``unit``, ``ratio``, the

@@ -58,9 +58,10 @@ class CounterMetrics(CounterAnswer):
     @property
     def summary(self) -> str:
         """How many kernels and metrics, and how many of them cannot be."""
+        from kprof.inputs.completeness import with_headline
         from kprof.reporters.metrics_text import verdict
 
-        return verdict(self.chosen, self.kernels)
+        return with_headline(verdict(self.chosen, self.kernels), self.issues)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel, run and metric: ``kernel``, ``run``, ``metric``, ``title``, ``value`` with its ``unit``,

@@ -44,9 +44,10 @@ class CounterRoofline(CounterAnswer):
     @property
     def summary(self) -> str:
         """How many kernels could be placed, and how near the best is to its roof."""
+        from kprof.inputs.completeness import with_headline
         from kprof.reporters.roofline_text import verdict
 
-        return verdict(self.points)
+        return with_headline(verdict(self.points), self.issues)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel: ``intensity`` in FLOP a byte, ``flop_rate`` in GFLOP/s, ``bandwidth`` in GB/s, the roof that

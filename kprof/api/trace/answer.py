@@ -56,8 +56,9 @@ class TraceAnswer(Result):
     @property
     def summary(self) -> str:
         """The answer in one line, behind what the recording lacks."""
-        incomplete = self.incomplete
-        return f"{incomplete}. What is recorded: {self.conclusion}" if incomplete else self.conclusion
+        from kprof.inputs.completeness import with_headline
+
+        return with_headline(self.conclusion, self.issues)
 
     @property
     @abstractmethod

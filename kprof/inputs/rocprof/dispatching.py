@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kprof.inputs.completeness import too_many
 from kprof.inputs.rocprof.frames import agent_numbers, length, name_columns
 from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.plausible import without_impossible
@@ -136,8 +137,8 @@ def _complain_times(part: FileTables, what: str, **kinds: Any) -> None:
         count = int(mask.sum())
         if count:
             first = int(mask.argmax()) + 1
-            part.complain(f"{kind}-time", "warning", f"{count:,} of {len(mask):,} {what} {words[kind]}",
-                          record=first, count=count)  # fmt: skip
+            part.complain(f"{kind}-time", "warning", f"{count:,} of {len(mask):,} {what} {words[kind]}", record=first,
+                          count=count, unknown=too_many(count, len(mask)) if what == "dispatches" else ())  # fmt: skip
 
 
 def _compare_stated(columns: Columns, stated: Any, part: FileTables) -> None:

@@ -95,6 +95,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "copies": {
         "source": "index into sources",
         "direction": "HOST_TO_DEVICE and so on",
+        "stream_id": "HIP stream, when the tool tells",
+        "correlation_id": "joins api_calls",
         "source_agent": "from",
         "destination_agent": "to",
         "bytes": "size, when the tool tells",

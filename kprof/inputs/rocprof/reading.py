@@ -8,6 +8,7 @@ from kprof.errors import InputError, KprofError
 from kprof.inputs.rocprof.data import Data
 from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
+from kprof.inputs.rocprof.formats import v3_perfetto
 from kprof.inputs.rocprof.model import FileTables, ProfileFile, ProfileIssue
 from kprof.inputs.rocprof.opening import EmptyFileError, Opened, files_of, open_file
 from kprof.output.progress import step
@@ -47,7 +48,10 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
                 failed.append(error)
                 issues.append(_left_out(error, file))
                 continue
-            if part is not None:
+            if part is not None and path.is_dir() and part.source.format == v3_perfetto.NAME:
+                words = "left out: a Perfetto trace has what the run's other files have; name it itself to read it"
+                issues.append(ProfileIssue(_OTHER, "note", words, str(file)))
+            elif part is not None:
                 part.describe(given=str(path))
                 parts.append(part)
             elif path.is_dir():
@@ -115,6 +119,10 @@ def _left_out(error: KprofError, file: Path) -> ProfileIssue:
 
 def _other_command(opened: Opened) -> str | None:
     """The command for a file that is no measurement of a ROCm profiler but something else that is read."""
+    from kprof.inputs import perfetto, results, xplane
+
+    if opened.path.name.endswith((*perfetto.ENDINGS, *xplane.ENDINGS, ".hatchet_msgpack", ".chrome_trace")):
+        return "trace"
     head = opened.head[: 1 << 16].lstrip()
     if b'"traceEvents"' in head or b'"schemaVersion"' in head:
         return "trace"
@@ -124,8 +132,6 @@ def _other_command(opened: Opened) -> str | None:
         return "tunableop"
     if re.match(rb'\{\s*"code"\s*:', head) or b"; Begin ATT ASM" in head:
         return "thread-trace"
-    from kprof.inputs import results
-
     return "results" if results.recognised(opened.head) else None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError
-from kprof.inputs.completeness import EVERYTHING, judge
+from kprof.inputs.completeness import judge, unknown_of
 from kprof.inputs.opening import head_of
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from kprof.inputs.rocprof.data import Data
 
 _HEAD = 1 << 16
+_V1_MARKS = (b'"BeginNs"', b'"EndNs"')
+_CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, too"
 _AXES = ("x", "y", "z")
 
 
 def is_timeline(path: Path) -> bool:
-    """Whether a file begins as a database, a JSON document or a CSV trace of rocprofv3 does."""
+    """Whether a file begins as a database, a JSON document or a CSV trace of a ROCm profiler does."""
     start = head_of(path, _HEAD)
     if start.startswith(b"\x1f\x8b"):
         try:
@@ -37,8 +39,13 @@ def is_timeline(path: Path) -> bool:
     start = start.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"SQLite format 3") or b'"rocprofiler-sdk-tool"' in start[:4096]:
         return True
+    if start.startswith((b"{", b"[", b",")):
+        # rocprof v1, and roctracer before it, write Chrome's form; only the arrows between events have a category.
+        of_rocprof = all(mark in start for mark in _V1_MARKS)
+        return of_rocprof and b'"cat"' not in start.replace(b'"cat":"DataFlow"', b"")
     heading = start.partition(b"\n")[0]
-    return b"Start_Timestamp" in heading and (b"Kernel_Name" in heading or b"Function" in heading)
+    timed = b"Start_Timestamp" in heading or all(mark in heading for mark in (b"BeginNs", b"EndNs"))
+    return timed and any(named in heading for named in (b"Kernel_Name", b"KernelName", b"Function"))
 
 
 def load_timeline(path: Path) -> LinkedTrace:
@@ -54,17 +61,18 @@ def load_timeline(path: Path) -> LinkedTrace:
     log = IssueLog(str(path))
     for issue in data.issues:
         if issue.severity != "note":
-            unknown = EVERYTHING if issue.severity == "error" else issue.unknown
-            log.add(issue.kind, issue.message, place=issue.path if path.is_dir() else None, unknown=unknown)
+            place = issue.path if path.is_dir() else None
+            log.add(issue.kind, issue.message, place=place, unknown=unknown_of(issue), cure=issue.cure)
     rank = rank_of_file({}, path.name) or 0
     _dispatches(trace, _timed(data.dispatches, "dispatches", log), rank)
-    if not len(trace.activities):
-        raise InputError("no dispatch with a start and an end", path=str(path), hint=f"kprof ingest counters {path}")
     _copies(trace, _timed(data.copies, "copies", log), rank)
     _calls(trace, _timed(data.table("api_calls"), "API calls", log), rank)
+    if not len(trace.activities) + len(trace.launches) + len(trace.operators):
+        hint = f"kprof ingest counters {path}"
+        raise InputError("no dispatch and no call with a start and an end", path=str(path), hint=hint)
     drop_implausible(trace, log)
     link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log))
+    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
     _describe(trace, data, rank)
     trace.issues = log.all()
     return trace
@@ -100,8 +108,18 @@ def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
     import pandas as pd
 
     for name in names:
-        if name in table and table[name].notna().any():
-            return [None if pd.isna(value) else int(value) for value in table[name].tolist()]
+        if name not in table:
+            continue
+        found: Any = table[name]
+        column = pd.array(found, dtype="Int64")
+        missing = column.isna()
+        if missing.all():
+            continue
+        # Element by element this would take longer than reading the file.
+        values: list[int | None] = column.to_numpy("int64", na_value=0).tolist()
+        for row in missing.nonzero()[0].tolist():
+            values[row] = None
+        return values
     return None
 
 
@@ -163,7 +181,7 @@ def _copies(trace: LinkedTrace, table: "pd.DataFrame", rank: int) -> None:
             name=[f"Memcpy {text}" for text in _texts(table, "direction")],
             kind=["copy"] * len(table),
             device=_integers(table, "destination_agent", "source_agent"),
-            stream=[None] * len(table),
+            stream=_integers(table, "stream_id") or [None] * len(table),
             bytes=_integers(table, "bytes"),
         )
 

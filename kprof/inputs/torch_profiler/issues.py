@@ -58,7 +58,13 @@ class IssueLog:
         if seen is None:
             self._by_kind[kind] = TraceIssue(kind, message, self._path, place, count, lost, unknown, cure)
         else:
-            self._by_kind[kind] = msgspec.structs.replace(seen, count=seen.count + count, lost=seen.lost + lost)
+            self._by_kind[kind] = msgspec.structs.replace(
+                seen,
+                count=seen.count + count,
+                lost=seen.lost + lost,
+                unknown=tuple(dict.fromkeys((*seen.unknown, *unknown))),
+                cure=seen.cure or cure,
+            )
 
     def extend(self, issues: "tuple[TraceIssue, ...]") -> None:
         """Take over issues that another log has collected for the same file."""

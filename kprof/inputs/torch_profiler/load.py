@@ -171,7 +171,7 @@ class _Loading:
                 elif kind in _TIMED:
                     self._unpaired()
                 return
-            times = usable(event.name, event.ts, event.dur, self._log)
+            times = usable(event.name, event.ts, event.dur, self._log, on_gpu=kind in GPU_KINDS)
             if times is not None:
                 self._record(event, kind, *map(nanoseconds, times))
         else:

@@ -29,6 +29,7 @@ _END_GUESSES = 8
 # After a block that could not be decoded as a batch, so many are not tried, doubling from one to this.
 _MOST_PATIENCE = 64
 _CLOSING = ord("]")
+_READ = "read are traces of PyTorch, rocprof, rocpd, Proton, Perfetto (.pftrace) and XLA (.xplane.pb), by their content"
 
 
 class TraceReader(Generic[E]):
@@ -141,7 +142,7 @@ class TraceReader(Generic[E]):
                     "not JSON: a trace starts with { or [",
                     path=str(self.path),
                     place="byte 0",
-                    hint="kprof ingest counters reads rocprof's CSV files and databases",
+                    hint=_READ,
                 )
             for match in _EVENTS_KEY.finditer(data, max(0, searched - 64)):
                 if self._take_header(data[: match.start()]):
@@ -154,7 +155,7 @@ class TraceReader(Generic[E]):
         raise InputError(
             "not a PyTorch profiler trace: it has no list of traceEvents",
             path=str(self.path),
-            hint="kprof ingest counters reads rocprof's and rocpd's files",
+            hint=_READ,
         )
 
     def _refuse_rocprof(self, events: bytes) -> None:

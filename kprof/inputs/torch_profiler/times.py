@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from kprof.inputs.completeness import BUSY, GAPS, KERNEL_TIMES, STEPS
 from kprof.inputs.torch_profiler.issues import IssueLog
 
 DAY_NS = 86_400 * 10**9
@@ -45,16 +46,20 @@ def sound(starts: list[int | float | None], durations: list[int | float | None])
 
 
 def usable(
-    name: str, start: float | None, duration: float | None, log: IssueLog
+    name: str, start: float | None, duration: float | None, log: IssueLog, *, on_gpu: bool = False
 ) -> tuple[int | float, int | float] | None:
-    """Start and duration in microseconds of an event that counts; of others ``None``, and they are counted as lost."""
+    """Start and duration in microseconds of an event that counts; of others ``None``, and they are counted as lost.
+
+    A GPU activity without a duration leaves the sums unknown, as 0 is not what it took.
+    """
     place = name[:80]
     if start is None or abs(start) > MAX_MICROSECONDS:
         log.add("absurd-time", "an event without a usable time was left out", place=place, lost=1)
         return None
     if duration is None or duration < 0:
         what = "no-duration" if duration is None else "negative-duration"
-        log.add(what, "a missing or negative duration was counted as 0", place=place)
+        unknown = (KERNEL_TIMES, BUSY, STEPS, GAPS) if on_gpu else ()
+        log.add(what, "a missing or negative duration was counted as 0", place=place, unknown=unknown)
         return start, 0
     if duration >= DAY_MICROSECONDS:
         log.add("absurd-time", "an event that lasts a day or more was left out", place=place, lost=1)

@@ -245,12 +245,13 @@ def _ranks_view(report: "RankReport") -> dict[str, Any]:
 
 def _counted_view(chosen: "Chosen", derived: "Sequence[Derived]") -> dict[str, Any]:
     """The kernels that take longest, each with the metrics that have a value."""
-    from kprof.inputs.rocprof import short
     from kprof.reporters._measured_kernels import heading, remark
+    from kprof.reporters._trace_format import kernel_labels
 
     order = sorted(derived, key=lambda pair: -(pair[0].nanoseconds or 0.0) * pair[0].calls)
     kernels = []
-    for kernel, found in order[:_COUNTED]:
+    labels = kernel_labels([kernel.name for kernel, _ in order])
+    for (kernel, found), name in zip(order[:_COUNTED], labels, strict=False):
         rows = [
             [metric.formula.group, metric.formula.title, number(metric.value), metric.formula.unit, metric.flag or ""]
             for metric in found.values()
@@ -259,7 +260,7 @@ def _counted_view(chosen: "Chosen", derived: "Sequence[Derived]") -> dict[str, A
         head = (("", False), ("metric", False), ("value", True), ("unit", False), ("", False))
         time = "time not known" if not kernel.nanoseconds else f"{kernel.nanoseconds / 1e3:,.2f} µs each"
         words = f"{kernel.calls:,} dispatch{'' if kernel.calls == 1 else 'es'}, {time}"
-        kernels.append({"name": f"{short(kernel.name)} {remark(chosen, kernel)}".strip(), "words": words,
+        kernels.append({"name": f"{name} {remark(chosen, kernel)}".strip(), "words": words,
                         "table": Grid("", head, rows)})  # fmt: skip
     left = len(order) - len(kernels)
     return {"heading": heading(chosen), "kernels": kernels, "left": left}

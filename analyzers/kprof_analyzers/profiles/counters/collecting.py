@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 LIMITS: Mapping[str, int] = {
-    "SQ": 8, "TCC": 4, "TCP": 4, "TA": 2, "TD": 2, "GRBM": 2, "SPI": 2, "CPC": 2, "CPF": 2, "GL2C": 4,
+    "SQ": 8, "TCC": 4, "TCP": 4, "TA": 2, "TD": 2, "GRBM": 2, "SPI": 6, "CPC": 2, "CPF": 2, "GL2C": 4,
 }  # fmt: skip
 """Counters of one hardware block that one pass can count; from rocprofiler-compute's per-GPU tables."""
 

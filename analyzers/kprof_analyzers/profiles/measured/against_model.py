@@ -71,7 +71,7 @@ def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> l
     if report.model is UNSET:
         return []
     model = report.model
-    why = doubt or _other_launch(model, numbers)
+    why = numbers.incomplete or doubt or _other_launch(model, numbers)
     found = []
     for quantity in _QUANTITIES:
         measured, modelled = quantity.measured(numbers.values), quantity.modelled(model)

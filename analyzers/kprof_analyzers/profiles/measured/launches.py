@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET
 
+from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
 from kprof.measured import Confidence, Key
 from kprof_analyzers.profiles.measured.join import Variant, compare, confidence, is_called
 from kprof_analyzers.profiles.timeline.launch_shapes import LaunchShape, LaunchShapes
@@ -177,7 +178,10 @@ def _extents(sizes: Sequence[int]) -> str:
     return "x".join(f"{size:,}" for size in kept)
 
 
-def _doubt(launch: LaunchShape, keys: Sequence[Key], one: CompiledTarget, gpu: str) -> str:
+def _doubt(trace: LaunchShapes, launch: LaunchShape, keys: Sequence[Key], one: CompiledTarget, gpu: str) -> str:
+    incomplete = cannot_tell(trace.issues, (KERNEL_TIMES,))
+    if incomplete:
+        return f"the trace is incomplete: {incomplete}"
     # Inductor writes versions and paths into its files: another text may well be the same kernel.
     other = [f"{k.name} {k.measured}, compiled {k.computed}" for k in keys if not k.agrees and k.name != "source"]
     if other:
@@ -195,7 +199,7 @@ def _doubt(launch: LaunchShape, keys: Sequence[Key], one: CompiledTarget, gpu: s
 def _compared(trace: LaunchShapes, launch: LaunchShape, one: CompiledTarget, gpu: str) -> TargetLaunch:
     keys = _keys(launch, one)
     found = TargetLaunch(trace.info.path, one.target, trace.steps, launch, keys, confidence(keys))
-    doubt = _doubt(launch, keys, one, gpu)
+    doubt = _doubt(trace, launch, keys, one, gpu)
     model = one.report.model
     if doubt or model is UNSET:
         return msgspec.structs.replace(found, doubt=doubt)

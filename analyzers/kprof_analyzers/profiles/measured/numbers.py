@@ -31,6 +31,7 @@ class MeasuredNumbers:
         missing: number to the counters that would tell it.
         doubts: number to why it must not be used.
         notes: what could not be determined at all.
+        incomplete: why the recording does not tell the kernel's time; empty where it does.
     """
 
     values: dict[str, float] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class MeasuredNumbers:
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
     doubts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    incomplete: str = ""
 
 
 def computed(report: KernelReport, gpu: MeasuredGpu | None) -> MeasuredNumbers:
@@ -54,6 +56,8 @@ def computed(report: KernelReport, gpu: MeasuredGpu | None) -> MeasuredNumbers:
 def add_counters(numbers: MeasuredNumbers, data: "Data", rows: Collection[int], gpu: MeasuredGpu) -> None:
     """Add what profiled dispatches tell."""
     chosen = DispatchSelection(data, rows)
+    missing = cannot_tell(data.issues, (KERNEL_TIMES,))
+    numbers.incomplete = f"the recording is incomplete: {missing}" if missing else ""
     dispatches = chosen.dispatches
     numbers.values["dispatches"] = float(len(dispatches))
     for name in ("scratch_bytes", "workgroups"):
@@ -134,7 +138,8 @@ def add_traces(numbers: MeasuredNumbers, traces: "Collection[LinkedTrace]", rows
     numbers.values["trace_mean_ns"] = fmean(activity.duration_ns for activity in mine)
     incomplete = cannot_tell((issue for trace in traces for issue in trace.issues), (KERNEL_TIMES,))
     if incomplete:
-        numbers.doubts |= dict.fromkeys(("time_share", "rank_in_trace"), f"the trace is incomplete: {incomplete}")
+        numbers.incomplete = f"the trace is incomplete: {incomplete}"
+        numbers.doubts |= dict.fromkeys(("time_share", "rank_in_trace"), numbers.incomplete)
     elif whole:
         numbers.values["time_share"] = 100 * spent / whole
         numbers.values["rank_in_trace"] = 1.0 + sum(total > totals[mine[0].name] for total in totals.values())

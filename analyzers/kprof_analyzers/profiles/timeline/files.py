@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from kprof.errors import InputError, KprofError
+from kprof.inputs import perfetto, xplane
 from kprof.inputs.completeness import Repairs, repaired
-from kprof.inputs.perfetto import ENDINGS, is_perfetto, load_perfetto
-from kprof.inputs.rocprof.timeline import is_timeline
+from kprof.inputs.rocprof.timeline import is_timeline, load_timeline
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
@@ -19,8 +19,15 @@ from kprof.output import progress
 from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
 R = TypeVar("R")
-_ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz", *ENDINGS)
-Kind = Literal["kineto", "proton", "tables", "rocprof", "perfetto"]
+_ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz",
+            *perfetto.ENDINGS, *xplane.ENDINGS)  # fmt: skip
+Kind = Literal["kineto", "proton", "tables", "rocprof", "perfetto", "xplane"]
+_READERS: dict[Kind, Callable[[Path], LinkedTrace]] = {
+    "perfetto": perfetto.load_perfetto,
+    "xplane": xplane.load_xplane,
+    "rocprof": load_timeline,
+    "tables": read_tables,
+}
 
 
 class TraceFile(msgspec.Struct, frozen=True):
@@ -77,8 +84,10 @@ def trace_files(paths: Sequence[Path], repairs: Repairs = ()) -> list[TraceFile]
 
 
 def _kind_of(path: Path) -> Kind:
-    if is_perfetto(path):
+    if perfetto.is_perfetto(path):
         return "perfetto"
+    if xplane.is_xplane(path):
+        return "xplane"
     return "proton" if is_proton(path) else "rocprof" if is_timeline(path) else "kineto"
 
 
@@ -126,14 +135,8 @@ def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, r
     """
     if file.kind == "proton":
         raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
-    if file.kind == "perfetto":
-        return repaired(load_perfetto(Path(file.path)), file.repairs)
-    if file.kind == "rocprof":
-        from kprof.inputs.rocprof.timeline import load_timeline
-
-        return repaired(load_timeline(Path(file.path)), file.repairs)
-    if file.kind == "tables":
-        return repaired(read_tables(Path(file.path)), file.repairs)
+    if file.kind != "kineto":
+        return repaired(_READERS[file.kind](Path(file.path)), file.repairs)
     return repaired(load(file.path, stacks=stacks, details=details, rank=rank), file.repairs)
 
 

@@ -159,7 +159,7 @@ class _Summing:
         for event in events:
             groups[event.name].append(event)
         for name, group in groups.items():
-            _, durations = self._times(group)
+            _, durations = self._times(group, on_gpu=False)
             if durations:
                 self._names[kind].add(name, all_nanoseconds(durations))
 
@@ -173,7 +173,7 @@ class _Summing:
             else:
                 groups[event.pid, args.device, args.rank, event.name].append(event)
         for (pid, device, rank, name), group in groups.items():
-            starts, durations = self._times(group)
+            starts, durations = self._times(group, on_gpu=True)
             if durations:
                 lane: Lane = "memory" if kind != "kernel" else self._lanes.get(name) or self._lane(name)
                 number = integer(device)
@@ -183,7 +183,7 @@ class _Summing:
                 )
         self._epochs.pause()
 
-    def _times(self, events: list[SlimEvent]) -> tuple[list[float], list[float]]:
+    def _times(self, events: list[SlimEvent], *, on_gpu: bool) -> tuple[list[float], list[float]]:
         """Starts and durations, in microseconds, of those that count; the others are counted as lost."""
         starts = [e.ts for e in events]
         durations = [e.dur if e.ph == "X" else math.inf for e in events]
@@ -192,7 +192,8 @@ class _Summing:
         complete = [e for e in events if e.ph == "X"]
         unpaired = len(events) - len(complete)
         self._log.add("unpaired-phase", "only complete events are read", count=unpaired, lost=unpaired)
-        times = [t for e in complete if (t := usable(e.name, e.ts, e.dur, self._log)) is not None]
+        found = (usable(e.name, e.ts, e.dur, self._log, on_gpu=on_gpu) for e in complete)
+        times = [each for each in found if each is not None]
         return [start for start, _ in times], [duration for _, duration in times]
 
     def _lane(self, name: str) -> Lane:

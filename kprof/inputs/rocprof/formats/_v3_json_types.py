@@ -175,12 +175,20 @@ class Operations(msgspec.Struct):
     operations: list[str] = []
 
 
+class MarkerText(msgspec.Struct):
+    """What a program called a range or mark, by the correlation id of the call."""
+
+    key: int = 0
+    value: str = ""
+
+
 class Strings(msgspec.Struct):
     """Names by number."""
 
     buffer_records: list[Operations] = []
     pc_sample_instructions: list[str] = []
     pc_sample_comments: list[str] = []
+    marker_api: list[MarkerText] = []
 
 
 class Counter(msgspec.Struct):

@@ -15,13 +15,15 @@ from kprof.errors import InputError
 from kprof.inputs.rocprof import database
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.formats import _rocpd_tables as reader
+from kprof.inputs.rocprof.formats._rocpd_counters import has_replays
+from kprof.inputs.rocprof.formats._rocpd_schema import referred
 from kprof.inputs.rocprof.frames import length
 from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 _NAME = re.compile(r"^(rocpd_[a-z_]+?)(_[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12})?$")
 _NEEDED = {
-    "rocpd_kernel_dispatch": {"id", "agent_id", "kernel_id"},
+    "rocpd_kernel_dispatch": {"id", "agent_id", "kernel_id", "start", "end"},
     "rocpd_info_kernel_symbol": {"id", "display_name"},
 }
 
@@ -34,7 +36,7 @@ _OTHERS = {
 
 
 def _recognise(opened: Opened) -> float:
-    if not (opened.is_plain and database.is_database(opened.head)):
+    if not database.is_database(opened.head):
         return 0.0
     # Anything with SQLite's magic is taken, with less certainty: the message about a wrong schema is clearer here.
     return 1.0 if b"rocpd_" in opened.head else 0.5
@@ -42,6 +44,8 @@ def _recognise(opened: Opened) -> float:
 
 def _read(opened: Opened, part: FileTables) -> None:
     path = opened.path
+    if not opened.is_plain:
+        raise InputError("a packed database, which is read where it lies", path=str(path), hint=f"gunzip -k {path}")
     beside = database.unmerged(path)
     if beside:
         part.complain("unmerged-log", "warning", beside)
@@ -90,10 +94,7 @@ def runs_in(connection: sqlite3.Connection, path: Path) -> list[dict[str, str]]:
     for run in runs:
         for table, columns in _NEEDED.items():
             present = set(tables.get(run.get(table, ""), []))
-            missing = columns - present
-            if table == "rocpd_kernel_dispatch":
-                referred = present if "rocpd_timestamp" in run else set()
-                missing |= {time for time in ("start", "end") if not {time, f"{time}_id"} & (present | referred)}
+            missing = columns - present - referred(run, present)
             if missing:
                 raise InputError(
                     f"a rocpd database of an unknown schema: {table} has no {', '.join(sorted(missing))}",
@@ -112,6 +113,8 @@ def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]]) -> Colum
     """The kernels table, from one pass of SQL; ``None`` where a time cannot be: each row must be looked at."""
     merged: dict[tuple[int | None, str], list[Any]] = {}
     for run in runs:
+        if has_replays(connection, run):
+            return None
         names = reader.kernel_names(connection, run)
         agent_of = reader.agent_numbers(connection, run)
         good = (

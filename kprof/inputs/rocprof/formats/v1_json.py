@@ -22,7 +22,7 @@ _START = re.compile(rb'^\s*(\{\s*"traceEvents"\s*:\s*\[|,?\s*\{)')
 _BARRIER = "<barrier packet>"
 _DOMAINS = {"HIP": "HIP_API", "HSA": "HSA_API", "Marker": "MARKER_API"}
 # How operations call what dispatches call gpu-id.
-_OPERATION: dict[str, Column] = {"dev-id": ("agent", "agent")}
+_OPERATION: dict[str, Column] = {"dev-id": ("agent", "agent"), "Index": ("correlation_id", "int")}
 
 
 class _Event(msgspec.Struct):
@@ -110,7 +110,8 @@ def _dispatches(kernels: list[dict[str, str | int | float | None]], part: FileTa
 def _timed(events: list[_Event], part: FileTables, what: str) -> Columns:
     """Names and times of calls or copies."""
     columns: Columns = {"function": factorised([e.name for e in events])}
-    for name, source in (("start_ns", "BeginNs"), ("end_ns", "EndNs"), ("process_id", "pid"), ("thread_id", "tid")):
+    for name, source in (("start_ns", "BeginNs"), ("end_ns", "EndNs"), ("process_id", "pid"), ("thread_id", "tid"),
+                         ("correlation_id", "Index")):  # fmt: skip
         columns[name] = _numbers([e.args.get(source) for e in events])
     columns["duration_ns"] = trusted_durations(columns, part, what=what)
     return columns

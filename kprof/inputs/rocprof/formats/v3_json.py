@@ -1,6 +1,7 @@
 """rocprofv3 ``results.json``: root ``rocprofiler-sdk-tool``, a list with one entry a process."""
 
 import re
+from collections import Counter
 
 import msgspec
 
@@ -161,6 +162,25 @@ def _info(
     return columns
 
 
+def _dispatch_rows(records: list[Record]) -> list[int]:
+    """Return the dispatch of each execution: the passes of a replayed dispatch share its agent and its id."""
+    first: dict[tuple[int, int, int], int] = {}
+    infos = [(record.info.agent_id.handle, record.info.kernel_id, record.info.dispatch_id) for record in records]
+    # Without ids nothing tells a replay from the next launch.
+    return [first.setdefault(info if info[-1] else (-1, -1, -place), len(first)) for place, info in enumerate(infos)]
+
+
+def _first_executions(records: list[Record], row_of: list[int], part: FileTables, kind: str) -> list[Record]:
+    """Return the first execution of each dispatch, and say how many others there are."""
+    first = dict(zip(reversed(row_of), reversed(records), strict=True))
+    replays = len(records) - len(first)
+    if not replays:
+        return records
+    part.complain(kind, "note", f"{replays:,} executions are replays of dispatches for further counters: they count "
+                  "in no time, and their counters are kept apart", count=replays)  # fmt: skip
+    return [first[row] for row in range(len(first))]
+
+
 def _dispatches(
     records: list[Record],
     process: ProfiledProcess,
@@ -172,6 +192,7 @@ def _dispatches(
     if unknown:
         part.complain("unknown-kernel", "warning", f"{unknown:,} dispatches are of kernels that the file does not name",
                       count=unknown)  # fmt: skip
+    records = _first_executions(records, _dispatch_rows(records), part, "replayed-dispatches")
     columns = _info(records, process, symbols, nodes)
     columns["stream_id"] = integers([record.stream_id.handle for record in records])
     table = dispatches(columns, part)
@@ -190,20 +211,25 @@ def _counters(
 
     names = {counter.id.handle: counter.name for counter in process.counters}
     flat = [outer.dispatch_data or outer for outer in records]
+    row_of = _dispatch_rows(flat)
+    flat = _first_executions(flat, row_of, part, "replayed-counters")
     own = dispatches(_info(flat, process, symbols, nodes), part)
     # A counter has one record an instance (XCD, SE, channel); what people mean by its value is their sum.
-    sums: dict[tuple[int, str], float] = {}
-    for row, outer in enumerate(records):
+    sums: dict[tuple[int, int, str], float] = {}
+    executions: Counter[int] = Counter()
+    for row, outer in zip(row_of, records, strict=True):
         for value in outer.records:
             name = names.get(value.counter_id.handle, f"counter {value.counter_id.handle}")
-            sums[row, name] = sums.get((row, name), 0.0) + value.value
-    rows = np.array([row for row, _ in sums], dtype=np.int64)
+            key = row, executions[row], name
+            sums[key] = sums.get(key, 0.0) + value.value
+        executions[row] += 1
+    rows = np.array([row for row, _, _ in sums], dtype=np.int64)
     return own, {
         "dispatch": rows,
         **{name: own[name].take(rows) for name in ("agent", "dispatch_id", "kernel_name")},
-        "counter": factorised([name for _, name in sums]),
+        "counter": factorised([name for _, _, name in sums]),
         "instance": np.full(len(rows), -1, dtype=np.int16),
-        "pass": np.zeros(len(rows), dtype=np.int16),
+        "pass": np.array([execution for _, execution, _ in sums], dtype=np.int16),
         "value": np.array(list(sums.values()), dtype=np.float64),
     }
 
@@ -231,7 +257,12 @@ def _operation(process: ProfiledProcess, record: Record) -> tuple[str, str]:
 
 def _calls(calls: list[tuple[str, Record]], process: ProfiledProcess, part: FileTables) -> Columns:
     records = [record for _, record in calls]
+    texts = {text.key: text.value for text in process.strings.marker_api}
     named = [_operation(process, record) for record in records]
+    named = [
+        (domain, texts.get(record.correlation_id.internal, name) if "MARKER" in domain else name)
+        for (domain, name), record in zip(named, records, strict=True)
+    ]
     columns = _times(records, process)
     columns["domain"] = factorised([domain for domain, _ in named])
     columns["function"] = factorised([function for _, function in named])
@@ -256,6 +287,8 @@ def _copies(process: ProfiledProcess, nodes: dict[int, int | None], part: FileTa
     columns["source_agent"] = integers([nodes.get(record.src_agent_id.handle) for record in records])
     columns["destination_agent"] = integers([nodes.get(record.dst_agent_id.handle) for record in records])
     columns["bytes"] = integers([record.bytes for record in records])
+    # Stream 0 stands for none.
+    columns["stream_id"] = integers([record.stream_id.handle or None for record in records])
     columns["duration_ns"] = trusted_durations(columns, part, what="copies")
     return columns
 

@@ -1,0 +1,115 @@
+"""Messages of protocol buffers, of which only the needed fields are declared, read from blocks of a file."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from kprof.errors import KprofError
+
+DOUBLE, INT64, UINT64, INT32, BOOL, STRING, BYTES, UINT32 = 1, 3, 4, 5, 8, 9, 12, 13
+"""Types of fields, as ``descriptor.proto`` numbers them."""
+_MESSAGE = 11
+_REPEATED, _OPTIONAL = 3, 1
+_DELIMITED = 2
+_FIXED = {1: 8, 5: 4}
+_LONGEST_VARINT = 10
+
+Fields = Mapping[str, Sequence[tuple[int, str, Any]]]
+"""Message to (number, name, type) of its fields; a list is repeated, a text names a message."""
+
+
+def parser(package: str, root: str, fields: Fields) -> Callable[[bytes], Any]:
+    """Return a function that parses one message; it raises :func:`decode_error`.
+
+    Args:
+        package: a name that no other declaration has.
+        root: the message to parse.
+        fields: every message that is needed.
+
+    Raises:
+        KprofError: ``protobuf`` is not installed.
+    """
+    try:
+        descriptor, pools, factory = (
+            import_module(f"google.protobuf.{name}")
+            for name in ("descriptor_pb2", "descriptor_pool", "message_factory")
+        )
+    except ImportError as error:
+        raise KprofError("this format needs protobuf", hint="pip install 'kprof[perfetto]'") from error
+    file = descriptor.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto2")
+    for message, declared in fields.items():
+        found = file.message_type.add(name=message)
+        for number, name, kind in declared:
+            single = kind[0] if isinstance(kind, list) else kind
+            field = found.field.add(name=name, number=number, label=_REPEATED if isinstance(kind, list) else _OPTIONAL)
+            if isinstance(single, str):
+                field.type, field.type_name = _MESSAGE, f".{package}.{single}"
+            else:
+                field.type = single
+    pool = pools.DescriptorPool()
+    pool.Add(file)
+    parse: Callable[[bytes], Any] = factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{root}")).FromString
+    return parse
+
+
+def decode_error() -> type[Exception]:
+    """Return the error of a damaged message."""
+    found: type[Exception] = import_module("google.protobuf.message").DecodeError
+    return found
+
+
+def text(value: str | bytes) -> str:
+    r"""Return a text field's value; one that is not UTF-8 comes as bytes.
+
+    >>> text("gemm"), text(b"gemm\xff")
+    ('gemm', 'gemm\ufffd')
+    """
+    return value if isinstance(value, str) else value.decode(errors="replace")
+
+
+def varint(data: "bytes | bytearray | memoryview", at: int) -> tuple[int, int] | None:
+    """Return the number at a place and where it ends; ``None`` where the data ends within it.
+
+    Raises:
+        ValueError: it is longer than any number.
+    """
+    value = 0
+    for place in range(at, min(at + _LONGEST_VARINT, len(data))):
+        byte = data[place]
+        value |= (byte & 0x7F) << 7 * (place - at)
+        if byte < 0x80:
+            return value, place + 1
+    if len(data) - at < _LONGEST_VARINT:
+        return None
+    raise ValueError("not a number")
+
+
+def fields_of(data: "bytes | memoryview") -> Iterator[tuple[int, int, int]]:
+    """Number, begin and end of the content of each field that has a length; others are passed over.
+
+    Raises:
+        ValueError: the data is no message, or ends within one.
+    """
+    at = 0
+    while at < len(data):
+        tag, at = _whole_varint(data, at)
+        number, kind = tag >> 3, tag & 7
+        if kind == _DELIMITED and number:
+            length, at = _whole_varint(data, at)
+            if at + length > len(data):
+                raise ValueError("cut off")
+            yield number, at, at + length
+            at += length
+        elif kind == 0 and number:
+            _, at = _whole_varint(data, at)
+        elif kind in _FIXED:
+            at += _FIXED[kind]
+        else:
+            raise ValueError("not a message")
+
+
+def _whole_varint(data: "bytes | memoryview", at: int) -> tuple[int, int]:
+    found = varint(data, at)
+    if found is None:
+        raise ValueError("cut off")
+    return found
