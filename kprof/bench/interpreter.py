@@ -57,9 +57,43 @@ def mend_interpreter() -> None:
         product = np.matmul(widened(a), widened(b), dtype=d.data.dtype)
         return TensorHandle(product + d.data, d.dtype.scalar)
 
+    for name in _OF_CONSTANTS:
+        setattr(tl.constexpr, name, _with_tensors(getattr(tl.constexpr, name), name, tl.tensor))
     InterpreterBuilder.cast_impl = cast_impl
     InterpreterBuilder.create_fp_to_fp = create_fp_to_fp
     InterpreterBuilder.create_dot = create_dot
+
+
+_OF_CONSTANTS = tuple(
+    f"__{name}__"
+    for name in [
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "and",
+        "or",
+        "xor",
+    ]
+)
+
+
+def _with_tensors(own: Any, name: str, kind: type) -> Any:
+    """Return an operator of constants that takes a tensor as its second operand, as the compiler does."""
+    combine = getattr(operator, name)
+
+    def combined(self: Any, other: Any) -> Any:
+        return combine(self.value, other) if isinstance(other, kind) else own(self, other)
+
+    return combined
 
 
 def type_loop_variables(entry: Any) -> None:

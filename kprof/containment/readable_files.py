@@ -76,4 +76,16 @@ def limit(kernel: LinuxCalls, folder: Path, *, network: bool) -> None:
 def _readable(*, network: bool) -> Iterable[str]:
     """Places of Python, its packages and the system's libraries."""
     prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values())
-    return dict.fromkeys([*SYSTEM, *(FOR_NETWORK if network else ()), *prefixes, *(path for path in sys.path if path)])
+    packages = [path for path in sys.path if path and not _is_too_wide(Path(path))]
+    return dict.fromkeys([*SYSTEM, *(FOR_NETWORK if network else ()), *prefixes, *packages])
+
+
+def _is_too_wide(folder: Path) -> bool:
+    """Return whether a folder holds all of a home or of temporary files: a script there puts it on Python's path."""
+    import pwd
+
+    try:
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        home = "/root"
+    return any(Path(place).resolve().is_relative_to(folder.resolve()) for place in (home, "/tmp", "/var/tmp"))  # noqa: S108

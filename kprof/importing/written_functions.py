@@ -95,7 +95,8 @@ class _File:
         elif isinstance(value, constexpr) and _is_literal(value.value):
             self._head.append(f"{name} = {_LANGUAGE}.constexpr({value.value!r})")
         elif _is_literal(value):
-            self._head.append(f"{name} = {value!r}")
+            constant = f"{_LANGUAGE}.constexpr({value!r})" if _is_annotated(function, name) else repr(value)
+            self._head.append(f"{name} = {constant}")
         else:
             self._head.append(_member_of_triton(value, name))
 
@@ -141,6 +142,12 @@ def _value_of(function: Any, name: str) -> Any:
         except ValueError:
             return _Missing
     return python.__globals__.get(name, _Missing)
+
+
+def _is_annotated(function: Any, name: str) -> bool:
+    """Return whether a global is declared as ``NAME: tl.constexpr``, which Triton takes for a constant."""
+    annotation = function.fn.__globals__.get("__annotations__", {}).get(name, "")
+    return "constexpr" in str(annotation)
 
 
 def _is_literal(value: Any) -> bool:

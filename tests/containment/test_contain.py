@@ -4,6 +4,7 @@
 import ctypes
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -103,6 +104,22 @@ def test_work_is_possible(mode, tmp_path):
     _needs_containment()
     found, status = run(tmp_path, _may, before=BEFORE[mode])
     assert (found, status) == ([["moved"], [1], 4, False, True, True, True, os.getuid(), 1], 0)
+
+
+@pytest.mark.parametrize("mode", BEFORE)
+def test_a_script_in_a_wide_folder_opens_nothing(mode, tmp_path, monkeypatch):
+    """Its folder is on Python's path: other files of a home or of temporary files are not readable for that."""
+    _needs_containment()
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "module.py").write_text("x")
+    (tmp_path / "inside").mkdir()
+    monkeypatch.setattr(sys, "path", [*sys.path, "/", "/tmp", "/var", str(tmp_path / "library")])
+    found, _ = run(
+        tmp_path / "inside", lambda: Path(tmp_path / "library" / "module.py").read_text(), before=BEFORE[mode]
+    )
+    assert found == "x"
+    found, _ = run(tmp_path / "inside", lambda: os.listdir("/tmp"), before=BEFORE[mode])
+    assert "raised" in found
 
 
 def test_it_has_no_rights_of_root(tmp_path):

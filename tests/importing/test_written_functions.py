@@ -19,6 +19,7 @@ import triton.language as tl
 from triton.language.extra.hip import libdevice
 
 WIDTH = tl.constexpr(2 ** 3)
+SCALE: tl.constexpr = 0.5 + 1
 TWICE = [2, 4][0]
 CONFIG = {"BLOCK": 1 << 9, **({"num_warps": 2} if os.sep == "/" else {})}
 
@@ -26,7 +27,7 @@ CONFIG = {"BLOCK": 1 << 9, **({"num_warps": 2} if os.sep == "/" else {})}
 def helper():
     @triton.jit(noinline=False)
     def inner(x):
-        return libdevice.sqrt(x) * WIDTH
+        return libdevice.sqrt(x) * WIDTH * SCALE
 
     return inner
 
@@ -53,7 +54,13 @@ def test_the_text_is_plain_and_the_same_again(tmp_path):
     text = made(tmp_path, MADE)
     check_plain(parsed(text))
     assert knobs_of(parsed(text)) == {"BLOCK": 512, "num_warps": 2}
-    for part in ("WIDTH = _language.constexpr(8)", "def root(x):", "do_not_specialize=['n']", "import libdevice"):
+    for part in (
+        "WIDTH = _language.constexpr(8)",
+        "SCALE = _language.constexpr(1.5)",
+        "def root(x):",
+        "do_not_specialize=['n']",
+        "import libdevice",
+    ):
         assert part in text
     assert "import os" not in text
     assert "autotune" not in text
