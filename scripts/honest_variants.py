@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
 from kprof.api.live.answers import OracleAnswer  # noqa: E402 - the checkout's own
 
 KERNELS = (
-    "softmax", "layernorm", "rmsnorm", "rmsnorm_residual_fp8", "swiglu_fp8", "memory_copy", "layernorm_backward",
+    "swiglu_fp8", "memory_copy", "layernorm_backward", "softmax", "layernorm", "rmsnorm", "rmsnorm_residual_fp8",
     "rmsnorm_backward", "gemm_skinny_fp8", "flash_decoding", "gemm_multiply_reduce",
 )  # fmt: skip
 """Kernels of which the interpreter runs a program of the timed size within seconds."""
