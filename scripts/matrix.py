@@ -123,8 +123,8 @@ def page(rows: list[tuple[str, str, list[Outcome]]], absent: list[str]) -> str:
         "",
         f"`python scripts/matrix.py --write`, {day}, on a machine that was shared by many. The checkout stands in",
         f"`{ODD.as_posix()}`, below a temporary folder. *Sealed* is without network (a network namespace), with the",
-        "checkout mounted read-only and without a home: `HOME` is `/nonexistent` for the demonstration, and is not set for",
-        "the tests.",
+        "checkout mounted read-only and without a home: `HOME` is `/nonexistent` for the demonstration, and is not set",
+        "for the tests.",
         "",
         "| Python | Triton | `make demo` | `make demo`, sealed | tests, sealed | last line of the tests |",
         "|---|---|---|---|---|---|",
@@ -136,9 +136,9 @@ def page(rows: list[tuple[str, str, list[Outcome]]], absent: list[str]) -> str:
     lines += [f"| {name} | | no such interpreter here | | | |" for name in absent]
     lines += ["", f"Tests: `pytest -m 'not slow and not triton' {' '.join(TESTS)}`.", ""]
     lines += [
-        "Python 3.14 has no wheel of a Triton below 3.5; 3.10 has none of 3.9, and takes 3.8. On macOS and Windows what only",
-        "reads works (`tests/cli/test_without_posix.py` takes away what those systems lack); compiling, recording and the",
-        "containment of candidates need Linux.",
+        "Python 3.14 has no wheel of a Triton below 3.5; 3.10 has none of 3.9, and takes 3.8. On macOS and Windows",
+        "what only reads works (`tests/cli/test_without_posix.py` takes away what those systems lack); compiling,",
+        "recording and the containment of candidates need Linux.",
         "",
     ]
     return "\n".join(lines)
