@@ -14,7 +14,7 @@ VARIABLE = "KPROF_CACHE_DIR"
 OPEN = stat.S_IWGRP | stat.S_IWOTH
 """Bits of a mode that let others write."""
 
-_POSIX = os.name == "posix"
+_POSIX = hasattr(os, "geteuid")
 _FOLDER, _FILE = 0o700, 0o600
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fuzz import readers
-from fuzz.damaging import damaged_input, inputs_of, one
+from fuzz.damaging import STRUCTURAL, damaged_input, inputs_of, one
 from fuzz.target import DiffersError, Target, seeds
 from kprof.errors import KprofError
 
@@ -101,11 +101,11 @@ def test_a_hang_is_ended(tmp_path):
             except Exception:  # noqa: BLE001 - as readers do
                 continue
 
-    before = signal.signal(signal.SIGALRM, damaging._late)
+    before = signal.signal(signal.SIGPROF, damaging._late)
     try:
         assert one(Target(read), b"", tmp_path, seconds=0.2)[0] == "hang"
     finally:
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGPROF, before)
 
 
 def test_the_same_seed_is_the_same_damage(tmp_path):
@@ -115,3 +115,14 @@ def test_the_same_seed_is_the_same_damage(tmp_path):
     assert made == [damaged_input("report", 1, number, known, tmp_path) for number in range(30)]
     assert made != [damaged_input("report", 2, number, known, tmp_path) for number in range(30)]
     assert sum(data not in known[0] for data in made) >= 27
+
+
+@pytest.mark.parametrize("name", ["report", "trace", "counters_csv", "code_object", "assembly"])
+def test_structural_damage_is_bounded_and_repeats(name, tmp_path):
+    """From a seed on, another kind of damage: the same again for the same number, other files, of a bounded size."""
+    known = inputs_of(name)
+    made = [damaged_input(name, STRUCTURAL, number, known, tmp_path) for number in range(60)]
+    assert made == [damaged_input(name, STRUCTURAL, number, known, tmp_path) for number in range(60)]
+    assert made != [damaged_input(name, STRUCTURAL + 1, number, known, tmp_path) for number in range(60)]
+    assert sum(data not in (*known[0], *known[1]) for data in made) >= 40
+    assert max(map(len, made)) <= max(map(len, (*known[0], *known[1]))) + (5 << 20)

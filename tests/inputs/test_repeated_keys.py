@@ -20,7 +20,7 @@ from tests.captures.conftest import END, KERNEL, LAUNCH, make
 assert make
 
 HEAD_TWICE = '{"schema": "kprof.capture/1", "arch": "gfx90a", "arch": "gfx942"}'
-KERNEL_TWICE = '{"t": "kernel", "n": 0, "id": "0", "name": "f", "name": "g", "triton": "3.9.0"}\n'
+KERNEL_TWICE = json.dumps(KERNEL).replace('"name": "f"', '"name": "f", "name": "g"') + "\n"
 
 
 def written(folder: Path, name: str, text: str) -> Path:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import ClassVar
 
 from kprof.errors import LONGEST_NAME
@@ -43,6 +44,7 @@ class UnknownKnob(BucketCheck):
                 yield self.finding(file, knob.place, text, knob=knob.name)
 
 
+@lru_cache(maxsize=4096)
 def _typo(name: str, known: frozenset[str]) -> str:
     """The nearest known name, only for one that is a slip away from it, of the shift key for example."""
     if len(name) > LONGEST_NAME:

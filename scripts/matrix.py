@@ -1,0 +1,177 @@
+"""Run ``make demo`` and a quick part of the tests with several Pythons, in places where programs fail that expect less.
+
+For each interpreter the checkout is copied to a folder with blanks, accents and Chinese letters, and installed there by
+``make demo``. Then, without network, with a read-only checkout and without a home, the demonstration and the tests are
+run again. One environment for each interpreter is kept in ``--environments`` and used by the next run.
+
+Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; ``--write`` makes the page
+``docs/validation/interpreters.md``. Linux, with ``unshare``; installing needs a network.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "validation" / "interpreters.md"
+ODD = Path("pä th", "用户", "k prof é")
+TESTS = ("tests/hardware", "tests/inputs/test_source_path.py", "tests/inputs/test_repeated_keys.py")
+MINUTES = 15
+SEALED = ("unshare", "-r", "-m", "-n", "sh", "-c")
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" && exec "$@"'
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a command.
+
+    Attributes:
+        what: the step, as the page's column calls it.
+        code: its exit status; None where it took too long.
+        seconds: wall time.
+        last: the last line that it printed.
+    """
+
+    what: str
+    code: int | None
+    seconds: float
+    last: str
+
+    @property
+    def cell(self) -> str:
+        """A cell of the table."""
+        if self.code == 0:
+            return f"ok, {self.seconds:.0f} s"
+        return f"**{'too long' if self.code is None else f'exit {self.code}'}**: {self.last[:80]}"
+
+
+def run(what: str, command: list[str], folder: Path, environment: dict[str, str]) -> Outcome:
+    """Run a command and keep its last line; its output goes to standard error where it fails."""
+    begun = time.monotonic()
+    try:
+        ended = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60 * MINUTES, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(what, None, time.monotonic() - begun, "")
+    lines = (ended.stdout + ended.stderr).strip().splitlines()
+    if ended.returncode:
+        print("\n".join(lines[-30:]), file=sys.stderr)
+    return Outcome(what, ended.returncode, time.monotonic() - begun, lines[-1] if lines else "")
+
+
+def copied(folder: Path) -> Path:
+    """The checkout's files, as git knows them, in a folder with an odd name."""
+    target = folder / ODD
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split("\0")  # fmt: skip
+    for name in filter(None, names):
+        source, place = ROOT / name, target / name
+        if source.is_file():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, place)
+    return target
+
+
+def tried(python: str, checkout: Path, environments: Path, name: str) -> list[Outcome]:
+    """The steps with one interpreter; those behind a failed installation are left out."""
+    venv = environments / f"venv-{name}"
+    plain = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "KPROF_"))}
+    plain["TMPDIR"] = str(environments)
+    demo = ["make", "demo", f"VENV={venv}", f"PYTHON={python}"]
+    found = [run("make demo", demo, checkout, plain)]
+    if found[0].code != 0:
+        return found
+    homeless = {**plain, "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
+    nothing_set = {key: value for key, value in homeless.items() if key != "HOME"}
+    sealed = [*SEALED, READ_ONLY, str(checkout)]
+    found.append(run("make demo, sealed", [*sealed, *demo], checkout, homeless))
+    pytest = [
+        str(venv / "bin" / "python"),
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow and not triton",
+    ]
+    found.append(run("tests, sealed", [*sealed, *pytest, *TESTS], checkout, nothing_set))
+    return found
+
+
+def version_of(venv: Path, package: str) -> str:
+    """The installed version of a package."""
+    code = f"from importlib.metadata import version; print(version({package!r}))"
+    ended = subprocess.run([venv / "bin" / "python", "-c", code], capture_output=True, text=True, check=False)
+    return ended.stdout.strip() or "none"
+
+
+def page(rows: list[tuple[str, str, list[Outcome]]], absent: list[str]) -> str:
+    """The page of a run."""
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    lines = [
+        "# Interpreters and machines",
+        "",
+        f"`python scripts/matrix.py --write`, {day}, on a machine that was shared by many. The checkout stands in",
+        f"`{ODD.as_posix()}`, below a temporary folder. *Sealed* is without network (a network namespace), with the",
+        "checkout mounted read-only and without a home: `HOME` is `/nonexistent` for the demonstration, and is not set",
+        "for the tests.",
+        "",
+        "| Python | Triton | `make demo` | `make demo`, sealed | tests, sealed | last line of the tests |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, triton, outcomes in rows:
+        cells = [outcome.cell for outcome in outcomes] + ["not run"] * (3 - len(outcomes))
+        last = outcomes[2].last.strip("= ") if len(outcomes) > 2 else ""
+        lines.append(f"| {name} | {triton} | {' | '.join(cells)} | {last} |")
+    lines += [f"| {name} | | no such interpreter here | | | |" for name in absent]
+    lines += ["", f"Tests: `pytest -m 'not slow and not triton' {' '.join(TESTS)}`.", ""]
+    lines += [
+        "Python 3.14 has no wheel of a Triton below 3.5; 3.10 has none of 3.9, and takes 3.8. On macOS and Windows",
+        "what only reads works (`tests/cli/test_without_posix.py` takes away what those systems lack); compiling,",
+        "recording and the containment of candidates need Linux.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the matrix, print it, and write the page where that is asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--python", nargs="+", required=True, metavar="NAME=PATH", help="an interpreter; no PATH: absent"
+    )
+    parser.add_argument("--environments", type=Path, default=Path(tempfile.gettempdir()) / "kprof-matrix")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    options.environments.mkdir(parents=True, exist_ok=True)
+    rows: list[tuple[str, str, list[Outcome]]] = []
+    absent: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = copied(Path(folder))
+        absent += [name for name in options.python if "=" not in name]
+        for given in options.python:
+            name, _, python = given.partition("=")
+            if not python:
+                continue
+            outcomes = tried(python, checkout, options.environments, name)
+            triton = version_of(options.environments / f"venv-{name}", "triton")
+            rows.append((name, triton, outcomes))
+            print(name, triton, *(f"{one.what}: {one.cell}" for one in outcomes), sep="; ", flush=True)
+            if options.write:
+                # After each: a run takes long.
+                PAGE.write_text(page(rows, absent), encoding="utf-8")
+    return int(any(outcome.code for _, _, outcomes in rows for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
