@@ -8,6 +8,7 @@ from msgspec.structs import replace as replace_struct
 
 from kprof.captures.model import NOT_COMPILED
 from kprof.compiler.limits import launch_problems
+from kprof.condition import WARM, Condition
 from kprof.document import AutotunedChoice, KernelReport, Prediction
 from kprof.errors import KprofError
 from kprof.hardware.machine import Product
@@ -44,7 +45,7 @@ def standing(loaded: LoadedKernel) -> LoadedKernel:
     if loaded.choice is not None or not loaded.listed:
         return loaded
     choosing = loaded.listed_first or loaded.listed
-    choice = choose(choosing, loaded.product)
+    choice = choose(choosing, loaded.product, loaded.condition)
     if choice is None:
         return loaded
     return chosen(loaded, choice)
@@ -60,11 +61,19 @@ def chosen(loaded: LoadedKernel, choice: AutotunedChoice) -> LoadedKernel:
     for one in loaded.listed:
         if one.config == choice.config:
             kernel = one.load()
-            return replace(kernel, product=loaded.product, unrecorded=loaded.unrecorded, choice=choice)
+            return replace(
+                kernel,
+                product=loaded.product,
+                condition=loaded.condition,
+                unrecorded=loaded.unrecorded,
+                choice=choice,
+            )
     return loaded
 
 
-def choose(listed: Sequence[ListedConfiguration], product: Product | None) -> AutotunedChoice | None:
+def choose(
+    listed: Sequence[ListedConfiguration], product: Product | None, condition: Condition = WARM
+) -> AutotunedChoice | None:
     """Choose the configuration that the model predicts to be the fastest; ``None`` where none has a time.
 
     Configurations that cannot be launched are passed over, as on a device. Predicted times that differ by less than
@@ -74,11 +83,12 @@ def choose(listed: Sequence[ListedConfiguration], product: Product | None) -> Au
     Args:
         listed: with the launch of each.
         product: the GPU.
+        condition: what the launches find in the caches.
     """
     timed: list[TimedConfiguration] = []
     left_out: dict[str, int] = {}
     for one in listed:
-        found = _timed(one, product)
+        found = _timed(one, product, condition)
         if isinstance(found, str):
             left_out[found] = left_out.get(found, 0) + 1
         else:
@@ -126,10 +136,10 @@ def with_choice(report: KernelReport, choice: AutotunedChoice | None) -> KernelR
     return replace_struct(report, model=model, autotuned=choice)
 
 
-def _timed(one: ListedConfiguration, product: Product | None) -> TimedConfiguration | str:
+def _timed(one: ListedConfiguration, product: Product | None, condition: Condition) -> TimedConfiguration | str:
     """The configuration with its prediction, or why there is none."""
     try:
-        kernel = replace(one.load(), product=product)
+        kernel = replace(one.load(), product=product, condition=condition)
     except KprofError as error:
         return "not compiled in time" if error.message == NOT_COMPILED else "not compiled"
     if launch_problems(kernel.arch.name, kernel.metadata):

@@ -350,6 +350,11 @@ class CapturedKernel:
         """Limits of the hardware that the compiled kernel breaks: it cannot be launched."""
         return launch_problems(self.arch, self.metadata)
 
+    @property
+    def refused(self) -> bool:
+        """Whether its launch failed since it does not fit, and the program went on; an autotuner's do not count."""
+        return self.ok and not self.launches and not self.listed and bool(self.launch_problems)
+
     def text(self, stage: str) -> str:
         """``ttir``, ``ttgir`` or ``amdgcn``.
 

@@ -10,6 +10,9 @@ from kprof.importing.functions import Function
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+\.py):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*)$", re.MULTILINE)
 
+_REMOVED = {"Block pointers have been removed": "Triton 3.4 to 3.8 compile block pointers: install one of them"}
+"""Text of an error about a feature that was taken out of Triton, to the releases that have it."""
+
 
 @dataclass
 class RefusedError(CompileError):
@@ -109,10 +112,11 @@ def _message(error: BaseException, stage: str | None) -> tuple[str, str | None]:
     if repr_of:
         # Triton puts some causes down as Python writes them: NameError('x is not defined').
         lines[0] = repr_of[2]
+    removed = next((versions for words, versions in _REMOVED.items() if words in text), None)
     kind = "" if own else f"{type(error).__name__}: "
     # An excerpt of the source comes first in messages that have one; the reason is the last line.
     reason = lines[0] if own else lines[-1]
-    return f"does not compile: {kind}{reason}", None
+    return f"does not compile: {kind}{reason}", removed
 
 
 __all__ = ["RefusedError", "explain", "from_diagnostics"]

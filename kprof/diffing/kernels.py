@@ -53,11 +53,17 @@ def status_of(changes: list[Change], limits: DiffLimits) -> Status:
     """What the changes make of a kernel.
 
     Beside a figure that counts, one way or the other, findings that are no errors do not: a kernel that spills no more
-    is better, whatever a rule has to say of the code that came instead.
+    is better, whatever a rule has to say of the code that came instead. Nor does a finding that contradicts the
+    predicted time and every figure: a rule may find something in wider loads that it did not find in narrow ones.
     """
     counted = [change for change in changes if change.severity.rank >= limits.least]
+    figures = [change for change in changes if not _is_finding(change)]
+    time = next((change.effect for change in figures if change.metric == "model_us"), "neutral")
+    ways = {change.effect for change in figures} - {"neutral"}
     if not all(map(_is_finding, counted)):
         counted = [c for c in counted if c.severity is Severity.ERROR or not _is_finding(c)]
+    elif ways == {time}:
+        counted = [c for c in counted if c.severity is Severity.ERROR or c.effect == time]
     effects = {change.effect for change in counted}
     unknown = any(change.effect == "unknown" and change.metric in KEY_METRICS for change in changes)
     if "worse" in effects:

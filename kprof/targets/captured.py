@@ -38,6 +38,14 @@ def chosen(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[
     return kernels if all_configs or not launched else launched
 
 
+def analysed(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[CapturedKernel]:
+    """The kernels of :func:`chosen`, and those whose launch failed since they do not fit, which the program caught."""
+    kernels = chosen(capture, wanted, all_configs=all_configs)
+    known = {kernel.id for kernel in kernels}
+    refused = [kernel for kernel in capture.kernels if kernel.refused and kernel.id not in known]
+    return [*kernels, *(kernel for kernel in refused if not wanted or wanted in {kernel.name, kernel.id})]
+
+
 def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
     """The compiled specialisations of a capture that were launched, in the order of their first appearance.
 
@@ -51,7 +59,7 @@ def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[L
     path, _, wanted = str(target).partition(SEPARATOR)
     capture = read(path)
     problems: list[str] = []
-    kernels = chosen(capture, wanted, all_configs=all_configs)
+    kernels = analysed(capture, wanted, all_configs=all_configs)
     for kernel in kernels:
         try:
             yield loaded(kernel)

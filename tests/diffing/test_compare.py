@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kprof.diffing.document import Change
 from kprof.diffing.kernels import compare, differences, status_of, step
 from kprof.diffing.limits import DiffLimits, Tolerance, tolerances
 from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
@@ -247,3 +248,18 @@ def test_a_wrong_tolerance_is_told(text: str) -> None:
 def test_differences_name_what_is_not_the_same(made) -> None:
     new = made.kernel(constexprs={"BLOCK": 128}, options={"num_warps": 4, "kpack": 2}, attributes={})
     assert differences(made.kernel(), new) == {"BLOCK": (64, 128), "kpack": (None, 2)}
+
+
+def test_a_finding_that_contradicts_every_figure_is_no_regression() -> None:
+    """Loads got wider and the launch faster; a rule on wide loads has something to say for the first time."""
+
+    def figure(metric: str, old: float, new: float, effect: str) -> Change:
+        return Change(metric, metric, old, new, effect, Severity.NOTE, 0)
+
+    rule = Change("finding:KP105", "KP105", 0, 1, "worse", Severity.WARNING, 0)
+    faster = figure("model_us", 20.0, 15.0, "better")
+    assert status_of([rule, faster, figure("width", 2, 4, "better")], LIMITS) == "changed"
+    assert status_of([rule, faster, figure("sgpr", 20, 30, "worse")], LIMITS) == "worse"
+    assert status_of([rule, figure("sgpr", 30, 20, "better")], LIMITS) == "worse"
+    grave = Change("finding:KP301", "KP301", 0, 1, "worse", Severity.ERROR, 0)
+    assert status_of([grave, faster], LIMITS) == "worse"

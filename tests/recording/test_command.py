@@ -77,3 +77,20 @@ def test_who_was_not_told_to_end_goes_on(tmp_path: Path) -> None:
     ended.obey()
 
     assert (ended.status, ended.signal) == (-signal.SIGTERM, None)
+
+
+@pytest.mark.parametrize("package", [False, True])
+def test_a_folder_of_the_programs_that_is_called_kprof_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: bool
+) -> None:
+    """On PYTHONPATH it comes before what is installed."""
+    own = tmp_path / "lib" / "kprof"
+    own.mkdir(parents=True)
+    if package:
+        (own / "__init__.py").write_text("raise ImportError('of the program')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
+    settings = prepare(RecordOptions("gfx942", tmp_path / "capture"))
+    recorded = "import sys; sys.exit('kprof.recording.session' not in sys.modules)"
+    ended = run(settings, [sys.executable, "-c", recorded], time_limit=60)
+
+    assert ended.status == 0

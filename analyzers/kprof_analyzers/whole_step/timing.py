@@ -219,6 +219,7 @@ class _Times:
             return kernel
         choosing = id(tuning.choosing)
         if choosing not in self._choices:
-            self._choices[choosing] = choose(kernel.listed_first or kernel.listed, self._product)
+            listed = kernel.listed_first or kernel.listed
+            self._choices[choosing] = choose(listed, self._product, self._condition)
         choice = self._choices[choosing]
         return kernel if choice is None else chosen(kernel, choice)

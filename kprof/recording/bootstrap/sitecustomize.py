@@ -12,8 +12,11 @@ def _start() -> None:
     from pathlib import Path
 
     package = Path(__file__).resolve().parents[2]
-    if "kprof" not in sys.modules and importlib.util.find_spec("kprof") is None:
-        # Only kprof itself is made known, not what else is installed beside it.
+    found = None if "kprof" in sys.modules else importlib.util.find_spec("kprof")
+    is_own = found is not None and found.origin is not None and Path(found.origin).resolve().parent == package
+    if "kprof" not in sys.modules and not is_own:
+        # A folder of the program's that is called kprof is another one. Only kprof itself is made known, not what else
+        # is installed beside it.
         spec = importlib.util.spec_from_file_location(
             "kprof", package / "__init__.py", submodule_search_locations=[str(package)]
         )
