@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import kprof
 from kprof.condition import CONDITIONS, FLUSHED, FLUSHED_DIRTY, GRAPH, WARM
 from kprof_analyzers.model import predict
 from kprof_analyzers.model.caches_before import events_us, found, launch_us, written_back
@@ -95,3 +96,23 @@ def test_lines_that_a_flush_wrote_cost_what_memory_takes_for_them(kernel):
     moved = 10_000 * 304 * 64
     assert dirty.traffic["written_back"] == moved
     assert dirty.time_us - clean.time_us == pytest.approx(moved / 4e6, rel=1e-3)
+
+
+@pytest.mark.triton
+def test_events_stand_around_a_call_of_several_launches_once():
+    """The bundled backward of attention is three launches."""
+    found = {
+        name: kprof.analyze("attention_forward_backward", arch="MI355X", condition=name, try_cures=False).document.jobs[
+            0
+        ]
+        for name in ("flushed", "warm")
+    }
+    launches = len(found["flushed"].launches)
+    assert launches > 1
+    single = {
+        name: sum(one.model.time_us for one in kprof.analyze(
+            "attention_forward_backward", arch="MI355X", condition=name, try_cures=False).kernels)
+        for name in found
+    }  # fmt: skip
+    assert found["warm"].time_us == pytest.approx(single["warm"])
+    assert found["flushed"].time_us == pytest.approx(single["flushed"] - (launches - 1) * 4.8)
