@@ -64,8 +64,11 @@ def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
     found = []
     for (name, arch, product), positions in groups:
         models = [kernels[position].model for position in positions]
+        # Events stand around the whole call, and not around each of its launches.
+        events = [0.0 if model is UNSET else model.events_us for model in models]
+        once = sum(events) - max(events, default=0.0)
         sums = {
-            edge: total([None if model is UNSET else getattr(model, edge) for model in models])
+            edge: total([-once, *(None if model is UNSET else getattr(model, edge) for model in models)])
             for edge in ("time_us", "low_us", "high_us")
         }
         found.append(JobSummary(name, arch, positions, product if isinstance(product, str) else UNSET, **sums))

@@ -47,11 +47,13 @@ class Candidate:
         main = own[0]
         longest = max(own, key=lambda answer: answer.time_us or 0.0)
         others = zip(self.names[1:], own[1:], strict=True)
+        # Events stand around all launches together.
+        once = sum(answer.events_us for answer in own) - longest.events_us
         return Evaluation(
             config=self.config,
-            time_us=sum(answer.time_us or 0.0 for answer in own),
-            low_us=sum(_bounds(answer)[0] for answer in own),
-            high_us=sum(_bounds(answer)[1] for answer in own),
+            time_us=sum(answer.time_us or 0.0 for answer in own) - once,
+            low_us=sum(_bounds(answer)[0] for answer in own) - once,
+            high_us=sum(_bounds(answer)[1] for answer in own) - once,
             bound=longest.bound if longest is main else f"{longest.bound} ({self.names[own.index(longest)]})",
             resources=main.resources,
             codes=tuple(answer.isa for answer in own),

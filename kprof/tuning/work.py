@@ -65,6 +65,7 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
             one program.
         resources: ``vgpr``, ``vgpr_spills``, ``lds_bytes``, ``num_warps``, ``waves_per_simd``, ...
         time_us, low_us, high_us: predicted time with its bounds, microseconds.
+        events_us: what of it two events around the launch add.
         cycles_per_element: where there is no time because a loop's bound is not known: cycles for each element of
             ``axis``.
         axis: what that bound depends on.
@@ -84,6 +85,7 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     time_us: float | None = None
     low_us: float | None = None
     high_us: float | None = None
+    events_us: float = 0.0
     cycles_per_element: float | None = None
     axis: str = ""
     bound: str = ""

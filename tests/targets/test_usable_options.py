@@ -70,8 +70,8 @@ TARGETS = {
 
 
 def test_each_field_has_a_flag_and_a_test() -> None:
-    """All fields but those that say where and how it is compiled, and every kind of target."""
-    everywhere = {"arch", "jobs", "use_cache"}
+    """All fields but those that say where and how it is compiled and what a time is of, and every kind of target."""
+    everywhere = {"arch", "jobs", "use_cache", "condition"}
 
     assert set(vars(CompileOptions())) - everywhere == set(FLAGS) == set(VALUES)
     assert set(USES) == set(TargetKind)

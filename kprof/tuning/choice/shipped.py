@@ -25,6 +25,8 @@ from kprof.tuning.choice.model import ConsideredImplementation
 from kprof.tuning.choice.predicting import illegal
 
 FILE = Path(__file__).with_name("shipped.json")
+CONDITION = "flushed caches, without events"
+"""Of all times in the file."""
 _ABOUT = "Predicted by kprof's model, nothing measured; milliseconds a call. Made by scripts/predict_shipped.py."
 
 

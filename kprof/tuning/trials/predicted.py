@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
-from kprof.condition import CONDITIONS
+from kprof.condition import CONDITIONS, WARM
 from kprof.errors import KprofError
 from kprof.inputs.garbage_collection import paused
 from kprof.tuning.work import OPERATIONS
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FUNCTION = "kprof.tuning.trials.predicted:judge"
 
 _JUDGED = CacheSection("predictions")
+_OPTIONAL: Mapping[str, Any] = {"flops": None, "values": {}, "contents": {}, "condition": WARM.name}
+"""What a launch may leave out, and what then holds."""
 _NOISE = re.compile(
     rb"[ \t]*;[^\n]*"
     rb"|^[ \t]*\.(?:loc|file|ident|cfi_[a-z_]+)\b[^\n]*$"
@@ -55,11 +57,11 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         problem = compiled.launch_problems[0]
         known = {"lds_bytes": compiled.lds_bytes, "num_warps": compiled.metadata.get("num_warps")}
         return {**done, "status": "unlaunchable", "reason": str(problem), "resources": known}
-    launch = [argument[name] for name in ("arch", "grid", "arguments", "version", "condition")]
+    launch = [argument[name] for name in ("arch", "grid", "arguments", "version")]
     if argument["version"] != version():
         raise KprofError("this machine has another kprof than the one that asks")
     resources = [compiled.lds_bytes, compiled.metadata.get("num_warps")]
-    given = [argument.get("flops"), argument.get("values", {}), argument.get("contents", {})]
+    given = [argument.get(name, default) for name, default in _OPTIONAL.items()]
     name = derived_key(code, launch, resources, argument["problem"], *given)
     before = _JUDGED.read_json(name)
     if isinstance(before, dict):
@@ -105,6 +107,7 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         "time_us": prediction.time_us,
         "low_us": prediction.low_us,
         "high_us": prediction.high_us,
+        "events_us": prediction.events_us,
         "bound": str(prediction.bound),
         "shares": {str(cause): share for cause, share in prediction.shares.items()},
         "assumptions": list(dict.fromkeys(assumptions)),
@@ -183,7 +186,7 @@ def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
         argument["arguments"],
         values=argument.get("values", {}),
         contents=argument.get("contents", {}),
-        condition=CONDITIONS[argument["condition"]],
+        condition=CONDITIONS[argument.get("condition", WARM.name)],
     )
     kernel = replace(loaded(job, compiled), product=find_product(argument["arch"]))
     return facts_of(kernel)[0]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import kprof
 from kprof.condition import CONDITIONS, FLUSHED, FLUSHED_DIRTY, GRAPH, WARM
 from kprof_analyzers.model import predict
 from kprof_analyzers.model.caches_before import events_us, found, launch_us, written_back
@@ -95,3 +96,15 @@ def test_lines_that_a_flush_wrote_cost_what_memory_takes_for_them(kernel):
     moved = 10_000 * 304 * 64
     assert dirty.traffic["written_back"] == moved
     assert dirty.time_us - clean.time_us == pytest.approx(moved / 4e6, rel=1e-3)
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("condition", ["flushed", "warm"])
+def test_events_stand_around_a_call_of_several_launches_once(condition):
+    """The bundled backward of attention is several launches."""
+    found = kprof.analyze("attention_forward_backward", arch="MI355X", condition=condition, try_cures=False)
+    (job,) = found.document.jobs
+    events = [kernel.model.events_us for kernel in found.kernels]
+    assert len(job.launches) > 1
+    assert job.time_us == pytest.approx(sum(kernel.model.time_us for kernel in found.kernels) - sum(events[1:]))
+    assert events == [4.8 if condition == "flushed" else 0.0] * len(events)

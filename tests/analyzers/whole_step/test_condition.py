@@ -1,0 +1,31 @@
+"""What a condition adds to a whole program: once, however many launches it has."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from kprof.condition import FLUSHED, FLUSHED_DIRTY, GRAPH, WARM
+from kprof.hardware.machine import find_product
+from kprof_analyzers.whole_step.timing import added_us
+
+MI355X = find_product("MI355X")
+
+
+def calls(*moved):
+    return [SimpleNamespace(timed=SimpleNamespace(memory_bytes=bytes_)) for bytes_ in moved]
+
+
+@pytest.mark.parametrize(
+    ("condition", "moved", "added"),
+    [
+        (WARM, (60e6, 60e6), 0.0),
+        (GRAPH, (60e6, 60e6), 0.0),
+        (FLUSHED, (60e6, 60e6), 4.8),
+        # 6 TB/s: 120 MB of written lines, and no more than the 256 MiB that the cache holds.
+        (FLUSHED_DIRTY, (60e6, 60e6), 4.8 + 20.0),
+        (FLUSHED_DIRTY, (600e6, 600e6), 4.8 + 2**28 / 6e6),
+        (FLUSHED_DIRTY, (), 4.8),
+    ],
+)
+def test_events_and_the_lines_that_a_flush_left(condition, moved, added):
+    assert added_us(condition, MI355X, calls(*moved)) == pytest.approx(added, rel=1e-6)
