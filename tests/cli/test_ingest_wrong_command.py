@@ -43,10 +43,11 @@ def test_other_files_given_to_ingest_counters(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["v1/results.csv", "v1/results.json", "v1/results.db", "v3_json/results.json"])
 def test_measurements_given_to_ingest_trace(name):
-    """CSV, both JSON generations and databases are sent to ingest counters."""
-    with pytest.raises(KprofError) as raised:
+    """CSV, both JSON generations and databases are timelines of rocprof; PyTorch's reader refuses them."""
+    (file,) = trace_files([FILES / name])
+    assert file.kind == "rocprof"
+    with pytest.raises(KprofError, match="not|this is"):
         summarise(FILES / name)
-    assert "kprof ingest counters" in (raised.value.hint or "")
 
 
 def test_a_rocprof_trace_that_begins_with_copies_given_to_ingest_trace(tmp_path):
@@ -63,12 +64,14 @@ def test_a_rocprof_trace_that_begins_with_copies_given_to_ingest_trace(tmp_path)
 
 
 def test_a_folder_of_measurements_given_to_ingest_trace(tmp_path):
-    """Nothing in it ends like a trace."""
-    shutil.copy(FILES / "v1/results.csv", tmp_path)
+    """Nothing in it is a timeline; with one it is read as a run."""
+    shutil.copy(FILES / "v1/results.stats.csv", tmp_path)
     sqlite3.connect(tmp_path / "run.db").close()
     with pytest.raises(KprofError) as raised:
         trace_files([tmp_path])
     assert "kprof ingest counters" in (raised.value.hint or "")
+    shutil.copy(FILES / "v1/results.csv", tmp_path)
+    assert trace_files([tmp_path])[0].kind == "rocprof"
 
 
 def test_help_names_what_is_read():
