@@ -4,62 +4,9 @@ The public names are loaded on first use, so that ``import kprof`` costs nothing
 ``__init__.pyi`` tells type checkers and editors.
 """
 
-from kprof.version import __version__ as __version__
+import os
 
-__all__ = [
-    "CompileError",
-    "HardwareError",
-    "InputError",
-    "Kernel",
-    "KprofError",
-    "Launch",
-    "Session",
-    "TargetError",
-    "Tensor",
-    "__version__",
-    "advise",
-    "analyze",
-    "budget",
-    "capture",
-    "check",
-    "counter_diff",
-    "counter_metrics",
-    "counter_plan",
-    "counter_roofline",
-    "diagnose",
-    "diff",
-    "draw_control_flow",
-    "draw_layout",
-    "lint_configs",
-    "measure",
-    "occupancy",
-    "oracle",
-    "perf_model",
-    "profile",
-    "prune_configs",
-    "read_counters",
-    "read_mlir",
-    "read_results",
-    "read_thread_trace",
-    "read_trace",
-    "read_tunableop",
-    "report",
-    "run_report",
-    "select",
-    "server_configs",
-    "trace_breakdown",
-    "trace_diff",
-    "trace_gaps",
-    "trace_ops",
-    "trace_path",
-    "trace_ranks",
-    "trace_steps",
-    "trace_summary",
-    "trace_top",
-    "trace_tree",
-    "tune",
-    "validate",
-]
+from kprof.version import __version__ as __version__
 
 _PUBLIC = {
     "CompileError": "kprof.errors",
@@ -76,10 +23,7 @@ _PUBLIC = {
     "budget": "kprof.api.budget",
     "capture": "kprof.recording.scope",
     "check": "kprof.api.check",
-    "counter_diff": "kprof.api.counters.diff",
-    "counter_metrics": "kprof.api.counters.metrics",
-    "counter_plan": "kprof.api.counters.plan",
-    "counter_roofline": "kprof.api.counters.roofline",
+    "counter_plan": "kprof.api.counter_plan",
     "diagnose": "kprof.api.diagnose",
     "diff": "kprof.api.diff",
     "draw_control_flow": "kprof.api.draw_control_flow",
@@ -99,19 +43,24 @@ _PUBLIC = {
     "report": "kprof.api.report",
     "run_report": "kprof.api.run_report",
     "select": "kprof.tuning.choice",
-    "trace_breakdown": "kprof.api.trace.breakdown",
-    "trace_diff": "kprof.api.trace.diff",
-    "trace_gaps": "kprof.api.trace.gaps",
-    "trace_ops": "kprof.api.trace.ops",
-    "trace_path": "kprof.api.trace.path",
-    "trace_ranks": "kprof.api.trace.ranks",
-    "trace_steps": "kprof.api.trace.steps",
-    "trace_summary": "kprof.api.trace.summary",
-    "trace_top": "kprof.api.trace.top",
-    "trace_tree": "kprof.api.trace.tree",
+    "trace_summary": "kprof.api.trace_summary",
     "tune": "kprof.api.tune",
     "validate": "kprof.api.validate",
 }
+
+
+_VIEWS = {
+    f"{prefix}_{file[:-3]}": f"kprof.api.{folder}.{file[:-3]}"
+    for folder, prefix in (("trace", "trace"), ("counters", "counter"))
+    for file in os.listdir(f"{__path__[0]}/api/{folder}")  # noqa: PTH208 - pathlib takes long to import
+    if file.endswith(".py") and not file.startswith("_")
+}
+"""Functions of views: each file in these folders is one."""
+_PUBLIC |= _VIEWS
+_APART = ("lint_configs", "server_configs")
+"""Functions of packages beside the core."""
+
+__all__ = sorted([*_PUBLIC, *_APART, "__version__"])  # noqa: PLE0605 - views are files
 
 
 def __getattr__(name: str) -> object:
@@ -121,7 +70,7 @@ def __getattr__(name: str) -> object:
 
         value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
         return value
-    if name in __all__:
+    if name in _APART:
         from kprof.plug_ins import MissingPackageError, load
 
         try:

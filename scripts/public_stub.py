@@ -28,12 +28,34 @@ def stub(public: dict[str, str]) -> str:
     lines = ["import os", "from kprof.version import __version__ as __version__"]
     for name, module in sorted(public.items()):
         value = getattr(importlib.import_module(module), name)
-        if hasattr(value, "__wrapped__") and "options" in inspect.signature(value.__wrapped__).parameters:
+        if hasattr(value, "view"):
+            imports[value.view.__name__] = module
+            functions.append("\n".join(_view(value, name, imports)))
+        elif hasattr(value, "__wrapped__") and "options" in inspect.signature(value.__wrapped__).parameters:
             functions.append("\n".join(_functions(value, name, imports)))
         else:
             lines.append(f"from {module} import {name} as {name}")
     lines += [f"from {module} import {name}" for name, module in imports.items()]
     return _HEAD + "\n".join(lines) + f"\n\n__all__ = {sorted([*public, '__version__'])}\n\n" + "\n".join(functions)
+
+
+def _view(function: Callable[..., Any], name: str, imports: dict[str, str]) -> Iterator[str]:
+    """The definition of a view's function, which no file has as text."""
+    known = {"TargetLike": "kprof.targets.target", "Callable": "collections.abc",
+             "Progress": "kprof.tuning.search_result"}  # fmt: skip
+    shown = []
+    for each in inspect.signature(inspect.unwrap(function)).parameters.values():
+        if each.name == "options":
+            shown += [*([] if "*" in "".join(shown) else ["*"]), *map(_option, declared(options_of(function)))]
+            continue
+        imports |= {word: origin for word, origin in known.items() if word in str(each.annotation)}
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in "".join(shown):
+            shown.append("*")
+        star = "*" if each.kind is inspect.Parameter.VAR_POSITIONAL else ""
+        default = "" if each.default is inspect.Parameter.empty else " = ..."
+        shown.append(f"{star}{each.name}: {each.annotation}{default}")
+    yield f"def {name}({', '.join(shown)}) -> {function.view.__name__}:"  # type: ignore[attr-defined]  # a view's
+    yield textwrap.indent(f'"""{inspect.cleandoc(function.__doc__ or "")}\n"""', "    ")
 
 
 def _functions(function: Callable[..., Any], name: str, imports: dict[str, str]) -> Iterator[str]:

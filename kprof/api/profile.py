@@ -117,7 +117,7 @@ def profile(target: "str | os.PathLike[str] | Sequence[str]", *, options: Profil
     from kprof.output.writing import write_output
     from kprof_analyzers.whole_step.table import groups_of
 
-    groups_of(options.by)
+    groups_of(options.rows_by)
     if options.output is not None and len(options.arch) > 1:
         raise KprofError("--output writes a trace, which is of one GPU", hint="name one GPU with --arch")
     if options.layers:
@@ -149,7 +149,7 @@ def _of_layers(program: Sequence[str], options: ProfileOptions, run: "Callable[[
         found = run(command)
         return OneRun(found.document, found.calls, found.kernel_pages)
 
-    found = scaled(program, layers_of(options.layers), options.by, one)
+    found = scaled(program, layers_of(options.layers), options.rows_by, one)
     return Profile(found.document, found.calls, found.pages)
 
 
@@ -278,7 +278,7 @@ def _document(
         schema=SCHEMA,
         gpu=product.name,
         program=list(capture.head.command),
-        rows=rows_of(calls, asked.by),
+        rows=rows_of(calls, asked.rows_by),
         us=sums.us + added,
         low_us=sums.low_us + added,
         high_us=sums.high_us + added,

@@ -80,7 +80,7 @@ class Result(ABC):
 
         return list(dict.fromkeys([".json", *(each.extension for each in formats_of(self.kind)), ".csv"]))
 
-    def _as(self, ending: str, target: Path) -> str:
+    def _as(self, ending: str, target: Path) -> str | bytes:
         """The content of a file with an ending."""
         from kprof.reporters.interface import ReportRequest
         from kprof.reporters.outputs import placed

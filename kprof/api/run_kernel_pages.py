@@ -12,7 +12,7 @@ from kprof.options.kernels import KernelOptions
 from kprof.targets.target import TargetLike
 
 if TYPE_CHECKING:
-    from kprof_analyzers.profiles.timeline.whole_run import TracedRun
+    from kprof.api.trace_runs import TracedRun
 
 _NOT_IN_A_FILE_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 

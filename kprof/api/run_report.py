@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.api.result import Result
 from kprof.api.run_kernel_pages import write_kernel_pages
-from kprof.api.trace.answer import per_file
+from kprof.api.trace_runs import TracedRun, TracedRuns, page_parts, part_of, read_runs
 from kprof.errors import KprofError, TargetError
 from kprof.options.kernels import KernelOptions, RunReportOptions
 from kprof.options.keywords import keywords
+from kprof.options.measurements import TraceReportOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from kprof.api.counters.roofline import CounterRoofline
     from kprof_analyzers.profiles.timeline.files import LeftOut
     from kprof_analyzers.profiles.timeline.ranks import RankReport
-    from kprof_analyzers.profiles.timeline.whole_run import TracedRun
 
+_KEPT = ("info", "breakdown", "kernels", "triton", "operators", "steps", "tree", "gaps", "issues")
 _OF_A_RUN = frozenset({"arch", "trace", "counters", "output", "jobs", "scheduler", "target"})
 
 
@@ -30,7 +31,7 @@ class RunReport(Result):
 
     Attributes:
         traces: each with its timeline, kernels, operators, steps and tree; empty where only counters were given.
-        ranks: the traces' ranks compared; ``None`` without traces.
+        runs: the same, with each view's answer over all traces; ``None`` without traces.
         metrics: of the counters; ``None`` where none were given.
         roofline: kernels under the roofs; ``None`` without counters, or where ``notes`` says why there is none.
         left_out: files of folders that could not be read.
@@ -38,8 +39,8 @@ class RunReport(Result):
         kernel_pages: kernels of the traces to the files of their pages, beside the run's.
     """
 
-    traces: "Sequence[TracedRun]"
-    ranks: "RankReport | None" = None
+    traces: Sequence[TracedRun]
+    runs: TracedRuns | None = None
     metrics: "CounterMetrics | None" = None
     roofline: "CounterRoofline | None" = None
     left_out: "Sequence[LeftOut]" = ()
@@ -47,14 +48,16 @@ class RunReport(Result):
     kernel_pages: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def ranks(self) -> "RankReport | None":
+        """The traces' ranks compared; ``None`` without traces."""
+        return None if self.runs is None else self.runs.answers["ranks"].report  # type: ignore[attr-defined]  # as named
+
+    @property
     def document(self) -> dict[str, Any]:
         """Everything but the timelines."""
         from kprof.reporters.html.run import SCHEMA
 
-        kept = [
-            {name: getattr(one, name) for name in one.__struct_fields__ if name not in {"timeline", "ranks"}}
-            for one in self.traces
-        ]
+        kept = [{name: getattr(one, name) for name in _KEPT} for one in self.traces]
         return {
             "schema": SCHEMA,
             "traces": kept,
@@ -85,12 +88,14 @@ class RunReport(Result):
         """One self-contained page: timeline, tree, operators, rooflines, steps, ranks, counters."""
         from kprof.reporters.html.run import run_page
 
+        runs = self.runs
         return run_page(
-            self.traces,
-            self.ranks,
-            None if self.metrics is None else (self.metrics.chosen, self.metrics.kernels),
-            None if self.roofline is None else (self.roofline.gpu, self.roofline.roofs, self.roofline.points),
-            [*(f"left out: {one.path}: {one.reason}" for one in self.left_out), *self.notes],
+            [] if runs is None else [(one, page_parts(runs, place)) for place, one in enumerate(runs.traces)],
+            summary=self.summary,
+            after=[] if runs is None else [part_of("ranks", runs.answers["ranks"])],
+            counted=None if self.metrics is None else (self.metrics.chosen, self.metrics.kernels),
+            roofs=None if self.roofline is None else (self.roofline.gpu, self.roofline.roofs, self.roofline.points),
+            notes=[*(f"left out: {one.path}: {one.reason}" for one in self.left_out), *self.notes],
             pages=self.kernel_pages,
         )
 
@@ -98,7 +103,7 @@ class RunReport(Result):
         """Endings that :meth:`save` takes."""
         return [".html", *super().formats()]
 
-    def _as(self, ending: str, target: Path) -> str:
+    def _as(self, ending: str, target: Path) -> str | bytes:
         return self.to_html() if ending == ".html" else super()._as(ending, target)
 
 
@@ -129,7 +134,7 @@ def run_report(*, options: RunReportOptions) -> RunReport:
         raise TargetError("targets are joined with the kernels of traces", hint="Name traces (--trace).")
     if options.target and options.output in {None, "-"}:
         raise TargetError("pages of kernels stand beside the page of a run", hint="Name a file for that: -o run.html")
-    found = _of_traces(options.trace, arch, options.jobs, options.scheduler) if options.trace else RunReport([])
+    found = _of_traces(options, arch) if options.trace else RunReport([])
     if options.counters:
         found = _with_counters(found, options.counters, arch)
     if options.output is None:
@@ -142,22 +147,18 @@ def run_report(*, options: RunReportOptions) -> RunReport:
     return found
 
 
-def _of_traces(given: Sequence[str], arch: str | None, jobs: int, scheduler: str | None) -> RunReport:
+def _of_traces(options: RunReportOptions, arch: str | None) -> RunReport:
     from kprof.inputs.completeness import headline
     from kprof.reporters.html.run import TRACES
-    from kprof_analyzers.profiles.timeline.files import trace_files
-    from kprof_analyzers.profiles.timeline.ranks import compare_ranks
-    from kprof_analyzers.profiles.timeline.whole_run import whole_run_step
-    from kprof_analyzers.profiles.timeline.zoomable import SPANS
 
-    many = len(trace_files([Path(path) for path in given]))
-    spans = SPANS // min(many, TRACES)
-    found, left_out = per_file(whole_run_step, given, jobs=jobs, scheduler=scheduler, gpu=arch, spans=spans)
-    incomplete = headline(issue for one in found for issue in one.ranks.issues)
+    asked = TraceReportOptions(jobs=options.jobs, scheduler=options.scheduler, arch=arch or ())
+    runs = read_runs(options.trace, asked)
+    incomplete = headline(issue for one in runs.traces for issue in one.ranks.issues)
     notes = [incomplete] if incomplete else []
+    many = len(runs.traces) + len(runs.left_out)
     if many > TRACES:
         notes.append(f"only the first {TRACES} of {many:,} traces have a timeline")
-    return RunReport(found, compare_ranks([one.ranks for one in found], limit=20), left_out=left_out, notes=notes)
+    return RunReport(runs.traces, runs, left_out=runs.left_out, notes=notes)
 
 
 def _with_counters(found: RunReport, counted: Sequence[str], arch: str | None) -> RunReport:

@@ -72,10 +72,10 @@ class Folder(SuggestingGroup):
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ARG002 - as above
         """Import one command; ``None`` when there is none of that name."""
         if cmd_name in self._own_commands():
-            return _as_click(import_module(f"{self.package}.{cmd_name.replace('-', '_')}"), cmd_name)
+            return as_click(import_module(f"{self.package}.{cmd_name.replace('-', '_')}"), cmd_name)
         # Searching what is installed takes long: only a command that is not here pays for it.
         module = load(self.plugged_in, cmd_name) if self.plugged_in else None
-        return None if module is None else _as_click(module, cmd_name)
+        return None if module is None else as_click(module, cmd_name)
 
 
 def group(folder: type[TyperGroup] = SuggestingGroup) -> typer.Typer:
@@ -91,7 +91,8 @@ def _meant(path: str, word: str, known: list[str]) -> str:
     return f"; its commands are {', '.join(known)}"
 
 
-def _as_click(module: Any, name: str) -> Any:
+def as_click(module: Any, name: str) -> Any:
+    """Return the command or group that a module defines."""
     if hasattr(module, "app"):
         module.app.info.help = module.app.info.help or module.HELP
         command = to_click(module.app)

@@ -42,7 +42,7 @@ class CommandFolder(Folder):
 
     package = "kprof.cli"
     plugged_in = "kprof.commands"
-    left_out = frozenset({"app", "common"})
+    left_out = frozenset({"app"})
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """The list of commands, with each module's line read from its text: importing them all would take long."""

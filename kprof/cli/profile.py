@@ -1,5 +1,6 @@
 """``kprof profile``: where a program's time would go on a GPU that it does not run on."""
 
+import functools
 from typing import Annotated
 
 import typer
@@ -35,18 +36,11 @@ def command(
     Example:  kprof profile --arch MI300X,MI355X -- python step.py
     """
     from kprof.api.profile import profile
-    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters import profile_text
 
     one = len(program) == 1 and not program[0].endswith(".py")
     if len(program) == 1 and program[0].endswith(".py"):
         raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")
     found = profile(program[0] if one else program, options=options)
-
-    def text() -> None:
-        if not outputs.quiet:
-            tell_first(found.summary)
-            print("\n".join(profile_text.lines(found.document, options.by, options.top)))
-        tell_last(found.summary, alone=outputs.quiet)
-
-    outputs.write(found.document, text)
+    lines = functools.partial(profile_text.lines, found.document, options.rows_by, options.top)
+    outputs.tell(found, lambda: print("\n".join(lines())))

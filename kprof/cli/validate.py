@@ -6,7 +6,6 @@ from kprof.cli._arguments import TargetsArgument
 from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
 from kprof.options.kernels import ValidateOptions
-from kprof.output.headline import tell_first, tell_last
 from kprof.output.terminal import terminal
 from kprof.reporters.outputs import Outputs
 
@@ -29,13 +28,10 @@ def command(targets: TargetsArgument, options: ValidateOptions, outputs: Outputs
     named, program = program_of(targets)
     found = validate(*named, options=options, program=program)
 
-    def text() -> None:
+    def show_kernels() -> None:
         from kprof.reporters.validation_text import show
 
-        if not outputs.quiet:
-            tell_first(found.summary)
-            show(found.kernels, terminal(no_color=outputs.no_color))
-        tell_last(found.summary, alone=outputs.quiet)
+        show(found.kernels, terminal(no_color=outputs.no_color))
 
-    outputs.write(found.document, text)
+    outputs.tell(found, show_kernels)
     raise typer.Exit(_EXIT[found.standing])

@@ -1,6 +1,7 @@
 """Options that several commands have, in groups of those that go together."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any
@@ -75,6 +76,11 @@ class RowOptions(Options):
     """How much of a table is shown."""
 
     top: Annotated[int, Option("Rows to show; 0: all.", "-n", "N", least=0)] = 20
+
+    @property
+    def rows(self) -> int:
+        """Maximum number of rows."""
+        return self.top or sys.maxsize
 
 
 @group(frozen=True, kw_only=True)
@@ -242,7 +248,25 @@ class ThreadTraceOptions(MeasuredOptions):
 class ChosenKernelOptions(Options):
     """Which kernel of a target is meant."""
 
-    kernel: Annotated[str | None, Option("Only this kernel, of a target with several.", metavar="NAME")] = None
+    kernel: Annotated[
+        str | None,
+        Option("Only this kernel of a target with several; of counters all that have this in their names.", "-k",
+               "NAME"),
+    ] = None  # fmt: skip
+
+
+@group(frozen=True, kw_only=True)
+class ByOptions(Options):
+    """What one row, or one node of a tree, stands for."""
+
+    by: Annotated[
+        str,
+        Option(
+            "What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules, "
+            "operators or both. Of counters: what launches of a kernel agree in, such as name,grid.",
+            metavar="FIELD[,FIELD]",
+        ),
+    ] = ""
 
 
 @group(frozen=True, kw_only=True)
@@ -252,7 +276,7 @@ class LinkedTargetOptions(Options):
     target: Annotated[
         Sequence[str],
         Option(
-            "A kernel of the traces, as kprof analyze kernel takes it; again for another.",
+            "A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.",
             metavar="TARGET",
             kind=PATHS,
             completes="targets",
@@ -344,4 +368,4 @@ class CureOptions(Options):
 class StrictOptions(Options):
     """What is an error."""
 
-    strict: Annotated[bool, Option("Exit with 2 when anything is missing, unreadable or only assumed.")] = False
+    strict: Annotated[bool, Option("Fail when anything is missing, unreadable or only assumed.")] = False

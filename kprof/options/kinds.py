@@ -90,6 +90,13 @@ def _size(given: Any, flag: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
+def _numbers(given: Any, flag: str) -> tuple[int, ...]:
+    texts = [given] if isinstance(given, str | int) else list(given or ())
+    if not all(str(one).isascii() and str(one).isdecimal() for one in texts):
+        raise KprofError(f"{flag} takes a whole number, got {given!r}")
+    return tuple(int(one) for one in texts)
+
+
 def _rows(given: Any, flag: str) -> tuple[int, ...]:
     if given is None or not isinstance(given, str):
         return tuple(given or ())
@@ -173,5 +180,6 @@ RENAMED = Kind("Mapping[str, str | None] | str | None", _renamed, dict[str, str 
 FIELDS = Kind("Mapping[str, str] | str | None", _fields, dict[str, str])
 GRID = Kind("str | int | Sequence[int | str] | None", _grid, str | int | list[int | str], several=False)
 SIZE = Kind("str | Sequence[int]", _size, list[int], several=False)
+NUMBERS = Kind("int | Sequence[int]", _numbers, list[int])
 ROWS = Kind("str | Sequence[int] | None", _rows, list[int], several=False)
 BYTES = Kind("int | str | None", _bytes, int | str, several=False)

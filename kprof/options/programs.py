@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from kprof.options.groups import (
     BudgetOptions,
+    ByOptions,
     ConditionOptions,
     CureOptions,
     GpuOptions,
@@ -42,14 +43,18 @@ class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, W
 
 @group(frozen=True, kw_only=True)
 class ProfileOptions(
-    GpuOptions, ConditionOptions, OutputOptions, RowOptions, BudgetOptions, CureOptions, ProgramOptions, WorkerOptions
+    GpuOptions,
+    ConditionOptions,
+    OutputOptions,
+    RowOptions,
+    BudgetOptions,
+    ByOptions,
+    CureOptions,
+    ProgramOptions,
+    WorkerOptions,
 ):
     """Options of ``kprof.profile`` and ``kprof profile``."""
 
-    by: Annotated[
-        str,
-        Option("A row for each: name, shapes, module, phase or range; or module,name.", metavar="FIELD[,FIELD]"),
-    ] = "name"
     within: Annotated[str, Option("Only what runs in torch.profiler.record_function(NAME).", metavar="NAME")] = ""
     html: Annotated[
         str | None,
@@ -60,6 +65,11 @@ class ProfileOptions(
         str,
         Option("The model's layers, from runs with 1 and 2 in place of {layers}; 4,8,N: with 4 and 8.", metavar="N"),
     ] = ""
+
+    @property
+    def rows_by(self) -> str:
+        """What makes a row, by default each name."""
+        return self.by or "name"
 
 
 @group(frozen=True, kw_only=True)

@@ -84,7 +84,7 @@ def rows_table(
         return rows_table(lines[0], lines[1:], wide=left, width=width)
     for least in (16, 10):
         excess = _shrink(sizes, flexible, excess, least)
-    right = [bool(content) and all(_is_number(line[place]) for line in content) for place in range(len(titles))]
+    right = [bool(content) and all(is_number(line[place]) for line in content) for place in range(len(titles))]
     for place in flexible:
         for line, cell in zip(content, cut_apart([line[place] for line in content], sizes[place]), strict=True):
             line[place] = cell
@@ -146,7 +146,8 @@ def table_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 110
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell belongs to a column of numbers."""
     digits = (
         text.replace(",", "").replace(".", "").replace("%", "").strip().lstrip("+").replace("-", "").removesuffix("x")
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kprof.inputs.mangled import demangled
-from kprof.inputs.rocprof.names import short
 from kprof.output.sink import one_line
 
 _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
@@ -43,6 +42,8 @@ def kernel_labels(names: Sequence[str], among: Iterable[str] = ()) -> list[str]:
     >>> kernel_labels(["f<1>()", "g<1>()", "g<1>()"], ["f<2>()"])
     ['f<1>()', 'g', 'g']
     """
+    from kprof.inputs.rocprof.names import short
+
     brief = {name: short(name) for name in dict.fromkeys((*names, *among))}
     shared = Counter(brief.values())
     return [kernel_label(name if shared[brief[name]] > 1 else brief[name]) for name in names]

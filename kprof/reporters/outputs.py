@@ -5,10 +5,11 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kprof.errors import KprofError
 from kprof.options.groups import DisplayOptions
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.sink import command_stream
 from kprof.output.writing import write_output
 from kprof.reporters.interface import Format, ReportRequest
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
     from kprof.details import Details
 
 TEXT = "text"
+
+
+class Told(Protocol):
+    """What a command tells of its result."""
+
+    @property
+    def summary(self) -> str:
+        """The verdict."""
+
+    @property
+    def document(self) -> Any:
+        """Everything."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +121,25 @@ class Outputs:
         elif not piped:
             text()
 
+    def tell(self, found: "Told", show: Callable[[], None]) -> None:
+        """Write a result: its document, and for people its text with the verdict.
+
+        Args:
+            found: the result.
+            show: prints the text; not called with ``--quiet``.
+
+        Raises:
+            KprofError: as :meth:`write`.
+        """
+
+        def text() -> None:
+            if not self.quiet:
+                tell_first(found.summary)
+                show()
+            tell_last(found.summary, alone=self.quiet)
+
+        self.write(lambda: found.document, text)
+
     def _render(
         self,
         name: str,
@@ -136,10 +168,6 @@ def placed(found: Format, document: Any) -> Any:
     from kprof.gate.anchors import relocated
 
     return relocated(document, root_of(Path.cwd()))
-
-
-NO_OUTPUTS = Outputs("")
-"""For commands, whose parameter gets its value from the options that the formats make."""
 
 
 def _print(found: Format, stream: Any, text: str) -> None:

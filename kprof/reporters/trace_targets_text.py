@@ -1,14 +1,14 @@
 """Kernels of targets in a trace for people: the model's time next to the measured one, and what a search gives back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kprof.output.assignments import assigned
-from kprof.output.tables import rows_table
 from kprof.reporters._trace_format import kernel_label, label, milliseconds
+from kprof.reporters.grids import Column
 from kprof_analyzers.profiles.measured.launches import TargetLaunch, TunedLaunch
 
-COLUMNS = (
+FIELDS = (
     "path", "target", "name", "workgroups", "calls", "steps", "total_ns", "modelled_us", "low_us", "high_us",
     "least_ns", "lost_ns", "confidence", "doubt", "config", "tuned_us", "gain_ns", "as_good",
 )  # fmt: skip
@@ -17,38 +17,32 @@ COLUMNS = (
 def record(one: TargetLaunch) -> dict[str, Any]:
     """A row of a frame."""
     launch, best = one.launch, one.tuned
-    found = {name: getattr(one, name) for name in COLUMNS if hasattr(one, name)}
+    found = {name: getattr(one, name) for name in FIELDS if hasattr(one, name)}
     found |= {"name": launch.name, "workgroups": launch.workgroups, "calls": launch.calls, "total_ns": launch.total_ns}
     if best is not None:
         found |= {"config": best.config, "tuned_us": best.time_us, "gain_ns": best.gain_ns, "as_good": best.as_good}
     return found
 
 
-def lines(found: Sequence[TargetLaunch], limit: int) -> list[str]:
-    """A row a launch, and a sentence for each that can be compared; all of them where ``limit`` is 0."""
-    shown = found[:limit] if limit else found
-    headings = ("lost ms", "ms", "calls", "mean us", "modelled us", "ratio", "launch")
-    text = rows_table(headings, [_cells(one) for one in shown], wide=6).splitlines()
-    if len(shown) < len(found):
-        text.append(f"and {len(found) - len(shown):,} more; -n 0 shows all")
+TARGETS = (
+    Column("lost ms", lambda one: "-" if one.lost_ns is None else milliseconds(one.lost_ns)),
+    Column("ms", lambda one: milliseconds(one.launch.total_ns)),
+    Column("calls", lambda one: f"{one.launch.calls:,}"),
+    Column("mean us", lambda one: f"{one.launch.total_ns / one.launch.calls / 1000:,.1f}"),
+    Column("modelled us", lambda one: "-" if one.modelled_us is None else _range(one)),
+    Column("ratio", lambda one: "-" if one.ratio is None else f"{one.ratio:.2f}"),
+    Column("launch", lambda one: f"{kernel_label(one.launch.name, 44)} {_extents(one.launch.workgroups)}".strip(),
+           wide=True),
+)  # fmt: skip
+"""Columns of the table of launches."""
+
+
+def sentences(found: Sequence[TargetLaunch]) -> Iterable[str]:
+    """Return a sentence for each launch."""
     several = len({one.path for one in found}) > 1
-    for one in shown:
+    for one in found:
         where = f"{label(one.path, 60)}: " if several else ""
-        text.append(f"{where}{sentence(one)}." if one.modelled_us is not None else f"{where}{_not_compared(one)}.")
-    return ["", *text, ""]
-
-
-def _cells(one: TargetLaunch) -> tuple[str, ...]:
-    launch = one.launch
-    return (
-        "-" if one.lost_ns is None else milliseconds(one.lost_ns),
-        milliseconds(launch.total_ns),
-        f"{launch.calls:,}",
-        f"{launch.total_ns / launch.calls / 1000:,.1f}",
-        "-" if one.modelled_us is None else _range(one),
-        "-" if one.ratio is None else f"{one.ratio:.2f}",
-        f"{kernel_label(launch.name, 44)} {_extents(launch.workgroups)}".strip(),
-    )
+        yield f"{where}{sentence(one)}." if one.modelled_us is not None else f"{where}{_not_compared(one)}."
 
 
 def _range(one: TargetLaunch) -> str:

@@ -2,31 +2,30 @@
 
 from collections.abc import Iterator
 
-from kprof.output.tables import rows_table
 from kprof.reporters._trace_format import kernel_label, milliseconds
+from kprof.reporters.grids import Column, Grid
 from kprof_analyzers.profiles.timeline.tree_diff import TreeChange, TreeComparison, walk
 
 _LEAST = 0.5
 """Ns: what changed by less is the rounding of a mean."""
 
 
-def lines(found: TreeComparison, limit: int) -> list[str]:
-    """The nodes that changed most, and those around them; all of them where ``limit`` is 0."""
+def grid(found: TreeComparison, top: int) -> Grid:
+    """Return the nodes that changed most, and those around them; all of them where ``top`` is 0."""
     changes = sorted((abs(node.delta_ns) for _, _, node in walk(found.root)), reverse=True)
     # Where not all are shown, those that did not change are none of them.
-    least = max(changes[min(limit, len(changes)) - 1], _LEAST) if limit and changes else 0.0
-    rows = [_cells(level, node) for level, node in _kept(found.root, least, 0)]
+    least = max(changes[min(top, len(changes)) - 1], _LEAST) if top and changes else 0.0
+    rows = list(_kept(found.root, least, 0))
+    remarks = []
     if not rows:
-        return ["", f"nothing in the tree of {found.by} changed" if changes else "no kernels in either tree", ""]
-    headings = ("change ms", "before ms", "after ms", "kernels", found.by)
-    text = ["", *rows_table(headings, rows, wide=4).splitlines()]
-    if len(rows) < len(changes):
-        text.append(f"and {len(changes) - len(rows):,} more that changed less; -n 0 shows all")
+        remarks.append(f"nothing in the tree of {found.by} changed" if changes else "no kernels in either tree")
+    elif len(rows) < len(changes):
+        remarks.append(f"and {len(changes) - len(rows):,} more that changed less; -n 0 shows all")
     if found.wrappers:
-        text.append(
-            f"In one trace only, and passed over: {', '.join(kernel_label(name, 60) for name in found.wrappers)}."
-        )
-    return [*text, ""]
+        names = ", ".join(kernel_label(name, 60) for name in found.wrappers)
+        remarks.append(f"In one trace only, and passed over: {names}.")
+    cells = [tuple(column.cell(row) for column in NODES) for row in rows]
+    return Grid(f"By {found.by}", NODES, cells, 0, remarks)
 
 
 def _kept(change: TreeChange, least: float, level: int) -> Iterator[tuple[int, TreeChange]]:
@@ -38,18 +37,24 @@ def _kept(change: TreeChange, least: float, level: int) -> Iterator[tuple[int, T
             yield from inside
 
 
-def _cells(level: int, node: TreeChange) -> tuple[str, ...]:
-    delta = node.delta_ns
-    return (
-        ("+" if delta > 0 else "-" if delta < 0 else "") + milliseconds(abs(delta)),
-        "new" if node.before_ns is None else milliseconds(node.before_ns),
-        "gone" if node.after_ns is None else milliseconds(node.after_ns),
-        _kernels(node.after_kernels)
-        if node.before_kernels == node.after_kernels
-        else f"{_kernels(node.before_kernels)} -> {_kernels(node.after_kernels)}",
-        "  " * level + kernel_label(node.name, 80),
-    )
-
-
 def _kernels(count: float) -> str:
     return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+
+
+def _signed(delta: float) -> str:
+    return ("+" if delta > 0 else "-" if delta < 0 else "") + milliseconds(abs(delta))
+
+
+def _both(node: TreeChange) -> str:
+    if node.before_kernels == node.after_kernels:
+        return _kernels(node.after_kernels)
+    return f"{_kernels(node.before_kernels)} -> {_kernels(node.after_kernels)}"
+
+
+NODES = (
+    Column("change ms", lambda row: _signed(row[1].delta_ns)),
+    Column("before ms", lambda row: "new" if row[1].before_ns is None else milliseconds(row[1].before_ns)),
+    Column("after ms", lambda row: "gone" if row[1].after_ns is None else milliseconds(row[1].after_ns)),
+    Column("kernels", lambda row: _both(row[1])),
+    Column("module or operator", lambda row: "  " * row[0] + kernel_label(row[1].name, 80), wide=True),
+)

@@ -1,13 +1,15 @@
 """Tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kprof.api.options import Names, Path_, Values, names
+from kprof.api.options import Path_
 from kprof.api.result import ReportResult
 from kprof.errors import KprofError, near
+from kprof.options.keywords import keywords
+from kprof_servers.options import LintConfigsOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,35 +25,14 @@ class LintedConfigs(ReportResult):
     kind: ClassVar[str] = "lint"
 
 
-def lint_configs(
-    *paths: "Path_",
-    arch: str | None = None,
-    compile_buckets: bool = False,
-    kernel: str | None = None,
-    rename: Mapping[str, str | None] | None = None,
-    case: str | None = None,
-    shape: Values | None = None,
-    signature: str | None = None,
-    constexprs: Values | None = None,
-    ignore: Names = (),
-    fail_on: str = "warning",
-    jobs: int = 0,
-) -> LintedConfigs:
+@keywords
+def lint_configs(*paths: "Path_", options: LintConfigsOptions) -> LintedConfigs:
     """Check the files' text, their keys, what the GPU has, and which buckets are ever used. Files are only read.
 
     Args:
         paths: files, or folders that are searched for such files.
-        arch: the GPU of files that do not say for which one they are.
-        compile_buckets: compile the kernel for each bucket, where the kernel is known. No GPU is used.
-        kernel: the kernel to compile: a bundled one or ``file.py::function``; implies ``compile_buckets``.
-        rename: a configuration's knob to the kernel's, ``None`` for one that is left out.
-        case: one of the kernel's named shapes.
-        shape: problem parameters on top of the case's, the file's and the bucket's.
-        signature: argument types of a kernel without cases.
-        constexprs: its compile-time arguments that are no knobs.
-        ignore: rules to leave out, by identifier or name.
-        fail_on: a finding this bad fails: ``note``, ``warning``, ``error`` or ``never``.
-        jobs: worker processes, 0 for one a core.
+        options: the GPU of files that name none, the kernel to compile for each bucket, and what fails. A ``target``
+            implies ``compile``.
 
     Raises:
         HardwareError: the architecture is not known.
@@ -63,24 +44,25 @@ def lint_configs(
     from kprof_servers.configs.reading import gather
     from kprof_servers.lint_document import document
 
-    left_out = _rules(names(ignore))
-    if fail_on not in {"note", "warning", "error", "never"}:
-        raise KprofError(f"--fail-on takes note, warning, error or never, got {fail_on!r}")
-    assumed = None if arch is None else architecture(arch)
+    if len(options.target) > 1:
+        raise KprofError("kprof lint-configs takes one --target", hint=f"--target {options.target[0]}")
+    arch = options.one_gpu("kprof lint-configs")
+    left_out = _rules(options.ignore)
+    assumed = architecture(arch) if arch else None
     found = gather([str(Path(path).absolute()) for path in paths])
     tried = None
-    if compile_buckets or kernel is not None:
+    if options.compile or options.target:
         choice = Choice(
-            kernel=kernel,
-            rename=dict(rename or {}),
-            case=case,
-            shape=dict(shape or {}),
-            signature=signature,
-            constexprs=dict(constexprs or {}),
+            kernel=options.target[0] if options.target else None,
+            rename=dict(options.rename),
+            case=options.case,
+            shape=dict(options.sizes),
+            signature=options.signature,
+            constexprs=dict(options.constexpr),
         )
-        tried = compiled(found.files, choice, assumed, jobs)
+        tried = compiled(found.files, choice, assumed, options.jobs)
     entries = lint(found.files, assumed, None if tried is None else tried.buckets)
-    return LintedConfigs(document(entries, found, tried, left_out, fail_on), list(found.problems))
+    return LintedConfigs(document(entries, found, tried, left_out, options.fail_on or "warning"), list(found.problems))
 
 
 def _rules(words: Sequence[str]) -> set[str]:

@@ -1,13 +1,16 @@
 """Which tuned files a server looks for when it serves a model."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from kprof.api.defaults import DEFAULT_GPU
 from kprof.api.result import Result
 from kprof.errors import KprofError
+from kprof.options.keywords import keywords
+from kprof_servers.options import ServerConfigsOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,54 +89,23 @@ class NeededConfigs(Result):
         return struct_frame(NeededFile, [({}, file) for file in self.document.needed], ())
 
 
+@keywords
 def server_configs(
     model: "str | os.PathLike[str]",
     *,
-    server: str,
-    arch: str,
-    tp: int = 1,
-    ep: int = 1,
-    quant: str | None = None,
-    batches: Sequence[int] = BATCHES,
-    server_path: "str | os.PathLike[str] | None" = None,
-    device_name: str | None = None,
-    triton: str | None = None,
-    strict: bool = False,
-    rank: bool = False,
-    trials: int = TRIALS,
-    jobs: int = 0,
-    scheduler: str | None = None,
-    alternatives: bool = False,
-    verify: bool = False,
+    options: ServerConfigsOptions,
     progress: "Callable[[str, Progress], None] | None" = None,
     report: "Callable[[str], None] | None" = None,
 ) -> NeededConfigs:
-    """Which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
+    """Find which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
 
     The lookups are the server's own functions, taken out of its code and run in a process of their own; nothing else
-    of the server is executed. Sizes are computed from the model's configuration.
+    of the server is executed. Sizes are computed from the model's configuration. Where this Python has no server and
+    no checkout is named, the names are a table's, and what is there is not known.
 
     Args:
         model: a ``config.json`` of Hugging Face, or its folder. Nothing is downloaded.
-        server: ``vllm``, ``sglang`` or ``aiter``.
-        arch: the GPU, a product or an architecture.
-        tp: GPUs that share a layer.
-        ep: groups that experts are distributed over; it divides ``tp``.
-        quant: ``bf16``, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4`` or ``mxfp4-all``; the file's
-            own when ``None``.
-        batches: rows of a step.
-        server_path: a checkout, or the folder that the server is installed in; what this Python has when ``None``.
-            Where it has none, the names are a table's, and what is there is not known.
-        device_name: what the driver calls the GPU, where it is not as usual.
-        triton: the version that the server runs with, by which SGLang has its files.
-        strict: what is not there for the shape itself fails.
-        rank: predict what each batch takes with what the server would run, and propose a configuration. The server's
-            own kernel is compiled, as it stands in its code.
-        trials: configurations to look at for each batch, where the server has no tuned files for other shapes.
-        jobs: worker processes, 0 for one a core.
-        scheduler: a Dask scheduler whose workers compile: ``tcp://host:8786``. Files and proposals are the same.
-        alternatives: also rank other families for the same weights, of which the server's caller takes one.
-        verify: also measure the short lists on this machine's GPU; the fastest becomes the proposal. Ranks.
+        options: the server, the GPU and how the model is served. ``verify`` ranks, too.
         progress: called with a file's name and the state of its search.
         report: called with each measurement.
 
@@ -149,32 +121,35 @@ def server_configs(
     from kprof_servers.served.registry import server_of
     from kprof_servers.served.shapes import Split
 
+    tp, ep, batches = options.tp, options.ep, options.batches or BATCHES
+    if options.server is None:
+        raise KprofError("no server is named", hint="--server vllm, sglang or aiter")
     if not 0 < tp <= _MOST_GPUS or not 0 < ep <= tp or tp % ep:
         raise KprofError(f"--tp {tp} --ep {ep}: experts are distributed over a divisor of the GPUs that share a layer")
-    if not batches or min(batches) < 1:
-        raise KprofError("--batch takes numbers of rows, 1 and more")
-    chosen = server_of(server)
-    gpu = served_gpu(arch)
+    if min(batches) < 1:
+        raise KprofError("--batches takes numbers of rows, 1 and more")
+    chosen = server_of(options.server)
+    gpu = served_gpu(options.one_gpu("kprof configs") or DEFAULT_GPU)
     found = read(model if isinstance(model, str) else os.fspath(model))
     asked = ServedModel(
         model=found,
         server=chosen,
         gpu=gpu,
         split=Split(tp, ep),
-        weights=quantisation(quant, found),
+        weights=quantisation(options.quant, found),
         batches=tuple(sorted(set(batches))),
-        code=server_code(chosen, None if server_path is None else os.fspath(server_path)),
-        device=device_name,
-        triton=triton,
+        code=server_code(chosen, options.server_path),
+        device=options.device_name,
+        triton=options.server_triton,
     )
-    if not rank and not verify:
+    strict = options.strict
+    if not options.rank and not options.verify:
         return NeededConfigs(examine(asked, strict=strict))
     # Without a server or a GPU for it nothing is compiled.
-    ranker = _ranker(asked, trials, jobs, scheduler, progress)
-    with _verifier(gpu.arch, report) if verify else nullcontext() as verifier:
-        return NeededConfigs(
-            examine(asked, strict=strict, ranker=replace(ranker, verifier=verifier, alternatives=alternatives))
-        )
+    ranker = _ranker(asked, options, progress)
+    with _verifier(gpu.arch, report) if options.verify else nullcontext() as verifier:
+        ranker = replace(ranker, verifier=verifier, alternatives=options.alternatives)
+        return NeededConfigs(examine(asked, strict=strict, ranker=ranker))
 
 
 @contextmanager
@@ -190,11 +165,7 @@ def _verifier(arch: str, report: "Callable[[str], None] | None") -> "Iterator[Ve
 
 
 def _ranker(
-    asked: "ServedModel",
-    trials: int,
-    jobs: int,
-    scheduler: str | None,
-    progress: "Callable[[str, Progress], None] | None",
+    asked: "ServedModel", options: ServerConfigsOptions, progress: "Callable[[str, Progress], None] | None"
 ) -> "Ranker":
     from kprof.hardware.machine import load_gpu
     from kprof_servers.served.ranking import Ranker
@@ -202,12 +173,13 @@ def _ranker(
     if asked.code is None:
         hint = "--server-path names a checkout, or the folder that it is installed in."
         raise KprofError("configurations are ranked over the server's own kernel, and there is no server", hint=hint)
-    if scheduler is not None:
+    if options.scheduler is not None:
         from kprof.tuning.executors.dask_cluster import DaskExecutor
         from kprof.tuning.request import judge
 
-        DaskExecutor(judge(), scheduler).check()
+        DaskExecutor(judge(), options.scheduler).check()
     arch, product = load_gpu(asked.gpu.product)
     tell = progress or (lambda _name, _progress: None)
-    found = Ranker(asked.server, asked.code, asked.gpu, arch, product, asked.batches, trials, jobs, tell)
-    return replace(found, scheduler=scheduler)
+    code, gpu, trials = asked.code, asked.gpu, options.trials or TRIALS
+    found = Ranker(asked.server, code, gpu, arch, product, asked.batches, trials, options.jobs, tell)
+    return replace(found, scheduler=options.scheduler)

@@ -25,6 +25,7 @@ TOOLS = (
     "kprof.reporters",
     "kprof.version",
     "kprof_servers.lint_text",
+    "kprof_servers.options",
     "kprof_servers.server_configs_text",
 )
 

@@ -49,7 +49,7 @@ def test_tables_are_written_whole(kprof, tmp_path, form):
     """Every table, the sources and the issues; read back by another reader."""
     import pandas as pd
 
-    ran = kprof("ingest", "counters", FILES / "omniperf", "-o", tmp_path / "out", "--format", form, "-q")
+    ran = kprof("ingest", "counters", FILES / "omniperf", "-o", tmp_path / "out", "--table-format", form, "-q")
     assert ran.code == 0
     names = {path.stem for path in (tmp_path / "out").iterdir()}
     assert {"dispatches", "counters", "kernels", "sources", "issues", "agents"} <= names
@@ -124,7 +124,7 @@ def test_pmc_lines_only(kprof):
 
 def test_roofline_with_missing_counters_says_what_to_collect(kprof, tmp_path):
     """And still writes a picture that says so."""
-    ran = kprof("counters", "roofline", FILES / "omniperf", "--svg", tmp_path / "r.svg")
+    ran = kprof("counters", "roofline", FILES / "omniperf", "-o", tmp_path / "r.svg")
     assert ran.code == 0
     assert "0 of 2 kernels placed" in ran.out
     assert (tmp_path / "r.svg").read_text().startswith("<svg")
@@ -214,7 +214,7 @@ def test_tunableop(kprof, tmp_path):
 
 def test_csv_output_has_whole_kernel_names(kprof, tmp_path):
     """Commas and brackets in a name survive the way out and back."""
-    kprof("ingest", "counters", FILES / "v1/results.csv", "-o", tmp_path / "o", "--format", "csv", "-q")
+    kprof("ingest", "counters", FILES / "v1/results.csv", "-o", tmp_path / "o", "--table-format", "csv", "-q")
     with (tmp_path / "o/dispatches.csv").open(newline="") as file:
         assert next(csv.DictReader(file))["kernel_name"] == "void copy<float, 4>(float const*, float*, int)"
 
@@ -269,9 +269,9 @@ def test_runs_and_dispatches_are_chosen(kprof, tmp_path):
     """By number or a part of the path; what is not there is an error."""
     runs = _run(tmp_path / "before", 1000), _run(tmp_path / "after", 2000)
     for choice in ("2", "aft"):
-        out = kprof("counters", "metrics", *runs, "--arch", "MI300X", "--run", choice).out
+        out = kprof("counters", "metrics", *runs, "--arch", "MI300X", "--only-run", choice).out
         assert re.search(r"read bandwidth +512 ", out)
-    for option, value in (("--run", "other"), ("--dispatch", "7"), ("--by", "colour")):
+    for option, value in (("--only-run", "other"), ("--dispatch", "7"), ("--by", "colour")):
         ran = kprof("counters", "metrics", *runs, "--arch", "MI300X", option, value)
         assert ran.code == 2
         assert value in ran.err

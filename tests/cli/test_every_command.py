@@ -94,6 +94,6 @@ def test_tables_that_cannot_be_written_are_no_success(kprof, tmp_path):
 
     furnish(tmp_path)
     (tmp_path / "file").write_text("")
-    ran = kprof("ingest", "trace", tmp_path / "trace.json", "-o", tmp_path / "file" / "out", "--format", "csv")
+    ran = kprof("ingest", "trace", tmp_path / "trace.json", "-o", tmp_path / "file" / "out", "--table-format", "csv")
     assert ran.code == 2
     assert "no tables were written" in ran.err

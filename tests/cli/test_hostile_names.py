@@ -68,8 +68,11 @@ def folder(tmp_path_factory):
 
 COMMANDS = [
     "trace top trace.json",
-    "trace top trace.json --operators",
+    "trace top trace.json --show operators",
     "trace gaps trace.json",
+    "trace report trace.json",
+    "trace steps trace.json",
+    "trace tree trace.json",
     "trace ops trace.json",
     "trace breakdown trace.json --by-name",
     "trace diff trace.json trace.json",

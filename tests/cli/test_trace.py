@@ -57,11 +57,12 @@ def test_ingest_summarises_and_writes_tables_that_answer_later(trace, tmp_path):
 
 
 def test_breakdown_says_the_most_important_first_and_draws(trace, tmp_path):
-    """Largest category on the first line, the verdict on the last, a picture as SVG."""
-    done = kprof("trace", "breakdown", trace, "--picture", tmp_path / "share.svg")
+    """Largest category on the first line of the table, the verdict on the last, a picture as SVG."""
+    done = kprof("trace", "breakdown", trace, "-o", tmp_path / "share.svg")
 
     lines = done.stdout.splitlines()
-    assert lines[0].split()[:4] == ["MLP", "GEMM", "0.060", "ms"]
+    assert lines[0].split() == ["category", "ms", "share", "count", "largest"]
+    assert lines[1].split()[:3] == ["MLP", "GEMM", "0.060"]
     assert lines[-1].startswith("GPU busy ")
     assert "MLP GEMM takes 41.7 % of 0.144 ms GPU time" in lines[-1]
     assert (tmp_path / "share.svg").read_text().startswith("<svg")
@@ -84,8 +85,8 @@ def test_top_kernels_operators_and_triton(trace):
     done = kprof("trace", "top", trace, "-n", 2)
     assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == ["ms", "0.060", "0.040"]
     assert done.stdout.splitlines()[-1].startswith("5 kernels, 0.144 ms; the largest takes 41.7 %")
-    assert "aten::addmm" in kprof("trace", "top", trace, "--operators").stdout.splitlines()[1]
-    assert "nothing to show" in kprof("trace", "top", trace, "--triton").stdout
+    assert "aten::addmm" in kprof("trace", "top", trace, "--show", "operators").stdout.splitlines()[1]
+    assert "nothing to show" in kprof("trace", "top", trace, "--show", "triton").stdout
 
 
 def test_gaps_in_text_and_json(trace):
@@ -129,7 +130,7 @@ def test_exports(trace, tmp_path):
     """Perfetto's and speedscope's files are JSON, and tables come as CSV."""
     kprof(
         "ingest", "trace", trace, "--perfetto", tmp_path / "p.json", "--speedscope", tmp_path / "s.json",
-        "-o", tmp_path / "csv", "--format", "csv",
+        "-o", tmp_path / "csv", "--table-format", "csv",
     )  # fmt: skip
     assert len(json.loads((tmp_path / "p.json").read_text())["traceEvents"]) > 20
     assert json.loads((tmp_path / "s.json").read_text())["profiles"][0]["endValue"] == 144_000
@@ -177,8 +178,8 @@ def test_output_never_goes_into_the_input(trace, tmp_path):
 
 def test_unknown_picture_and_format_are_refused(trace, tmp_path):
     """Before or after the answer, in one sentence."""
-    assert ".svg or .png" in kprof("trace", "breakdown", trace, "--picture", tmp_path / "x.gif", code=2).stderr
-    assert "--format" in kprof("ingest", "trace", trace, "--format", "xlsx", code=2).stderr
+    assert ".svg or .png, got" in kprof("trace", "breakdown", trace, "-o", tmp_path / "x.gif", code=2).stderr
+    assert "--table-format" in kprof("ingest", "trace", trace, "--table-format", "xlsx", code=2).stderr
 
 
 def test_a_mixed_folder_names_what_was_left_out(trace, tmp_path):
@@ -236,6 +237,8 @@ def test_ops_says_what_is_lost_and_of_how_much(tmp_path):
     verdict = done.stdout.splitlines()[-1]
     assert verdict.startswith("0.895 of 1.000 ms lost against the GPU's limits, most in mm (0.895 ms); 100.0 %")
 
+    kprof("trace", "ops", path, "-o", tmp_path / "roofline.svg")
+    assert "Operators under the limits of MI300X" in (tmp_path / "roofline.svg").read_text()
     (found,) = json.loads(kprof("trace", "ops", path, "--json", "-").stdout)["traces"]
     assert found["limits"]["gpu"] == "MI300X"
     assert found["rows"][0]["flop"] == 2 * 4096**3
@@ -246,6 +249,7 @@ def test_ops_without_a_gpu_judges_nothing(tmp_path):
     path = _product(tmp_path, deviceProperties=[])
     done = kprof("trace", "ops", path)
     assert "No limits: the trace does not name its GPU" in done.stdout
+    assert "no operator can be placed" in kprof("trace", "ops", path, "-o", tmp_path / "r.svg", code=2).stderr
     assert (
         done.stdout.splitlines()[-1] == "the time lost is not known; work is known for 100.0 % of the kernels' 1.000 ms"
     )

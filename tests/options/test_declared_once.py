@@ -13,21 +13,20 @@ import kprof
 from kprof.api.live.view.asked import Asked, AskedOccupancy
 from kprof.cli.app import app
 from kprof.gate.config import KernelEntry
-from kprof.options import groups, kernels, programs, searches, tools
+from kprof.options import groups, kernels, measurements, programs, searches, tools
 from kprof.options.option import Declared, Options, declared
 from kprof.reporters.registry import formats
+from kprof_servers import options as servers
 
-# Converted with what they measure.
-LATER = ("trace", "counters", "ingest", "configs", "lint-configs")
 OF_THE_PAGE = {"target", "kernel", "stage", "triton", "rule", "file", "line", "loop", "cause"}
 
 
 def every_group() -> list[type[Options]]:
-    assert all(vars(module) for module in (kernels, programs, searches, tools))
+    assert all(vars(module) for module in (kernels, measurements, programs, searches, servers, tools))
     found = [Options]
     for group in found:
         found += [one for one in group.__subclasses__() if one not in found]
-    return [one for one in found if one.__module__.startswith("kprof.options")]
+    return [one for one in found if one.__module__.startswith(("kprof.options", "kprof_servers"))]
 
 
 def every_option() -> dict[str, list[Declared]]:
@@ -49,9 +48,7 @@ def commands() -> Iterator[tuple[str, object]]:
             yield path, command
             continue
         waiting += [
-            (f"{path} {name}".strip(), command.get_command(context, name))
-            for name in command.list_commands(context)
-            if path or name not in LATER
+            (f"{path} {name}".strip(), command.get_command(context, name)) for name in command.list_commands(context)
         ]
 
 
@@ -77,7 +74,7 @@ def test_the_command_line_has_one_of_each() -> None:
             facts = (each.metavar, str(each.default), each.help, str(kind), each.multiple, *sorted(each.opts))
             seen[flag][facts].append(path)
             assert each.help, (path, flag)
-    assert count > 25
+    assert count > 45
     assert {flag: dict(found) for flag, found in seen.items() if len(found) > 1} == {}
 
 
@@ -106,7 +103,7 @@ def test_functions_take_what_is_declared() -> None:
     known = every_option()
     functions = [getattr(kprof, name) for name in kprof.__all__]
     wrapped = [one for one in functions if inspect.isfunction(one) and "options" in inspect.unwrap(one).__annotations__]
-    assert len(wrapped) >= 13
+    assert len(wrapped) >= 28
     for function in wrapped:
         own = inspect.signature(inspect.unwrap(function)).parameters
         for name, parameter in inspect.signature(function).parameters.items():

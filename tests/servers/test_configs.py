@@ -39,9 +39,9 @@ def test_wrong_options(kprof, tmp_path):
     ran = kprof("configs", tmp_path, "--server", "vllm", "--arch", "MI300X")
     assert (ran.code, ran.out) == (2, "")
     assert "there is no config.json in this folder" in ran.err
-    ran = kprof("configs", PUBLIC / "qwen3-8b", "--server", "vllm", "--arch", "MI300X", "--batch", "8,x")
+    ran = kprof("configs", PUBLIC / "qwen3-8b", "--server", "vllm", "--arch", "MI300X", "--batches", "8,x")
     assert ran.code == 2
-    assert "--batch takes numbers of rows, got '8,x'" in ran.err
+    assert "--batches takes numbers of rows, got '8,x'" in ran.err
 
 
 def test_ranking_needs_the_server_and_its_options_need_ranking(kprof):

@@ -92,7 +92,7 @@ def test_what_cannot_be_told_is_exit_code_2(kprof, folder, tmp_path):
         ([folder, "--ignore", "KP71"], "--ignore: no rule 'KP71'; did you mean"),
         ([folder, "--arch", "gfx94"], "--arch: "),
         ([folder, "--fail-on", "bad"], "--fail-on takes"),
-        ([folder, "--map", "BLOCK"], "--map takes KNOB=NAME"),
+        ([folder, "--rename", "BLOCK"], "--rename takes KNOB=NAME"),
     ):
         ran = kprof("lint-configs", *arguments)
         assert ran.code == 2, arguments
@@ -133,7 +133,7 @@ def test_the_users_kernel_is_compiled(kprof, folder):
     path = folder / "mine.py"
     path.write_text(KERNEL)
     ran = kprof(
-        "lint-configs", path, "--arch", "gfx942", "--kernel", f"{path}::scale", "--signature", "*fp32:16,*fp32:16,i32"
+        "lint-configs", path, "--arch", "gfx942", "--target", f"{path}::scale", "--signature", "*fp32:16,*fp32:16,i32"
     )
     assert ran.code == 1
     assert "KP713  scale/line 7: num_warps = 32 of 64 lanes" in ran.out

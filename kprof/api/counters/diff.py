@@ -1,43 +1,93 @@
-"""``kprof.counter_diff``: hardware counters of two runs, kernel by kernel and metric by metric."""
+"""``kprof counters diff``: two profiled runs, kernel by kernel and metric by metric."""
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.counters.answer import FIELDS, Path_, choose
-from kprof.api.options import Names
-from kprof.api.result import Result
+from kprof.api.counter_views import CounterView, choose
+from kprof.api.options import Path_
+from kprof.api.views import function_of
 from kprof.errors import InputError
+from kprof.options.measurements import CounterOptions, DiffAnswerOptions
+from kprof.output.tables import number
+from kprof.reporters._trace_format import kernel_label
+from kprof.reporters.csv_rows import COUNTER_COLUMNS, counter_rows
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.rocprof import ProfileIssue
     from kprof_analyzers.profiles.counters.chosen import Chosen
     from kprof_analyzers.profiles.counters.diff import CounterComparison, Pair, Value
     from kprof_analyzers.profiles.counters.kernels import KernelCounters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterDiff(Result):
-    """What changed between two profiled runs.
+class CounterDiff(CounterView):
+    """What changed between two profiled runs: the same kernels, metric by metric, with their spread over dispatches.
+
+    The same kernel has the same name, grid, workgroup, LDS and VGPRs, and the same agent where a run has several. One
+    launch of two builds, with other LDS or VGPRs, is compared where nothing else can be meant, and says so.
+
+    Times are for as many dispatches as the first run has. With --fail-over an incomplete run, or a kernel without a
+    partner or without times, gives "cannot tell" and exit code 2. What was compared of complete runs and is too slow
+    already gives 1.
+
+    Example:  kprof counters diff before/ after/ --kernel attention --fail-over 3
 
     Attributes:
-        before: kernels of the first run.
-        after: kernels of the second run.
+        chosen: kernels of the first run.
+        after_chosen: kernels of the second run.
         comparison: ``pairs`` of the same kernel with its metrics in both runs, the largest change of time first, and
             the kernels that only one run has.
     """
 
-    before: "Chosen"
-    after: "Chosen"
+    help = "Two profiled runs compared, kernel by kernel and metric by metric."
+    kind = "counters-diff"
+    options = CounterOptions
+    display = DiffAnswerOptions
+    given = MappingProxyType(
+        {"before": "The run to compare with: files of any ROCm profiler.", "after": "The run in question."}
+    )
+    after_chosen: "Chosen"
     comparison: "CounterComparison"
-    kind: ClassVar[str] = "counters-diff"
+
+    @classmethod
+    def answer(cls, paths: Sequence[Path_], options: Any, **_further: Any) -> "CounterDiff":
+        """Compare two runs.
+
+        Raises:
+            InputError: a file cannot be read, or one path holds several runs.
+            KprofError: there are no counters, a choice fits nothing, or no file names its GPU.
+        """
+        from kprof_analyzers.profiles.counters.diff import compare
+
+        before, after = (choose([path], options) for path in paths)
+        for path, chosen in zip(paths, (before, after), strict=True):
+            if len(chosen.used) > 1:
+                labels = ", ".join(chosen.runs.labels[run] for run in chosen.used)
+                hint = "Name the files of one of them."
+                raise InputError(f"holds {len(chosen.used)} runs: {labels}", path=os.fspath(path), hint=hint)
+        return cls(before, after, compare(before, after))
+
+    @property
+    def before(self) -> "Chosen":
+        """The kernels of the first run."""
+        return self.chosen
+
+    @property
+    def after(self) -> "Chosen":
+        """The kernels of the second run."""
+        return self.after_chosen
+
+    @property
+    def sides(self) -> "Sequence[Chosen]":
+        """The kernels of both runs."""
+        return [self.chosen, self.after_chosen]
 
     @property
     def grown_percent(self) -> float | None:
-        """How much the kernels' time grew, for as many dispatches as before; ``None`` where no times are known."""
+        """Growth of the kernels' time, for as many dispatches as before; ``None`` where no times are known."""
         return self.comparison.grown_percent
 
     @property
@@ -48,48 +98,63 @@ class CounterDiff(Result):
         incomplete = cannot_tell(self.issues, (KERNEL_TIMES,))
         return f"incomplete: {incomplete}" if incomplete else self.comparison.cannot_tell
 
-    @property
-    def issues(self) -> "list[ProfileIssue]":
-        """What cannot be trusted in the files of both runs."""
-        return [*self.before.data.issues, *self.after.data.issues]
-
-    @property
-    def left_out(self) -> Sequence[str]:
-        """What is not compared, and why, in words."""
-        return [*self.before.left_out, *self.after.left_out]
+    def verdict_of(self, display: Any) -> tuple[int, str]:
+        """Return the exit code that ``--fail-over`` leads to, and why it cannot be told for code 2."""
+        if display.fail_over is None:
+            return 0, ""
+        doubt = self.cannot_tell
+        if doubt in {"", self.comparison.cannot_tell} and (self.grown_percent or 0.0) > display.fail_over:
+            return 1, ""
+        return (2, f"cannot tell whether it is slower: {doubt}") if doubt else (0, "")
 
     @property
     def document(self) -> dict[str, Any]:
         """Everything, as ``kprof counters diff --json`` writes it."""
         found, times = self.comparison, self.comparison.times
+        before, after = self.sides
         return {
             "schema": "kprof.counters.diff/1",
-            "before": self.before.runs.labels[self.before.used[0]],
-            "after": self.after.runs.labels[self.after.used[0]],
+            "before": before.runs.labels[before.used[0]],
+            "after": after.runs.labels[after.used[0]],
             "before_ns": times[0] if times else None,
             "after_ns": times[1] if times else None,
             "cannot_tell": self.cannot_tell,
             "kernels": [self._pair(pair) for pair in found.pairs],
-            "only_before": [_alone(self.before, one) for one in found.only_before],
-            "only_after": [_alone(self.after, one) for one in found.only_after],
+            "only_before": [_alone(before, one) for one in found.only_before],
+            "only_after": [_alone(after, one) for one in found.only_after],
         }
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How many kernels were compared, which have no partner, and how much time grew."""
-        from kprof.inputs.completeness import with_headline
-        from kprof.reporters.counters_diff_text import verdict
+        from kprof.reporters import counters_diff_text
 
-        return with_headline(verdict(self.before, self.after, self.comparison), self.issues)
+        return counters_diff_text.verdict(self.before, self.after, self.comparison)
 
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a kernel and metric, its duration first: ``before`` and ``after`` with their ``unit``, ``ratio``, the
-        standard deviations over the dispatches of each run, and whether the difference is ``beyond_spread``.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import plain_frame
-        from kprof.reporters.csv_rows import COUNTER_COLUMNS, counter_rows
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the only table, a row a kernel and metric, its duration first."""
+        columns = (
+            Column("kernel", lambda row: kernel_label(row["kernel"]), wide=True),
+            Column("metric", lambda row: row["metric"]),
+            Column("before", lambda row: number(row["before"])),
+            Column("after", lambda row: number(row["after"])),
+            Column("ratio", lambda row: "-" if row["ratio"] is None else f"{row['ratio']:.3f}"),
+            Column("unit", lambda row: row["unit"]),
+        )
+        return (
+            ViewTable("metrics", columns, lambda found: list(counter_rows(found.document)), COUNTER_COLUMNS,
+                  record=lambda row: row),
+        )  # fmt: skip
 
-        return plain_frame(counter_rows(self.document), COUNTER_COLUMNS)
+    def lines(self, display: Any) -> list[str]:
+        """Return both GPUs and runs, and the kernels whose time changed most."""
+        from kprof.reporters import counters_diff_text
+
+        if display.show:
+            return super().lines(display)
+        top = display.top or len(self.comparison.pairs)
+        return counters_diff_text.page(self.before, self.after, self.comparison, top)
 
     def _pair(self, pair: "Pair") -> dict[str, Any]:
         return {
@@ -127,39 +192,4 @@ def _value(value: "Value") -> dict[str, Any]:
     return dict(entries())
 
 
-def counter_diff(
-    before: Path_,
-    after: Path_,
-    *,
-    arch: str | None = None,
-    kernel: str = "",
-    dispatch: Sequence[int] = (),
-    by: Names = FIELDS,
-) -> CounterDiff:
-    """Hardware counters of two runs: the same kernels, metric by metric, with the spread over their dispatches.
-
-    The same kernel has the same name, grid, workgroup, LDS and VGPRs, and the same agent where a run has several. One
-    launch of two builds, with other LDS or VGPRs, is compared where nothing else can be meant, and says so.
-
-    Args:
-        before: the run to compare with: a file or a folder, as for :func:`kprof.read_counters`.
-        after: the run in question.
-        arch: the GPU when the files do not say: ``MI300X`` or ``gfx942``. A product gives peaks.
-        kernel: only kernels with this in their names.
-        dispatch: only these dispatches of each run.
-        by: launches that agree in these are put together: ``name,grid``.
-
-    Raises:
-        InputError: a file cannot be read, or one path holds several runs.
-        KprofError: there are no counters, a choice fits nothing, or no file says which GPU it was.
-    """
-    from kprof_analyzers.profiles.counters.diff import compare
-
-    sides = [choose([path], arch=arch, kernel=kernel, run=(), dispatch=dispatch, by=by) for path in (before, after)]
-    for path, chosen in zip((before, after), sides, strict=True):
-        if len(chosen.used) > 1:
-            labels = ", ".join(chosen.runs.labels[run] for run in chosen.used)
-            raise InputError(
-                f"holds {len(chosen.used)} runs: {labels}", path=os.fspath(path), hint="Name the files of one of them."
-            )
-    return CounterDiff(sides[0], sides[1], compare(sides[0], sides[1]))
+counter_diff = function_of(CounterDiff)

@@ -1,34 +1,64 @@
-"""``kprof.counter_metrics``: bandwidths, hit rates and utilisation from hardware counters."""
+"""``kprof counters metrics``: bandwidths, hit rates and utilisation from hardware counters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.counters.answer import FIELDS, CounterAnswer, Path_, choose
-from kprof.api.options import Names
+from kprof.api.counter_views import CounterView
+from kprof.api.views import function_of
+from kprof.options.measurements import MetricsAnswerOptions
+from kprof.output.tables import number
+from kprof.reporters._trace_format import kernel_label
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof_analyzers.profiles.counters.chosen import Derived
+    from kprof_analyzers.profiles.counters.chosen import Chosen, Derived
     from kprof_analyzers.profiles.counters.metrics import Metric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterMetrics(CounterAnswer):
-    """Derived metrics of each kernel and run.
+class CounterMetrics(CounterView):
+    """Derived metrics of each kernel, from the files of any ROCm profiler. Several paths are several runs.
+
+    Missing counters leave metrics out, and are listed. Launches that differ in grid, workgroup, LDS, VGPRs or agent
+    count as different kernels. Several runs are shown side by side.
+
+    Example:  kprof counters metrics results/ --arch MI300X --kernel attention
 
     Attributes:
         kernels: pairs of a kernel and its metrics by name; ``value`` is ``None`` where it is not known.
     """
 
+    help = "Bandwidth, hit rates and utilisation of each kernel."
+    kind = "metrics"
+    display = MetricsAnswerOptions
     kernels: "Sequence[Derived]"
-    kind: ClassVar[str] = "metrics"
+
+    @classmethod
+    def of_chosen(cls, chosen: "Chosen") -> "CounterMetrics":
+        """Compute the answer for the chosen kernels."""
+        from kprof_analyzers.profiles.counters.metrics import all_metrics
+
+        return cls(chosen, list(zip(chosen.kernels, all_metrics(chosen.kernels, chosen.gpu), strict=True)))
 
     @property
     def missing(self) -> list[str]:
         """Counters that would have to be collected for the metrics without a value."""
         return [counter for _, found in self.kernels for metric in found.values() for counter in metric.missing]
+
+    def is_bare(self, display: Any) -> bool:
+        """Whether only the commands that collect what is missing are printed."""
+        return bool(display.pmc)
+
+    def lines(self, display: Any) -> list[str]:
+        """Return the text for people, or only the commands that collect what is missing."""
+        from kprof.reporters import metrics_text
+
+        if display.pmc:
+            return metrics_text.collecting(self.missing)
+        if display.show:
+            return super().lines(display)
+        return metrics_text.page(self.chosen, self.kernels, self.missing, display.top)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -56,20 +86,29 @@ class CounterMetrics(CounterAnswer):
         }
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How many kernels and metrics, and how many of them cannot be."""
-        from kprof.inputs.completeness import with_headline
-        from kprof.reporters.metrics_text import verdict
+        from kprof.reporters import metrics_text
 
-        return with_headline(verdict(self.chosen, self.kernels), self.issues)
+        return metrics_text.verdict(self.chosen, self.kernels)
 
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a kernel, run and metric: ``kernel``, ``run``, ``metric``, ``title``, ``value`` with its ``unit``,
-        and as ``flag`` what is wrong with it.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import plain_frame
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the only table, a row a kernel, run and metric."""
+        fields = ("kernel", "run", "metric", "title", "value", "unit", "flag")
+        columns = (
+            Column("kernel", lambda row: kernel_label(row["kernel"]), wide=True),
+            Column("run", lambda row: row["run"], wide=True, spare=True),
+            Column("metric", lambda row: row["title"]),
+            Column("value", lambda row: number(row["value"])),
+            Column("unit", lambda row: row["unit"]),
+            Column("", lambda row: row["flag"] or "", wide=True),
+        )
+        return (ViewTable("metrics", columns, lambda found: list(found.rows()), fields, record=lambda row: row),)
 
-        rows = (
+    def rows(self) -> Sequence[dict[str, Any]]:
+        """Return the metrics of each kernel and run; ``flag`` says what is wrong with a value."""
+        return [
             {
                 "kernel": one.name,
                 "run": self.chosen.runs.labels[one.run],
@@ -81,36 +120,7 @@ class CounterMetrics(CounterAnswer):
             }
             for one, found in self.kernels
             for name, metric in found.items()
-        )
-        return plain_frame(rows, ("kernel", "run", "metric", "title", "value", "unit", "flag"))
-
-
-def counter_metrics(
-    *paths: Path_,
-    arch: str | None = None,
-    kernel: str = "",
-    run: Sequence[str] = (),
-    dispatch: Sequence[int] = (),
-    by: Names = FIELDS,
-) -> CounterMetrics:
-    """Derived metrics of each kernel, from the files of any ROCm profiler. Several paths are several runs.
-
-    Args:
-        paths: files and folders, as for :func:`kprof.read_counters`.
-        arch: the GPU when the files do not say: ``MI300X`` or ``gfx942``. A product gives peaks.
-        kernel: only kernels with this in their names.
-        run: only these runs: their numbers from 1, or parts of their paths.
-        dispatch: only these dispatches.
-        by: launches that agree in these are put together: ``name,grid``.
-
-    Raises:
-        InputError: a file cannot be read.
-        KprofError: there are no counters, a choice fits nothing, or no file says which GPU it was.
-    """
-    from kprof_analyzers.profiles.counters.metrics import all_metrics
-
-    chosen = choose(paths, arch=arch, kernel=kernel, run=run, dispatch=dispatch, by=by)
-    return CounterMetrics(chosen, list(zip(chosen.kernels, all_metrics(chosen.kernels, chosen.gpu), strict=True)))
+        ]
 
 
 def _entry(metric: "Metric") -> dict[str, Any]:
@@ -119,3 +129,6 @@ def _entry(metric: "Metric") -> dict[str, Any]:
              "flag": metric.flag, "note": metric.note, "missing": list(metric.missing),
              "unknown": list(metric.unknown)}  # fmt: skip
     return entry | {name: value for name, value in extra.items() if value}
+
+
+counter_metrics = function_of(CounterMetrics)

@@ -1,23 +1,27 @@
-"""``kprof.counter_roofline``: kernels under the GPU's roofs."""
+"""``kprof counters roofline``: kernels under the GPU's roofs."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.counters.answer import FIELDS, CounterAnswer, Path_, choose
-from kprof.api.options import Names
+from kprof.api.counter_views import CounterView
+from kprof.api.options import Path_
+from kprof.api.views import draw, function_of
 from kprof.errors import KprofError
+from kprof.output.tables import number
+from kprof.reporters._trace_format import kernel_label
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from kprof_analyzers.profiles.counters.chosen import Chosen
     from kprof_analyzers.profiles.counters.roofline import Point, Roof
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterRoofline(CounterAnswer):
-    """What bounds each kernel, and how near it is.
+class CounterRoofline(CounterView):
+    """Kernels under the GPU's roofline: what bounds each, and how near it is.
+
+    Example:  kprof counters roofline results/ --arch MI300X -o roofline.svg
 
     Attributes:
         gpu: the GPU's name.
@@ -25,10 +29,31 @@ class CounterRoofline(CounterAnswer):
         points: the kernels; ``share`` of the roof, 0 to 1, is ``None`` where ``reason`` says why.
     """
 
+    help = "Kernels under the GPU's roofline."
+    kind = "roofline"
+    has_picture = True
     gpu: str
     roofs: "Sequence[Roof]"
     points: "Sequence[Point]"
-    kind: ClassVar[str] = "roofline"
+
+    @classmethod
+    def of_chosen(cls, chosen: "Chosen") -> "CounterRoofline":
+        """Compute the answer for the chosen kernels.
+
+        Raises:
+            KprofError: they ran on several GPUs.
+        """
+        from kprof_analyzers.profiles.counters.machine import gpu_name
+        from kprof_analyzers.profiles.counters.roofline import place_all, roofs
+
+        indexes = sorted({one.gpu for one in chosen.kernels})
+        if len(indexes) > 1:
+            found = ", ".join(gpu_name(chosen.gpu_at(index)) for index in indexes)
+            hint = "a roofline is of one: choose with --only-run"
+            raise KprofError(f"the kernels ran on several GPUs: {found}", hint=hint)
+        gpu = chosen.gpu_at(indexes[0])
+        limits = roofs(gpu, chosen.data)
+        return cls(chosen, gpu_name(gpu), limits, place_all(chosen.kernels, gpu, limits))
 
     @property
     def document(self) -> dict[str, Any]:
@@ -42,64 +67,51 @@ class CounterRoofline(CounterAnswer):
         }
 
     @property
-    def summary(self) -> str:
+    def conclusion(self) -> str:
         """How many kernels could be placed, and how near the best is to its roof."""
-        from kprof.inputs.completeness import with_headline
-        from kprof.reporters.roofline_text import verdict
+        from kprof.reporters import roofline_text
 
-        return with_headline(verdict(self.points), self.issues)
+        return roofline_text.verdict(self.points)
 
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a kernel: ``intensity`` in FLOP a byte, ``flop_rate`` in GFLOP/s, ``bandwidth`` in GB/s, the roof that
-        is its ``bound``, and its ``share`` of that.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import struct_frame
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the only table, a row a kernel: FLOP a byte, GFLOP/s, GB/s, its roof and its share of that."""
         from kprof_analyzers.profiles.counters.roofline import Point
 
-        return struct_frame(Point, [({}, point) for point in self.points])
+        columns = (
+            Column("kernel", lambda point: kernel_label(point.kernel), wide=True),
+            Column("FLOP/byte", lambda point: number(point.intensity)),
+            Column("GFLOP/s", lambda point: number(point.flop_rate)),
+            Column("reaches", lambda point: f"not placed: {point.reason}" if point.share is None
+                   else f"{100 * point.share:.1f} % of {point.bound}"),
+        )  # fmt: skip
+        return (ViewTable("kernels", columns, lambda found: found.points, Point),)
+
+    def lines(self, display: Any) -> list[str]:
+        """Return the plot and the kernels' table for people."""
+        from kprof.reporters import roofline_text
+
+        if display.show:
+            return super().lines(display)
+        from kprof.reporters._measured_kernels import heading, remark
+
+        remarks = [remark(self.chosen, one) for one in self.chosen.kernels]
+        top = display.top or len(self.points)
+        return [*heading(self.chosen), "", *roofline_text.page(self.points, self.roofs, top, remarks)]
 
     def draw(self, path: Path_) -> None:
-        """Write the picture as SVG.
+        """Write the picture.
 
         Raises:
-            KprofError: the file cannot be written.
+            KprofError: the ending is neither ``.svg`` nor ``.png``, or the file cannot be written.
         """
-        from kprof.output.writing import write_output
+        draw(path, self.svg)
+
+    def svg(self) -> str:
+        """Return the picture as SVG."""
         from kprof_analyzers.profiles.counters.roofline_svg import render
 
-        write_output(os.fspath(path), render(list(self.points), list(self.roofs), f"Roofline, {self.gpu}"))
+        return render(list(self.points), list(self.roofs), f"Roofline, {self.gpu}")
 
 
-def counter_roofline(
-    *paths: Path_,
-    arch: str | None = None,
-    kernel: str = "",
-    run: Sequence[str] = (),
-    dispatch: Sequence[int] = (),
-    by: Names = FIELDS,
-) -> CounterRoofline:
-    """Kernels under the GPU's roofline, from the files of any ROCm profiler.
-
-    Args:
-        paths: files and folders, as for :func:`kprof.read_counters`.
-        arch: the GPU when the files do not say: ``MI300X`` or ``gfx942``. A product gives peaks.
-        kernel: only kernels with this in their names.
-        run: only these runs: their numbers from 1, or parts of their paths.
-        dispatch: only these dispatches.
-        by: launches that agree in these are put together: ``name,grid``.
-
-    Raises:
-        InputError: a file cannot be read.
-        KprofError: there are no counters, a choice fits nothing, or the kernels ran on several GPUs or an unknown one.
-    """
-    from kprof_analyzers.profiles.counters.machine import gpu_name
-    from kprof_analyzers.profiles.counters.roofline import place_all, roofs
-
-    chosen = choose(paths, arch=arch, kernel=kernel, run=run, dispatch=dispatch, by=by)
-    indexes = sorted({one.gpu for one in chosen.kernels})
-    if len(indexes) > 1:
-        found = ", ".join(gpu_name(chosen.gpu_at(index)) for index in indexes)
-        raise KprofError(f"the kernels ran on several GPUs: {found}", hint="a roofline is of one: choose with --run")
-    gpu = chosen.gpu_at(indexes[0])
-    limits = roofs(gpu, chosen.data)
-    return CounterRoofline(chosen, gpu_name(gpu), limits, place_all(chosen.kernels, gpu, limits))
+counter_roofline = function_of(CounterRoofline)

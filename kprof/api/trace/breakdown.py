@@ -1,47 +1,119 @@
-"""``kprof.trace_breakdown``: GPU time by category, and how busy each GPU was."""
+"""``kprof trace breakdown``: GPU time by category, and how busy each GPU was."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, PerTrace, device_document, per_file, picture
+from kprof.api.options import Path_
+from kprof.api.views import TraceAdvice, TraceView, draw, function_of
+from kprof.options.measurements import BreakdownAnswerOptions, BreakdownOptions
+from kprof.reporters._console_text import plural
+from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
+    from kprof.inputs.torch_profiler.model import LinkedTrace
+    from kprof_analyzers.profiles.timeline.files import TraceFile
+    from kprof_analyzers.profiles.timeline.fused import FusedKernel
+    from kprof_analyzers.profiles.timeline.occupation import DeviceTime
     from kprof_analyzers.profiles.timeline.steps import Shares
+
+_CELLS = 48
+"""Characters of the line over time; it fits into 80 columns."""
+_EXPOSED = 0.05
+"""Share of a device's span from which on exposed communication or copies are worth a sentence."""
+
+DEVICES = (
+    Column("device", lambda d: f"rank {d.rank} GPU {'?' if d.device is None else d.device}"),
+    Column("span ms", lambda d: milliseconds(d.span_ns)),
+    Column("busy", lambda d: percent(d.busy_ns, d.span_ns)),
+    Column("idle", lambda d: percent(d.idle_ns, d.span_ns)),
+    Column("compute", lambda d: percent(d.compute_ns, d.span_ns)),
+    Column("exposed comm", lambda d: percent(d.exposed_communication_ns, d.span_ns)),
+    Column("exposed copies", lambda d: percent(d.exposed_memory_ns, d.span_ns)),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceBreakdown(PerTrace):
-    """Where the GPU's time goes.
+class TraceBreakdown(TraceView):
+    """Where the GPU's time goes: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
+
+    The picture is a donut for one trace, and stacked bars for several.
+
+    Example:  kprof trace breakdown bs1.json bs8.json -o bars.svg
 
     Attributes:
         traces: one entry a trace: ``breakdown.categories``, ``breakdown.devices``, ``utilisation`` over time.
     """
 
+    help = "GPU time by category; busy, idle and exposed communication."
+    options = BreakdownOptions
+    display = BreakdownAnswerOptions
+    has_picture = True
+    place = 10
     traces: "Sequence[Shares]"
+
+    @classmethod
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "Shares":
+        """Compute the answer for one trace."""
+        from kprof_analyzers.profiles.timeline.categories import load_categories
+        from kprof_analyzers.profiles.timeline.steps import shares_of
+
+        return shares_of(trace, load_categories(options.categories))
+
+    @classmethod
+    def of_file(cls, file: "TraceFile", options: Any, **_further: Any) -> "Shares":
+        """Compute the answer for one file, by names alone where that is asked for."""
+        from kprof_analyzers.profiles.timeline.steps import shares_step
+
+        return shares_step(file, options.categories, by_name=getattr(options, "by_name", False))
+
+    @staticmethod
+    def path_of(part: "Shares") -> str:
+        """Return the path of the trace that a part of the answer is of."""
+        return part.breakdown.path
 
     @property
     def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace breakdown --json`` writes it."""
+        """The answer as a document, without the judgement of the recording."""
         return {"schema": "kprof.trace.breakdown/1", "traces": [_document(one) for one in self.traces]}
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer."""
+        from kprof_analyzers.profiles.timeline.breakdown import CategoryTime
+        from kprof_analyzers.profiles.timeline.occupation import DeviceTime
+        from kprof_analyzers.profiles.timeline.pictures.terminal import bar
+
+        categories = (
+            Column("category", lambda row: row.category),
+            Column("ms", lambda row: milliseconds(row.total_ns)),
+            Column("share", lambda row: percent(row.share, 1)),
+            Column("count", lambda row: f"{row.count:,}"),
+            Column("", lambda row: bar(row.share, 30)),
+            Column("largest", lambda row: kernel_label(row.largest), wide=True, spare=True),
+        )
+        return (
+            ViewTable("categories", categories, lambda one: one.breakdown.categories, CategoryTime, remarks=_fused),
+            ViewTable("devices", DEVICES, lambda one: one.breakdown.devices, DeviceTime, remarks=_over_time),
+        )
 
     @property
     def conclusion(self) -> str:
         """How busy the GPUs were, and the largest category."""
-        from kprof.reporters.trace_breakdown_text import verdict
-
-        return verdict(self.traces)
-
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a trace and category: ``path``, ``category``, ``total_ns``, ``count``, ``share`` of 1, ``largest``."""
-        from kprof.reporters._frames import struct_frame
-        from kprof_analyzers.profiles.timeline.breakdown import CategoryTime
-
-        rows = [({"path": one.breakdown.path}, each) for one in self.traces for each in one.breakdown.categories]
-        return struct_frame(CategoryTime, rows, ("path",))
+        totals: Counter[str] = Counter()
+        for shares in self.traces:
+            for row in shares.breakdown.categories:
+                totals[row.category] += row.total_ns
+        whole = sum(totals.values())
+        if not whole:
+            return "no GPU activity in these traces"
+        devices = [d for s in self.traces for d in s.breakdown.devices]
+        busy, span = sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
+        name, largest = totals.most_common(1)[0]
+        much = f"GPU busy {percent(busy, span)}; " if span else ""
+        return f"{much}{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time"
 
     def draw(self, path: Path_, *, bars: bool = False, timeline: bool = False) -> None:
         """Write a picture: a donut for one trace, stacked bars for several.
@@ -54,10 +126,17 @@ class TraceBreakdown(PerTrace):
         Raises:
             KprofError: another ending, no CairoSVG, or the file cannot be written.
         """
-        picture(path, lambda: self._svg(bars=bars, timeline=timeline))
+        draw(path, lambda: self.svg(bars=bars, timeline=timeline))
 
-    def _svg(self, *, bars: bool, timeline: bool) -> str:
-        from kprof.reporters._trace_format import label
+    def write(self, display: Any) -> None:
+        """Write the file that the command was asked for."""
+        if str(display.output).lower().endswith((".svg", ".png")) or display.output == "-":
+            self.draw(display.output, bars=display.bars, timeline=display.over_time)
+        else:
+            super().write(display)
+
+    def svg(self, *, bars: bool = False, timeline: bool = False) -> str:
+        """Return the picture as SVG; see :meth:`draw`."""
         from kprof_analyzers.profiles.timeline.pictures.donut import donut
         from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
         from kprof_analyzers.profiles.timeline.pictures.utilisation import utilisation_svg
@@ -71,34 +150,27 @@ class TraceBreakdown(PerTrace):
             return donut(rows[0][1], rows[0][0])
         return stacked_bars(rows, "GPU time by category")
 
+    @classmethod
+    def advice(cls, part: "Shares") -> Iterable[TraceAdvice]:
+        """Return kernels that could be fused, and communication and copies that nothing hides."""
+        for one in part.breakdown.fused:
+            if one.saved_ns:
+                runs = f"{plural(one.runs, 'run')} of {one.kernels:,} kernels"
+                yield TraceAdvice(one.saved_ns, f"fuse: {one.kernel} of kprof's collection could do {runs}")
+        for name, what, cure in (
+            ("exposed_communication_ns", "communication", "overlap it with computing, or send less"),
+            ("exposed_memory_ns", "copies", "copy on another stream, from pinned memory, or not at all"),
+        ):
+            exposed = [getattr(device, name) for device in part.breakdown.devices]
+            if sum(exposed) > _EXPOSED * sum(device.span_ns for device in part.breakdown.devices):
+                yield TraceAdvice(max(exposed), f"nothing computes during {what}: {cure}")
 
-def trace_breakdown(
-    *paths: Path_,
-    categories: str | None = None,
-    by_name: bool = False,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    repairs: "Repairs" = (),
-) -> TraceBreakdown:
-    """Where the GPU's time goes: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
 
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        categories: a TOML file with rules of your own, read before those that come with kprof.
-        by_name: by kernels' names only: bounded memory, whatever the size.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
+def device_document(device: "DeviceTime") -> dict[str, Any]:
+    """Return a device's times with those that follow from them."""
+    import msgspec
 
-    Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
-        KprofError: the rules cannot be used.
-    """
-    from kprof_analyzers.profiles.timeline.steps import shares_step
-
-    options = {"categories": categories, "by_name": by_name}
-    found, left_out = per_file(shares_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, **options)
-    return TraceBreakdown(left_out, found)
+    return {**msgspec.structs.asdict(device), "span_ns": device.span_ns, "idle_ns": device.idle_ns}
 
 
 def _document(shares: "Shares") -> dict[str, Any]:
@@ -114,3 +186,28 @@ def _document(shares: "Shares") -> dict[str, Any]:
         "by_name_only": shares.by_name_only,
         "issues": shares.issues,
     }
+
+
+def _fused(shares: "Shares") -> Iterable[str]:
+    """Return what fused kernels could save."""
+    one: FusedKernel
+    for one in shares.breakdown.fused:
+        if one.saved_ns:
+            took, saved = milliseconds(one.total_ns), milliseconds(one.saved_ns)
+            yield (
+                f"{one.kernel} could do {plural(one.runs, 'run')} of {one.kernels:,} kernels ({took} ms): "
+                f"saves at most {saved} ms, {percent(one.saved_ns, shares.breakdown.total_ns)}"
+            )
+
+
+def _over_time(shares: "Shares") -> Iterable[str]:
+    from kprof_analyzers.profiles.timeline.pictures.terminal import sparkline
+
+    for device in shares.utilisation[:8]:
+        lanes = [max(parts) for parts in zip(*device.lanes.values(), strict=True)]
+        step = -(-len(lanes) // _CELLS)
+        means = [sum(lanes[i : i + step]) / len(lanes[i : i + step]) for i in range(0, len(lanes), step)]
+        yield f"rank {device.rank} busy over time  {sparkline(means)}"
+
+
+trace_breakdown = function_of(TraceBreakdown)

@@ -1,122 +1,28 @@
-"""``kprof.trace_diff``: two traces kernel by kernel."""
+"""``kprof trace diff``: two traces kernel by kernel."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from kprof.api.trace.answer import Path_, PerTrace, per_file, picture
-from kprof.errors import InputError, KprofError
+from kprof.api.options import Path_
+from kprof.api.views import TraceView, draw, function_of, of_one, per_file
+from kprof.errors import InputError
+from kprof.options.measurements import DiffAnswerOptions, TraceDiffOptions
+from kprof.reporters._trace_format import kernel_label, label, milliseconds
+from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
     from kprof_analyzers.profiles.timeline.compare import TraceComparison, TraceSide
+    from kprof_analyzers.profiles.timeline.files import TraceFile
     from kprof_analyzers.profiles.timeline.operators.predicted import PredictionComparison
     from kprof_analyzers.profiles.timeline.steps import SteppedKernels
     from kprof_analyzers.profiles.timeline.tree_diff import TreeComparison
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TraceDiff(PerTrace):
-    """What changed between two runs.
-
-    Attributes:
-        traces: what each file gave.
-        comparison: times before and after, by ``categories`` and by ``kernels``, the largest change first;
-            ``cannot_tell`` says why they cannot be compared.
-        prediction: where one of them is what ``kprof profile -o`` wrote and the other was measured, how far each
-            operator is off; else ``None``.
-        tree: both trees of modules aligned, where they were asked for; else ``None``.
-    """
-
-    traces: "Sequence[SteppedKernels]"
-    comparison: "TraceComparison"
-    prediction: "PredictionComparison | None" = None
-    tree: "TreeComparison | None" = None
-
-    @property
-    def grown_percent(self) -> float | None:
-        """How much kernel time grew, in percent; ``None`` where there was none before."""
-        result = self.comparison
-        return 100 * (result.after_ns / result.before_ns - 1) if result.before_ns else None
-
-    @property
-    def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace diff --json`` writes it."""
-        result = self.comparison
-        return {
-            "schema": "kprof.trace.diff/1",
-            "before": result.before,
-            "after": result.after,
-            "before_ns": result.before_ns,
-            "after_ns": result.after_ns,
-            "steps": result.steps,
-            "cannot_tell": result.cannot_tell,
-            "categories": {c: {"before_ns": was, "after_ns": now} for c, (was, now) in result.categories.items()},
-            "kernels": list(self._rows()),
-            "prediction": self.prediction,
-            **({} if self.tree is None else {"tree": self.tree}),
-        }
-
-    @property
-    def conclusion(self) -> str:
-        """How much kernel time grew, and by which kernel most; of a prediction, how far it is off."""
-        from kprof.reporters import trace_prediction_text
-        from kprof.reporters.trace_diff_text import verdict
-
-        if self.prediction is not None:
-            return trace_prediction_text.verdict(self.prediction)
-        return verdict(self.comparison)
-
-    def to_frame(self, table: Literal["kernels", "tree"] = "kernels") -> "pd.DataFrame":
-        """A row a kernel: ``name``, ``category``, ``before_ns``, ``after_ns``, how often each time, ``delta_ns`` and
-        ``mean_ratio``, its mean time after over before. With a prediction a row an operator: ``measured_ns`` and
-        ``predicted_ns`` of a call, their ``ratio``, and ``off_ns`` for all calls that were measured. ``tree``: a row a
-        module or operator with its ``place``, names from the top joined by ``/``, each before those inside it.
-
-        Raises:
-            KprofError: there is no such table.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import plain_frame
-
-        if table == "tree" and self.tree is not None:
-            return plain_frame(_places(self.tree), _PLACES)
-        if table != "kernels":
-            raise KprofError(f"there is no table {table!r}", hint="there are kernels, and with tree=True tree")
-        if self.prediction is not None:
-            rows = self.prediction.rows
-            return plain_frame(({name: getattr(row, name) for name in _PREDICTED} for row in rows), _PREDICTED)
-        return plain_frame(self._rows(), _COLUMNS)
-
-    def draw(self, path: Path_) -> None:
-        """Write both as stacked bars of categories.
-
-        Args:
-            path: ``.svg``, or ``.png`` where CairoSVG is installed.
-
-        Raises:
-            KprofError: another ending, no CairoSVG, or the file cannot be written.
-        """
-        picture(path, self._svg)
-
-    def _svg(self) -> str:
-        from kprof.reporters._trace_format import label
-        from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
-
-        result = self.comparison
-        before = {category: was for category, (was, _) in result.categories.items()}
-        after = {category: now for category, (_, now) in result.categories.items()}
-        return stacked_bars([(label(result.before), before), (label(result.after), after)], "GPU time by category")
-
-    def _rows(self) -> "list[dict[str, Any]]":
-        return [{name: getattr(kernel, name) for name in _COLUMNS} for kernel in self.comparison.kernels]
-
-
-_COLUMNS = (
+_KERNELS = (
     "name", "category", "before_ns", "after_ns", "before_count", "after_count", "delta_ns", "mean_ratio",
 )  # fmt: skip
 _PREDICTED = (
@@ -127,48 +33,209 @@ _PLACES = (
 )  # fmt: skip
 
 
-def trace_diff(
-    before: Path_,
-    after: Path_,
-    *,
-    categories: str | None = None,
-    tree: 'Literal["modules", "operators", "both"] | None' = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    repairs: "Repairs" = (),
-) -> TraceDiff:
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceDiff(TraceView):
     """What changed between two runs: before and after, or two batch sizes.
 
-    Where both traces mark steps, the mean step is compared, so that they need not have equally many. Where one was
-    predicted and the other measured, their operators are compared too, call by call.
+    Where both traces mark steps, the mean step is compared, so that they need not have equally many. With --fail-over a
+    trace that is cut off, or that alone marks no steps, gives "cannot tell" and exit code 2. A folder is taken as one
+    side, whose traces' times are added up.
 
-    Args:
-        before: the trace to compare with, or a folder of traces whose times are added up.
-        after: the trace in question.
-        categories: a TOML file with rules of your own, read before those that come with kprof.
-        tree: also align the trees of modules, of operators, or of both.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
+    A measured trace and one that kprof profile -o wrote are compared operator by operator: a call's mean time in both,
+    and how far the prediction is off for all calls that were measured.
 
-    Raises:
-        InputError: a file is missing or cannot be read, or only one side has modules to align.
-        KprofError: the rules cannot be used.
+    Example:  kprof trace diff before.json after.json --tree modules --fail-over 3
+
+    Attributes:
+        traces: what each file gave.
+        comparison: times before and after, by ``categories`` and by ``kernels``, the largest change first;
+            ``cannot_tell`` says why they cannot be compared.
+        prediction: where one of them is what ``kprof profile -o`` wrote and the other was measured, how far each
+            operator is off; else ``None``.
+        tree: both trees of modules aligned, where they were asked for; else ``None``.
     """
-    from kprof_analyzers.profiles.timeline.compare import compare
-    from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
 
-    reading: Any = {"jobs": jobs, "scheduler": scheduler, "repairs": repairs}
-    sides = [
-        per_file(stepped_kernels_step, [path], **reading, categories=categories, tree=tree) for path in (before, after)
-    ]
-    (old, _), (new, _) = sides
-    result = compare(_side(before, old), _side(after, new))
-    prediction = _prediction(before, after, jobs, scheduler)
-    if prediction is not None and not result.cannot_tell:
-        result = replace(result, cannot_tell=f"{prediction.predicted} was predicted, not measured")
-    left_out = [each for _, missed in sides for each in missed]
-    return TraceDiff(left_out, [*old, *new], result, prediction, _trees(old, new, result) if tree else None)
+    help = "Two traces compared, kernel by kernel; or a measured one with a predicted one."
+    options = TraceDiffOptions
+    display = DiffAnswerOptions
+    given = MappingProxyType({"before": "The trace to compare with.", "after": "The trace in question."})
+    has_picture = True
+    place = 0
+    traces: "Sequence[SteppedKernels]"
+    comparison: "TraceComparison"
+    prediction: "PredictionComparison | None" = None
+    tree: "TreeComparison | None" = None
+
+    @classmethod
+    def of_file(cls, file: "TraceFile", options: Any, **_further: Any) -> "SteppedKernels":
+        """Compute what one trace gives."""
+        from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
+
+        return stepped_kernels_step(file, options.categories, options.tree)
+
+    @classmethod
+    def answer(cls, paths: Sequence[Path_], options: Any, **_further: Any) -> "TraceDiff":
+        """Compare two traces.
+
+        Raises:
+            InputError: a file is missing or cannot be read, or only one side has modules to align.
+        """
+        from kprof_analyzers.profiles.timeline.compare import compare
+
+        before, after = paths
+        sides = [per_file(of_one, [path], options, view=cls, options=options) for path in paths]
+        (old, _), (new, _) = sides
+        result = compare(_side(before, old), _side(after, new))
+        prediction = _prediction(before, after, options)
+        if prediction is not None and not result.cannot_tell:
+            result = replace(result, cannot_tell=f"{prediction.predicted} was predicted, not measured")
+        left_out = [each for _, missed in sides for each in missed]
+        tree = _trees(old, new, result) if options.tree else None
+        return cls(left_out, [*old, *new], result, prediction, tree)
+
+    @property
+    def parts(self) -> Sequence[tuple[str, Any]]:
+        """The only comparison."""
+        return [("", self)]
+
+    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - the comparison is of both
+        """Return no columns: a row is of both traces."""
+        return {}
+
+    @property
+    def grown_percent(self) -> float | None:
+        """Growth of the kernels' time in percent; ``None`` where there was none before."""
+        result = self.comparison
+        return 100 * (result.after_ns / result.before_ns - 1) if result.before_ns else None
+
+    def verdict_of(self, display: Any) -> tuple[int, str]:
+        """Return the exit code that ``--fail-over`` leads to, and why it cannot be told for code 2."""
+        if display.fail_over is None:
+            return 0, ""
+        if self.comparison.cannot_tell:
+            return 2, f"cannot tell whether it is slower: {self.comparison.cannot_tell}"
+        return int((self.grown_percent or 0.0) > display.fail_over), ""
+
+    @property
+    def contents(self) -> dict[str, Any]:
+        """The answer as a document, without the judgement of the recording."""
+        result = self.comparison
+        return {
+            "schema": "kprof.trace.diff/1",
+            "before": result.before,
+            "after": result.after,
+            "before_ns": result.before_ns,
+            "after_ns": result.after_ns,
+            "steps": result.steps,
+            "cannot_tell": result.cannot_tell,
+            "categories": {c: {"before_ns": was, "after_ns": now} for c, (was, now) in result.categories.items()},
+            "kernels": [{name: getattr(kernel, name) for name in _KERNELS} for kernel in result.kernels],
+            "prediction": self.prediction,
+            **({} if self.tree is None else {"tree": self.tree}),
+        }
+
+    @property
+    def conclusion(self) -> str:
+        """How much kernel time grew, and by which kernel most; of a prediction, how far it is off."""
+        from kprof.reporters import trace_prediction_text
+
+        if self.prediction is not None:
+            return trace_prediction_text.verdict(self.prediction)
+        result = self.comparison
+        change = result.after_ns - result.before_ns
+        if not result.before_ns:
+            return "no kernels in the first trace"
+        grown = 100 * change / result.before_ns
+        first = result.kernels[0] if result.kernels else None
+        most = f"; most by {kernel_label(first.name, 50)} ({signed(first.delta_ns)} ms)" if first else ""
+        of_a_step = f" a step, of {result.steps[0]:,} and {result.steps[1]:,}" if all(result.steps) else ""
+        caveat = f"; cannot be compared: {result.cannot_tell}" if result.cannot_tell else ""
+        times = f"{milliseconds(result.before_ns)} -> {milliseconds(result.after_ns)} ms"
+        return f"kernel time {times}{of_a_step} ({grown:+.1f} %){caveat}{most if first and first.delta_ns else ''}"
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer; those of a prediction stand in place of the kernels'."""
+        from kprof.reporters import trace_prediction_text
+
+        categories = (
+            Column("category", lambda row: row[0]),
+            Column("before ms", lambda row: milliseconds(row[1])),
+            Column("after ms", lambda row: milliseconds(row[2])),
+            Column("change ms", lambda row: signed(row[2] - row[1])),
+            Column("ratio", lambda row: f"{row[2] / row[1]:.2f}x" if row[1] else "new"),
+        )
+        kernels = (
+            Column("change ms", lambda k: signed(k.delta_ns)),
+            Column("before ms", lambda k: "new" if k.before_ns is None else milliseconds(k.before_ns)),
+            Column("after ms", lambda k: "gone" if k.after_ns is None else milliseconds(k.after_ns)),
+            Column("calls", lambda k: _calls(k.before_count, k.after_count)),
+            Column("mean", lambda k: "-" if k.mean_ratio is None else f"{k.mean_ratio:.2f}x"),
+            Column("kernel", lambda k: kernel_label(k.name), wide=True),
+        )
+        return (
+            ViewTable("kernels", kernels, lambda one: one.comparison.kernels, _KERNELS),
+            ViewTable("categories", categories,
+                  lambda one: [(name, was, now) for name, (was, now) in one.comparison.categories.items()]),
+            ViewTable("operators", trace_prediction_text.OPERATORS,
+                  lambda one: one.prediction.rows if one.prediction else [], _PREDICTED,
+                  remarks=lambda one: trace_prediction_text.remarks(one.prediction)),
+            ViewTable("tree", (), lambda one: list(_places(one.tree)), _PLACES, record=lambda row: row),
+        )  # fmt: skip
+
+    def grids(self, part: Any, display: Any) -> list[Grid]:  # noqa: ARG002 - the only one is the answer itself
+        """Return categories and kernels or the prediction's operators, and the tree where it was asked for."""
+        from kprof.reporters import trace_tree_diff_text
+
+        compared = ["categories", "kernels"] if self.prediction is None else ["operators"]
+        names = [*compared, *([] if self.tree is None else ["tree"])]
+        top = display.top if display is not None else 0
+        shown = chosen(self.tables(), display.show or names)
+        return [
+            trace_tree_diff_text.grid(self.tree, top)
+            if table.name == "tree" and self.tree is not None
+            else table.grid(self, 0 if table.name == "categories" else top)
+            for table in shown
+        ]
+
+    def to_frame(self, table: str = "") -> Any:
+        """Return a data frame: ``kernels``, ``operators`` of a prediction (the default then), or the ``tree``.
+
+        Raises:
+            KprofError: there is no such table.
+        """
+        operators = self.prediction is not None and table in {"", "kernels"}
+        return super().to_frame("operators" if operators else table)
+
+    def svg(self) -> str:
+        """Return both as stacked bars of categories."""
+        from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
+
+        result = self.comparison
+        before = {category: was for category, (was, _) in result.categories.items()}
+        after = {category: now for category, (_, now) in result.categories.items()}
+        return stacked_bars([(label(result.before), before), (label(result.after), after)], "GPU time by category")
+
+    def draw(self, path: Path_) -> None:
+        """Write both as stacked bars of categories.
+
+        Args:
+            path: ``.svg``, or ``.png`` where CairoSVG is installed.
+
+        Raises:
+            KprofError: another ending, no CairoSVG, or the file cannot be written.
+        """
+        draw(path, self.svg)
+
+
+def signed(ns: float) -> str:
+    """Return a change of a time in milliseconds with its sign."""
+    return ("+" if ns > 0 else "-" if ns < 0 else "") + milliseconds(abs(ns))
+
+
+def _calls(before: float, after: float) -> str:
+    counts = (after,) if before == after else (before, after)
+    return " -> ".join(f"{count:,}" if count == int(count) else f"{count:,.1f}" for count in counts)
 
 
 def _trees(old: "Sequence[SteppedKernels]", new: "Sequence[SteppedKernels]", of: "TraceComparison") -> "TreeComparison":
@@ -184,28 +251,30 @@ def _trees(old: "Sequence[SteppedKernels]", new: "Sequence[SteppedKernels]", of:
     return compare_trees([one.root for one in before], [one.root for one in after], levels.pop(), steps)
 
 
-def _places(tree: "TreeComparison") -> "Iterator[dict[str, Any]]":
+def _places(tree: "TreeComparison | None") -> "Iterator[dict[str, Any]]":
     from kprof_analyzers.profiles.timeline.tree_diff import walk
 
-    for _, place, node in walk(tree.root):
+    for _, place, node in walk(tree.root) if tree is not None else ():
         yield {"place": place, **{name: getattr(node, name) for name in _PLACES[1:]}}
 
 
-def _prediction(before: Path_, after: Path_, jobs: int, scheduler: str | None) -> "PredictionComparison | None":
-    """Operators of both sides, where exactly one of them was predicted."""
+def _prediction(before: Path_, after: Path_, options: Any) -> "PredictionComparison | None":
+    """Pair up operators of two traces when exactly one of them is a prediction."""
+    from kprof.api.trace.ops import TraceOps
+    from kprof.options.measurements import OperatorOptions
     from kprof_analyzers.profiles.timeline.operators.predicted import compare_prediction
-    from kprof_analyzers.profiles.timeline.steps import operators_step
     from kprof_analyzers.whole_step.kineto import is_predicted
 
     predicted = [is_predicted(os.fspath(path)) for path in (before, after)]
     if predicted[0] == predicted[1]:
         return None
-    first, second = (per_file(operators_step, [path], jobs=jobs, scheduler=scheduler)[0] for path in (before, after))
+    asked = OperatorOptions(jobs=options.jobs, scheduler=options.scheduler)
+    first, second = (TraceOps.answer([path], asked).traces for path in (before, after))
     return compare_prediction(second, first) if predicted[0] else compare_prediction(first, second)
 
 
 def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
-    """One trace, or the traces of a folder taken together."""
+    """Return one trace, or the traces of a folder taken together."""
     from kprof.inputs.completeness import KERNEL_TIMES, STEPS, cannot_tell
     from kprof_analyzers.profiles.timeline.compare import TraceSide
 
@@ -215,3 +284,6 @@ def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
     needed = STEPS if steps else KERNEL_TIMES
     incomplete = cannot_tell((issue for one in found for issue in one.issues), (needed,))
     return TraceSide(os.fspath(path), [kernel for one in found for kernel in one.kernels], steps, incomplete)
+
+
+trace_diff = function_of(TraceDiff)

@@ -1,26 +1,38 @@
-"""``kprof.trace_ops``: operators by shape against what the GPU can do."""
+"""``kprof trace ops``: operators by shape against what the GPU can do."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.options import Values
-from kprof.api.trace.answer import Path_, PerTrace, per_file
+from kprof.api.views import TraceAdvice, TraceView, function_of, of_one, per_file
 from kprof.errors import KprofError
+from kprof.options.measurements import OperatorAnswerOptions, OperatorOptions
+from kprof.reporters._trace_format import kernel_label, milliseconds, percent
+from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
-    from kprof.targets.target import TargetLike
-    from kprof.tuning.search_result import Progress
+    from kprof.inputs.torch_profiler.model import LinkedTrace
     from kprof_analyzers.profiles.measured.launches import TargetLaunch
     from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable
 
+_LOST = 0.02
+"""Share of the kernels' time that an operator must lose to be named in a report."""
+_NAMED = 3
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceOps(PerTrace):
-    """What each operator computes and moves a second, those that lose most time first.
+class TraceOps(TraceView):
+    """What each operator computes and moves a second against the GPU's limits, those that lose most time first.
+
+    Work comes from the shapes in the trace (record_shapes=True): operations, and every operand and result once. The
+    limit is the GPU's published HBM bandwidth or matrix peak, whichever takes longer; what stays in a cache can be
+    faster than that.
+
+    With --target launches of that kernel get the model's time, and with --tune what the best configuration is
+    predicted to give back.
+
+    Example:  kprof trace ops trace.json.gz --target attention.py::forward --case prefill --tune
 
     Attributes:
         traces: one entry a trace: ``rows``, the GPU's ``limits``, and what has no roofline.
@@ -28,111 +40,256 @@ class TraceOps(PerTrace):
             target was named.
     """
 
+    help = "Operators by shape: TFLOP/s, TB/s, and the time lost against the GPU's limits."
+    options = OperatorOptions
+    display = OperatorAnswerOptions
+    needs_details = True
+    has_picture = True
+    place = 50
+    further = MappingProxyType(
+        {
+            "targets": (
+                "TargetLike | Sequence[TargetLike]",
+                (),
+                "kernels, as for :func:`kprof.analyze`: their launches get the model's time beside the measured one.",
+            ),
+            "progress": ("Callable[[Progress], None] | None", None, "called with the state of each search."),
+        }
+    )  # fmt: skip
     traces: "Sequence[OperatorTable]"
     targets: "Sequence[TargetLaunch] | None" = None
 
+    @classmethod
+    def of_trace(cls, trace: "LinkedTrace", options: Any, *, with_launches: bool = False, **_further: Any) -> Any:
+        """Compute the answer for one trace, and ``with_launches`` its kernels by the shape of their launch."""
+        from kprof_analyzers.profiles.timeline.launch_shapes import launch_shapes
+        from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of, operator_table
+
+        found = operator_table(trace, limits_of(trace.info, options.one_gpu("kprof trace ops") or None))
+        return (found, launch_shapes(trace)) if with_launches else found
+
+    @classmethod
+    def answer(
+        cls,
+        paths: Sequence[Any],
+        options: Any,
+        *,
+        targets: Any = (),
+        progress: Callable[[Any], None] | None = None,
+        **_further: Any,
+    ) -> "TraceOps":
+        """Compute the answer file by file, and join the targets' kernels.
+
+        Raises:
+            HardwareError: the product is not known, or an architecture was named, which has no peaks of its own.
+            TargetError: there is an option for targets and no target, or one of a search and no search.
+            KprofError: a target cannot be compiled or searched.
+        """
+        from kprof.api.traced_targets import TracedTargets
+
+        arch = options.one_gpu("kprof trace ops")
+        if arch:
+            _check_product(arch)
+        given = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
+        wanted = TracedTargets(given, options)
+        wanted.check()
+        if not given:
+            return super().answer(paths, options)
+        both, left_out = per_file(of_one, paths, options, view=cls, options=options, with_launches=True)
+        launches = wanted.launches([shapes for _, shapes in both], arch or None, progress)
+        return cls(left_out, [table for table, _ in both], launches)
+
+    @classmethod
+    def from_command(cls, paths: Sequence[str], options: Any, display: Any, *, quiet: bool) -> "TraceOps":
+        """Compute the answer and show the progress of searches."""
+        import contextlib
+        import functools
+
+        from kprof.reporters.tune_progress import Reporter
+
+        with contextlib.ExitStack() as stack:
+
+            @functools.cache
+            def reporter() -> Reporter:
+                """Made once a search begins: until then the progress of reading is shown."""
+                return stack.enter_context(Reporter(quiet=quiet))
+
+            targets = list(display.target)
+            return cls.answer(paths, options, targets=targets, progress=lambda state: reporter().show(state))
+
     @property
     def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace ops --json`` writes it."""
+        """The answer as a document, without the judgement of the recording."""
         found = {} if self.targets is None else {"targets": self.targets}
         return {"schema": "kprof.trace.ops/1", "traces": self.traces, **found}
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer."""
+        from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline
+
+        operators = (
+            Column("lost ms", lambda row: "-" if row.lost_ns is None else milliseconds(row.lost_ns)),
+            Column("ms", lambda row: milliseconds(row.total_ns)),
+            Column("calls", lambda row: f"{row.calls:,}"),
+            Column("mean us", lambda row: f"{row.total_ns / row.calls / 1000:,.1f}"),
+            Column("TFLOP/s", lambda row: "-" if row.tflops is None else _digits(row.tflops)),
+            Column("TB/s", lambda row: "-" if row.tbs is None else f"{row.tbs:.2f}"),
+            Column("of limit", lambda row: "-" if row.share is None
+                   else f"{100 * row.share:.0f} % {row.bound.replace('_', ' ')}"),
+            Column("operator", lambda row: f"{_name(row)} {row.shapes} {row.types}".strip(), wide=True),
+        )  # fmt: skip
+        return (
+            ViewTable("operators", operators, lambda one: one.rows, OperatorRoofline, remarks=_remarks),
+            *_targets(),
+        )
+
+    @property
+    def parts(self) -> Sequence[tuple[str, Any]]:
+        """What was found in each trace, and in all of the targets' launches."""
+        return [*super().parts, *([] if self.targets is None else [("targets", self.targets)])]
+
+    def leading(self, part: Any) -> Mapping[str, Any]:
+        """Return the columns before a table's own in a data frame: the ``path``."""
+        return super().leading(part) if hasattr(part, "info") else {}
+
+    def grids(self, part: Any, display: Any) -> list[Grid]:
+        """Return the operators of a trace, or the targets' launches."""
+        names = [table.name for table in chosen(self.tables(), display.show)]
+        mine = "operators" if hasattr(part, "info") else "targets"
+        return [t.grid(part, display.top) for t in self.tables() if t.name == mine and (mine in names or not names)]
+
+    def to_frame(self, table: str = "") -> Any:
+        """Return the ``operators`` of each trace, or the launches of ``targets``, as a data frame.
+
+        Raises:
+            KprofError: there is no such table.
+        """
+        from kprof.reporters._frames import plain_frame
+
+        if table != "targets":
+            return TraceView.to_frame(TraceOps(self.left_out, self.traces), table)
+        (found,) = chosen(self.tables(), [table])
+        return plain_frame(found.records(self.targets or ()), found.field_names)
 
     @property
     def conclusion(self) -> str:
         """How much time is lost against the limits, and where most; of targets, what a search would give back."""
-        from kprof.reporters.trace_ops_text import verdict
-        from kprof.reporters.trace_targets_text import verdict as of_targets
+        if self.targets is None:
+            return self._lost()
+        from kprof.reporters.trace_targets_text import verdict
 
-        searched = [] if self.targets is None else [of_targets(self.targets)]
-        return "; ".join([verdict(self.traces), *searched])
+        return f"{self._lost()}; {verdict(self.targets)}"
 
-    def to_frame(self, table: Literal["operators", "targets"] = "operators") -> "pd.DataFrame":
-        """A row a trace, operator, shapes and types: ``total_ns``, ``tflops``, ``tbs``, ``share`` of the limit that is
-        its ``bound``, and ``lost_ns``. ``targets``: a row a launch of a target's kernel.
+    def _lost(self) -> str:
+        whole = sum(one.kernel_ns for one in self.traces)
+        if not whole:
+            return "no kernels in these traces"
+        lost = sum(row.lost_ns or 0.0 for one in self.traces for row in one.rows)
+        limited = sum(row.total_ns for one in self.traces for row in one.rows if row.least_ns is not None)
+        known = percent(sum(one.known_ns for one in self.traces), whole)
+        if not limited:
+            return f"the time lost is not known; work is known for {known} of the kernels' {milliseconds(whole)} ms"
+        worst = max((row for one in self.traces for row in one.rows), key=lambda row: row.lost_ns or 0.0)
+        seen = percent(limited, whole)
+        return (
+            f"{milliseconds(lost)} of {milliseconds(limited)} ms lost against the GPU's limits, most in {_name(worst)} "
+            f"({milliseconds(worst.lost_ns or 0.0)} ms); {seen} of the kernels' time was judged"
+        )
+
+    def pictures(self) -> list[str]:
+        """Return the operators of each trace under the published limits of its GPU, as SVG."""
+        return [picture for one in self.traces if (picture := _roofline(one)) is not None]
+
+    def svg(self) -> str:
+        """Return the operators of the only trace under the GPU's limits, as SVG.
 
         Raises:
-            KprofError: there is no such table.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import plain_frame, struct_frame
-        from kprof.reporters.trace_targets_text import COLUMNS, record
-        from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline
+            KprofError: there are several traces, or no operator has both work and limits.
+        """
+        if len(self.traces) > 1:
+            raise KprofError("a roofline is of one trace", hint="-o page.html has one for each")
+        for picture in self.pictures():
+            return picture
+        raise KprofError("no operator can be placed under a roof", hint="; ".join(_unknown(self.traces[0])) or None)
 
-        if table == "targets":
-            return plain_frame(map(record, self.targets or ()), COLUMNS)
-        if table != "operators":
-            raise KprofError(f"there is no table {table!r}", hint="there are operators, targets")
-        rows = [({"path": one.info.path}, row) for one in self.traces for row in one.rows]
-        return struct_frame(OperatorRoofline, rows, ("path",))
+    @classmethod
+    def advice(cls, part: "OperatorTable") -> Iterable[TraceAdvice]:
+        """Return the operators that lose most time, and what a further recording would tell."""
+        losing = sorted(part.rows, key=lambda row: -(row.lost_ns or 0.0))[:_NAMED]
+        for row in losing:
+            if (row.lost_ns or 0.0) > _LOST * part.kernel_ns:
+                reached = f"reaches {100 * (row.share or 0.0):.0f} % of {row.bound.replace('_', ' ')}"
+                words = f"{_name(row)} {row.shapes} {reached}: tune it"
+                yield TraceAdvice(row.lost_ns or 0.0, f"{words} (kprof trace ops --target KERNEL --tune, TunableOp)")
+        for words in _unknown(part):
+            yield TraceAdvice(0.0, words)
 
 
-def trace_ops(
-    *paths: Path_,
-    arch: str | None = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    repairs: "Repairs" = (),
-    targets: "TargetLike | Sequence[TargetLike]" = (),
-    tune: bool = False,
-    config: Values | None = None,
-    shape: Values | None = None,
-    case: str | None = None,
-    signature: str | None = None,
-    constexpr: Values | None = None,
-    grid: str | Sequence[int] = "",
-    value: Mapping[str, int | Sequence[int]] | None = None,
-    space: Path_ | None = None,
-    budget: float | None = None,
-    progress: "Callable[[Progress], None] | None" = None,
-) -> TraceOps:
-    """What each operator computes and moves a second, against the GPU's published limits.
+def _targets() -> Sequence[ViewTable]:
+    from kprof.reporters.trace_targets_text import FIELDS, TARGETS, record, sentences
 
-    Work comes from the shapes in the trace (``record_shapes=True``): operations, and every operand and result once.
+    return (ViewTable("targets", TARGETS, lambda found: found, FIELDS, record, "Targets", sentences),)
 
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        arch: the product, where the trace does not name its GPU.
-        jobs: processes that read, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
-        targets: kernels, as for :func:`kprof.analyze`, whose launches get the model's time next to the measured one.
-        tune: search their configurations on all cores: what the best one is predicted to give back.
-        config: knobs that the targets were launched with, where they are not the kernel's own.
-        shape: problem parameters, or values of a function's arguments.
-        case: one of a kernel's named shapes.
-        signature: argument types of a function.
-        constexpr: its compile-time arguments.
-        grid: its workgroups: numbers, or with ``tune`` expressions as for :func:`kprof.tune`.
-        value: numbers that a launch does not tell, as for :func:`kprof.analyze`.
-        space: a file with the values of knobs to search, instead of the kernel's own.
-        budget: seconds after which a search begins no compile, by default 300.
-        progress: called with the state of each search.
 
-    Raises:
-        HardwareError: the product is not known, or an architecture was named, which has no peaks of its own.
-        InputError: a named file is missing or cannot be read, none in a folder can, or a target's kernel is in none.
-        TargetError: there is an option for targets and no target, or one of a search and no search.
-        KprofError: a target cannot be compiled or searched.
-    """
-    from kprof.api.trace.targets import TracedTargets
-    from kprof_analyzers.profiles.timeline import steps
+def _name(row: Any) -> str:
+    return kernel_label(row.name.removeprefix("aten::"), 44)
 
-    if arch:
-        _check_product(arch)
-    given = targets if isinstance(targets, Sequence) and not isinstance(targets, str) else [targets]
-    options = {
-        "config": config, "shape": shape, "case": case, "signature": signature, "constexpr": constexpr, "value": value,
-    }  # fmt: skip
-    wanted = TracedTargets(given, options, grid, tune, {"space": space, "budget": budget})
-    wanted.check()
-    if not given:
-        found, left_out = per_file(
-            steps.operators_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, gpu=arch
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2f}"
+
+
+def _remarks(one: "OperatorTable") -> Iterable[str]:
+    """Return what has no roofline, and why."""
+    if not one.rows:
+        yield "nothing to show"
+    yield from _unknown(one)
+    if one.graph_ns:
+        share = percent(one.graph_ns, one.kernel_ns)
+        yield f"Replayed by graphs, so without operators: {share} of the kernels' time; listed by kernel."
+    assumed = sorted({row.assumed for row in one.rows if row.assumed})
+    if assumed:
+        yield f"Assumed: {'; '.join(assumed)}."
+
+
+def _unknown(one: "OperatorTable") -> Iterable[str]:
+    if one.limits is None:
+        names = ", ".join(sorted({name for name in one.info.devices if name}))
+        why = f"kprof has no peaks of {names}" if names else "the trace does not name its GPU"
+        yield f"No limits: {why}; --arch MI300X, say, names one."
+    if one.without_shapes and one.rows:
+        yield "No shapes: the trace was taken without record_shapes=True, so no work is known."
+
+
+def _roofline(one: "OperatorTable") -> str | None:
+    """Return the operators that compute under the published limits as SVG; ``None`` where none can be placed."""
+    from kprof_analyzers.profiles.counters.roofline import Point, Roof
+    from kprof_analyzers.profiles.counters.roofline_svg import render
+
+    limits = one.limits
+    if limits is None or not limits.hbm:
+        return None
+    rows = [row for row in one.rows if row.flop and row.bytes and row.tflops]
+    units = {row.bound for row in rows if row.bound in limits.peaks}
+    # The roofs that hold one of the points, and the highest one.
+    if limits.peaks and not units:
+        units = {max(limits.peaks, key=lambda name: limits.peaks[name])}
+    roofs = [Roof("HBM", bandwidth=limits.hbm / 1e9)]
+    roofs += [Roof(name, flop_rate=limits.peaks[name] / 1e9) for name in sorted(units)]
+    points = [
+        Point(
+            row.name.removeprefix("aten::"),
+            (row.flop or 0) / (row.bytes or 1),
+            1e3 * (row.tflops or 0.0),
+            None if row.tbs is None else 1e3 * row.tbs,
+            None,
+            row.bound,
+            row.share,
         )
-        return TraceOps(left_out, found)
-    step = steps.operators_and_launches_step
-    both, left_out = per_file(step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, gpu=arch)
-    launches = wanted.launches([shapes for _, shapes in both], arch, progress)
-    return TraceOps(left_out, [table for table, _ in both], launches)
+        for row in rows
+    ]
+    return render(points, roofs, f"Operators under the limits of {limits.gpu}") if points else None
 
 
 def _check_product(name: str) -> None:
@@ -142,3 +299,6 @@ def _check_product(name: str) -> None:
     if machine.find_product(name) is None:
         products = ", ".join(machine.load(name).products)
         raise HardwareError(f"{name} has no peaks of its own: name a product", hint=f"its products are {products}")
+
+
+trace_ops = function_of(TraceOps)

@@ -1,80 +1,136 @@
-"""``kprof.trace_path``: the chain of kernels, launches and CPU work that decides how long a run takes."""
+"""``kprof trace path``: the chain of kernels, launches and CPU work that decides how long a run takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, TraceAnswer, per_file
-from kprof.errors import KprofError
+from kprof.api.views import TraceView, function_of
+from kprof.options.measurements import TraceOptions
+from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
     from kprof.inputs.torch_profiler.issues import TraceIssue
+    from kprof.inputs.torch_profiler.model import LinkedTrace
     from kprof_analyzers.profiles.timeline.critical_path import CriticalPath
+    from kprof_analyzers.profiles.timeline.files import LeftOut
+
+SHORTENED_BY = {
+    "kernel": "faster kernels",
+    "copy": "fewer or smaller copies",
+    "launch": "launching earlier",
+    "cpu": "launching less or earlier: a graph, torch.compile, larger batches",
+    "synchronisation": "waiting for the GPU less often",
+    "gap": "fewer kernels, or a graph of them",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TracePath(TraceAnswer):
-    """The critical path of each rank.
+class TracePath(TraceView):
+    """What decides how long a run takes, followed back from the end of each rank's last GPU activity.
+
+    An activity waited for the one before it on its stream, for its launch, or for another stream, whichever was ready
+    last; a launch for the CPU's work before it, back to where a thread waited for the GPU. What is not on the path
+    shortens nothing; what is shortens the run by at most its time there.
+
+    Example:  kprof trace path trace.json.gz
 
     Attributes:
-        paths: one a trace and rank: ``parts`` in their order, and ``times`` by kind and name.
+        traces: one entry a trace and rank: ``parts`` in their order, and ``times`` by kind and name.
     """
 
-    paths: "Sequence[CriticalPath]"
+    help = "The critical path: what a run's length is made of, and what would shorten it."
+    options = TraceOptions
+    place = 0
+    traces: "Sequence[CriticalPath]"
+
+    @classmethod
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "list[CriticalPath]":  # noqa: ARG003 - has none
+        """Compute the critical path of each rank of a trace."""
+        from kprof_analyzers.profiles.timeline.critical_path import critical_paths
+
+        return critical_paths(trace)
+
+    @classmethod
+    def combined(cls, left_out: "Sequence[LeftOut]", found: Sequence[Any]) -> "TracePath":
+        """Return the paths of all files."""
+        return cls(left_out, [path for one in found for path in one])
+
+    @property
+    def paths(self) -> "Sequence[CriticalPath]":
+        """One path a trace and rank."""
+        return self.traces
+
+    @property
+    def contents(self) -> dict[str, Any]:
+        """The answer as a document, without the judgement of the recording."""
+        return {"schema": "kprof.trace.path/1", "paths": self.traces}
 
     @property
     def issues(self) -> "list[TraceIssue]":
         """What was met while reading, trace by trace."""
-        return [issue for path in {one.info.path: one for one in self.paths}.values() for issue in path.issues]
+        return [issue for path in {one.info.path: one for one in self.traces}.values() for issue in path.issues]
 
     @property
-    def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace path --json`` writes it."""
-        return {"schema": "kprof.trace.path/1", "paths": self.paths}
+    def parts(self) -> Sequence[tuple[str, Any]]:
+        """The path of each trace and rank, with its name."""
+        return [(f"{label(one.info.path, 80)}, rank {one.rank}", one) for one in self.traces]
+
+    def leading(self, part: Any) -> Mapping[str, Any]:
+        """Return the columns before a table's own in a data frame."""
+        return {"path": part.info.path, "rank": part.rank}
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer; rows of the first two are parts of the path with its length."""
+        from kprof_analyzers.profiles.timeline.critical_path import PathPart, PathTime
+
+        kinds = (
+            Column("at most ms", lambda row: milliseconds(row[1])),
+            Column("of path", lambda row: percent(row[1], row[2])),
+            Column("what", lambda row: row[0]),
+            Column("is shortened by", lambda row: SHORTENED_BY[row[0]], wide=True),
+        )
+        times = (
+            Column("at most ms", lambda row: milliseconds(row[0].total_ns)),
+            Column("of path", lambda row: percent(row[0].total_ns, row[1])),
+            Column("times", lambda row: f"{row[0].count:,}"),
+            Column("what", lambda row: row[0].kind),
+            Column("name", lambda row: kernel_label(row[0].name, 80) or "-", wide=True),
+        )
+        parts = (
+            Column("start ms", lambda part: milliseconds(part.start_ns)),
+            Column("ms", lambda part: milliseconds(part.duration_ns)),
+            Column("what", lambda part: part.kind),
+            Column("name", lambda part: kernel_label(part.name, 80) or "-", wide=True),
+        )
+        return (
+            ViewTable("kinds", kinds, lambda one: [(kind, ns, one.span_ns) for kind, ns in one.kinds.items() if ns]),
+            ViewTable(
+                "times", times, lambda one: [(time, one.span_ns) for time in one.times], PathTime, remarks=_remarks
+            ),
+            ViewTable("parts", parts, lambda one: one.parts, PathPart, title="The path", optional=True),
+        )
 
     @property
     def conclusion(self) -> str:
-        """How long the paths are, and what takes most of them."""
-        from kprof.reporters.trace_path_text import verdict
-
-        return verdict(self.paths)
-
-    def to_frame(self, table: Literal["times", "parts"] = "times") -> "pd.DataFrame":
-        """A row a trace, rank, kind and name: ``total_ns``, by which the run gets shorter at most, and ``count``.
-        ``parts``: a row a stretch, in their order: ``start_ns``, ``duration_ns``.
-
-        Raises:
-            KprofError: there is no such table.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import struct_frame
-        from kprof_analyzers.profiles.timeline.critical_path import PathPart, PathTime
-
-        kinds: dict[str, Any] = {"times": PathTime, "parts": PathPart}
-        if table not in kinds:
-            raise KprofError(f"there is no table {table!r}", hint=f"there are {', '.join(kinds)}")
-        rows = [({"path": one.info.path, "rank": one.rank}, each) for one in self.paths for each in getattr(one, table)]
-        return struct_frame(kinds[table], rows, ("path", "rank"))
+        """How long the longest path is, and what takes most of it."""
+        one = max(self.traces, key=lambda path: path.span_ns, default=None)
+        if one is None or not one.span_ns:
+            return "no GPU activity in these traces"
+        kind, time = next(iter(one.kinds.items()))
+        first = one.times[0]
+        of = f"the longest of {len(self.traces)} paths" if len(self.traces) > 1 else "the path"
+        name = kernel_label(first.name, 50) or first.kind
+        takes = f"{of} takes {milliseconds(one.span_ns)} ms, {percent(time, one.span_ns)} of it {kind}"
+        return f"{takes}; most in {name}: without it at most {milliseconds(first.total_ns)} ms less"
 
 
-def trace_path(*paths: Path_, jobs: int = 1, scheduler: str | None = None, repairs: "Repairs" = ()) -> TracePath:
-    """What decides how long a run takes, followed back from the end of the last GPU activity of each rank.
+def _remarks(one: "CriticalPath") -> Iterable[str]:
+    if not one.span_ns:
+        yield "no GPU activity"
+    elif one.assumed:
+        yield f"Assumed: {one.assumed:,} times that another stream or thread was waited for."
 
-    An activity waited for the one before it on its stream, for its launch, or for another stream, whichever was ready
-    last; a launch for the CPU's work before it, back to where a thread waited for the GPU.
 
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
-
-    Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
-    """
-    from kprof_analyzers.profiles.timeline.steps import path_step
-
-    found, left_out = per_file(path_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs)
-    return TracePath(left_out, [path for one in found for path in one])
+trace_path = function_of(TracePath)

@@ -1,47 +1,95 @@
-"""``kprof.trace_ranks``: the ranks of a distributed job side by side."""
+"""``kprof trace ranks``: the ranks of a distributed job side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, TraceAnswer, all_rows, device_document, per_file
+from kprof.api.trace.breakdown import DEVICES, device_document
+from kprof.api.views import TraceView, function_of
+from kprof.options.measurements import CategoryOptions
+from kprof.output.sizes import decimal_bytes
+from kprof.reporters._trace_format import milliseconds
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
     from kprof.inputs.torch_profiler.issues import TraceIssue
+    from kprof.inputs.torch_profiler.model import LinkedTrace
+    from kprof_analyzers.profiles.timeline.files import LeftOut
     from kprof_analyzers.profiles.timeline.ranks import RankPart, RankReport
-
 
 LAST_RANK = "the rank that the others wait for"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceRanks(TraceAnswer):
-    """Who computes longer, who waits, and for whom.
+class TraceRanks(TraceView):
+    """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
+
+    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited. Sends
+    and receives have no common end and are summed apart. Without all ranks of the job none is named.
+
+    Example:  kprof trace ranks rank_*.json.gz
 
     Attributes:
+        traces: what each file gave.
         report: devices, skew of the compute time, and the collectives that were waited for longest.
-        parts: what each file gave.
     """
 
+    help = "Ranks compared: skew, stragglers, waits in collectives."
+    options = CategoryOptions
+    limited = True
+    needs_details = True
+    place = 60
+    traces: "Sequence[RankPart]"
     report: "RankReport"
-    parts: "Sequence[RankPart]"
+
+    @classmethod
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "RankPart":
+        """Compute what one trace tells of its ranks."""
+        from kprof_analyzers.profiles.timeline.categories import load_categories
+        from kprof_analyzers.profiles.timeline.ranks import rank_part
+
+        return rank_part(trace, load_categories(options.categories))
+
+    @classmethod
+    def answer(cls, paths: Sequence[Any], options: Any, **further: Any) -> "TraceRanks":
+        """Compare the ranks of all files; the answer has at most ``rows`` collectives."""
+        rows = further.pop("rows", 0)
+        found = super().answer(paths, options, **further)
+        return cls.combined(found.left_out, found.traces, rows) if rows else found
+
+    @classmethod
+    def combined(cls, left_out: "Sequence[LeftOut]", found: Sequence[Any], rows: int = 0) -> "TraceRanks":
+        """Compare the ranks of all files."""
+        from kprof_analyzers.profiles.timeline.ranks import compare_ranks
+
+        return cls(left_out, found, compare_ranks(found, limit=rows or 1_000_000))
+
+    @property
+    def parts(self) -> Sequence[tuple[str, Any]]:
+        """The only comparison."""
+        return [("", self.report)]
+
+    def leading(self, part: Any) -> Mapping[str, Any]:  # noqa: ARG002 - the comparison is of all traces
+        """Return no columns: a row is of all traces."""
+        return {}
 
     @property
     def issues(self) -> "list[TraceIssue]":
-        """What was met while reading, trace by trace."""
+        """What was met while reading, trace by trace, and ranks that are missing."""
         from kprof.inputs.completeness import missing_ranks
         from kprof.inputs.torch_profiler.issues import TraceIssue
 
-        found = [issue for part in self.parts for issue in part.issues]
         missing = missing_ranks(self.report.world_size, {device.rank for device in self.report.devices})
-        return [*found, TraceIssue("missing-ranks", missing, unknown=(LAST_RANK,))] if missing else found
+        lacking = [TraceIssue("missing-ranks", missing, unknown=(LAST_RANK,))] if missing else []
+        return [*super().issues, *lacking]
+
+    def remarks(self) -> Iterable[str]:
+        """Return what was met while reading and comparing."""
+        return [*super().remarks(), *(f"remark: {note}" for note in self.report.notes)]
 
     @property
     def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace ranks --json`` writes it."""
+        """The answer as a document, without the judgement of the recording."""
         report = self.report
         return {
             "schema": "kprof.trace.ranks/1",
@@ -58,58 +106,71 @@ class TraceRanks(TraceAnswer):
             "bandwidths": report.bandwidths,
         }
 
-    @property
-    def conclusion(self) -> str:
-        """The skew, and the rank that the others wait for."""
-        from kprof.reporters.trace_ranks_text import verdict
-
-        return verdict(self.report)
-
-    def to_frame(self, table: Literal["collectives", "bandwidths"] = "collectives") -> "pd.DataFrame":
-        """A table.
-
-        Args:
-            table: ``collectives``, a row each, the one that was waited for longest first: ``name``, ``number``,
-                ``durations`` (rank to ns), ``last`` (the rank that came last), ``waited_ns``; or ``bandwidths``, a row
-                a kind, size and group: ``collective``, ``group``, ``ranks``, ``bytes``, ``count``, ``transfer_ns``,
-                ``waited_ns``, ``algorithm_gbps``, ``bus_gbps``, ``whole``.
-        """
-        from kprof.reporters._frames import struct_frame
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer; a collective is with whether ranks are missing."""
         from kprof_analyzers.profiles.timeline.collectives import CollectiveBandwidth
         from kprof_analyzers.profiles.timeline.ranks import Collective
 
-        if table == "bandwidths":
-            return struct_frame(CollectiveBandwidth, [({}, each) for each in self.report.bandwidths])
-        return struct_frame(Collective, [({}, each) for each in self.report.collectives])
+        collectives = (
+            Column("waited ms", lambda row: milliseconds(row[0].waited_ns)),
+            # Without all ranks the one that came last may not be here.
+            Column("came last", lambda row: "?" if row[1] else f"rank {row[0].last}"),
+            Column("no.", lambda row: f"#{row[0].number}"),
+            Column("collective", lambda row: row[0].name, wide=True),
+            Column("us by rank", lambda row: " ".join(f"{rank}:{ns / 1000:,.0f}"
+                                                      for rank, ns in list(row[0].durations.items())[:8]), wide=True),
+        )  # fmt: skip
+        bandwidths = (
+            Column("transfer ms", lambda one: milliseconds(one.transfer_ns)),
+            Column("waited ms", lambda one: milliseconds(one.waited_ns) if one.whole else "?"),
+            Column("count", lambda one: f"{one.count:,}"),
+            Column("size", lambda one: "?" if one.bytes is None else decimal_bytes(one.bytes)),
+            Column("alg GB/s", lambda one: _bandwidth(one.algorithm_gbps, one.whole)),
+            Column("bus GB/s", lambda one: _bandwidth(one.bus_gbps, one.whole)),
+            Column("collective", lambda one: f"{one.collective} of {one.ranks} ranks"
+                   + (f", group {one.group}" if one.group else ""), wide=True),
+        )  # fmt: skip
+        return (
+            ViewTable("collectives", collectives, lambda one: [(each, one.missing) for each in one.collectives],
+                  Collective, title="Collectives by waiting"),
+            ViewTable("bandwidths", bandwidths, lambda one: one.bandwidths, CollectiveBandwidth,
+                  title="Collectives by size", remarks=_remarks),
+            ViewTable("devices", DEVICES, lambda one: one.devices, title="Devices", remarks=_sent),
+        )  # fmt: skip
+
+    @property
+    def conclusion(self) -> str:
+        """The skew, and the rank that the others wait for."""
+        report = self.report
+        ranks = len({d.rank for d in report.devices})
+        if ranks < 2:
+            return "one rank only: nothing to compare"
+        skew = f"compute skew {100 * report.compute_skew:.1f} %"
+        if report.missing:
+            seen = f"{ranks} of {report.world_size} ranks, {skew} among them"
+            return f"{seen}; who is waited for cannot be determined without the rest"
+        if not report.stragglers:
+            return f"{ranks} ranks, {skew}; no collectives could be matched"
+        rank, waited = next(iter(report.stragglers.items()))
+        whole = sum(report.stragglers.values())
+        share = f"{100 * waited / whole:.0f} % of {milliseconds(whole)} ms waiting" if whole else "no rank waits"
+        return f"{ranks} ranks, {skew}; rank {rank} comes last most: {share} in {report.matched} collectives"
 
 
-def trace_ranks(
-    *paths: Path_,
-    limit: int = 0,
-    categories: str | None = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    repairs: "Repairs" = (),
-) -> TraceRanks:
-    """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
+def _bandwidth(value: float | None, whole: bool) -> str:
+    return "?" if value is None else f"{value:,.1f}" if whole else f"≥ {value:,.1f}"
 
-    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited. Sends
-    and receives have no common end and are summed apart. Without all ranks of the job none is named.
 
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        limit: how many collectives; 0 for all.
-        categories: a TOML file with rules of your own, read before those that come with kprof.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
+def _remarks(one: "RankReport") -> Iterable[str]:
+    if not all(each.whole for each in one.bandwidths):
+        yield "≥: not all ranks of the group are here, so the time holds waiting for them, too."
 
-    Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
-        KprofError: the rules cannot be used.
-    """
-    from kprof_analyzers.profiles.timeline.ranks import compare_ranks
-    from kprof_analyzers.profiles.timeline.steps import rank_step
 
-    parts, left_out = per_file(rank_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, categories=categories)
-    return TraceRanks(left_out, compare_ranks(parts, limit=all_rows(limit)), parts)
+def _sent(one: "RankReport") -> Iterable[str]:
+    if one.point_to_point:
+        most = sorted(one.point_to_point.items(), key=lambda item: -item[1])[:8]
+        yield "Sends and receives, ms: " + ", ".join(f"rank {rank} {milliseconds(ns)}" for rank, ns in most)
+
+
+trace_ranks = function_of(TraceRanks)

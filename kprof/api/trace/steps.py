@@ -1,67 +1,105 @@
-"""``kprof.trace_steps``: statistics by step."""
+"""``kprof trace steps``: kernels and time of each step."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, PerTrace, per_file
+from kprof.api.views import TraceAdvice, TraceView, function_of
+from kprof.options.measurements import TraceOptions
+from kprof.reporters._trace_format import milliseconds, percent
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
+    from kprof.inputs.torch_profiler.model import LinkedTrace
     from kprof_analyzers.profiles.timeline.profiler_steps import StepTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceSteps(PerTrace):
+class TraceSteps(TraceView):
     """Kernels by the step that launched them.
+
+    A step is what torch.profiler's schedule marks (ProfilerStep#7) or a batch that vLLM or SGLang marks. It is slow
+    when its kernels take more than 1.25 of the median of its phase, and cut when kernels that it launched are missing.
+
+    Example:  kprof trace steps trace.json.gz
 
     Attributes:
         traces: one entry a trace: ``steps``, the positions of the ``slow`` ones, and ``outside_ns`` in no step.
     """
 
+    help = "Steps: kernels and time of each, prefill and decode apart, the slow ones."
+    options = TraceOptions
+    place = 20
     traces: "Sequence[StepTable]"
 
-    @property
-    def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace steps --json`` writes it."""
-        return {"schema": "kprof.trace.steps/1", "traces": self.traces}
+    @classmethod
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "StepTable":  # noqa: ARG003 - has none
+        """Compute the answer for one trace."""
+        from kprof_analyzers.profiles.timeline.profiler_steps import step_table
+
+        return step_table(trace)
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer; a row is a step and its position."""
+        from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep
+
+        columns = (
+            Column("kernel ms", lambda row: milliseconds(row[0].kernel_ns)),
+            Column("busy ms", lambda row: milliseconds(row[0].busy_ns)),
+            Column("CPU ms", lambda row: milliseconds(row[0].host_ns)),
+            Column("kernels", lambda row: f"{row[0].kernels:,}"),
+            Column("phase", lambda row: row[0].phase or "-"),
+            Column("", lambda row: "slow" if row[1] else "" if row[0].whole else "cut"),
+            Column("step", lambda row: f"rank {row[0].rank} {row[0].name}" if row[2] else row[0].name, wide=True),
+        )
+        return (ViewTable("steps", columns, _rows, ProfilerStep, remarks=_remarks),)
 
     @property
     def conclusion(self) -> str:
         """How many steps of each phase, their median, and how many are slow or cut."""
-        from kprof.reporters.trace_steps_text import verdict
+        steps = [step for one in self.traces for step in one.steps]
+        if not steps:
+            return "no steps are marked in these traces"
+        phases: defaultdict[str, list[int]] = defaultdict(list)
+        whole = [step for step in steps if step.whole]
+        for step in whole:
+            phases[step.phase].append(step.kernel_ns)
+        medians = ", ".join(
+            f"{len(times):,} {phase}{' ' if phase else ''}step{'' if len(times) == 1 else 's'} of "
+            f"{milliseconds(median(times))} ms (median)"
+            for phase, times in sorted(phases.items())
+        )
+        slow, cut = sum(len(one.slow) for one in self.traces), len(steps) - len(whole)
+        return medians + (f"; {slow:,} slow" if slow else "") + (f"; {cut:,} cut" if cut else "")
 
-        return verdict(self.traces)
+    @classmethod
+    def advice(cls, part: "StepTable") -> Iterable[TraceAdvice]:
+        """Return where slow steps lose time against the median of their phase."""
+        slow = [part.steps[place] for place in part.slow]
+        lost = 0.0
+        for step in slow:
+            lost += step.kernel_ns - median(s.kernel_ns for s in part.steps if s.phase == step.phase and s.whole)
+        if slow:
+            worst = max(slow, key=lambda step: step.kernel_ns)
+            words = f"{len(slow):,} of {len(part.steps):,} steps are slow; compare {worst.name} with its neighbours"
+            yield TraceAdvice(lost, f"{words}: other kernels, other shapes, or a clock that fell?")
 
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a trace and step: ``kernel_ns``, ``busy_ns``, ``host_ns``, ``kernels``, ``phase``, whether it is
-        ``whole``.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import struct_frame
-        from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep
 
-        rows = [({"path": one.info.path}, step) for one in self.traces for step in one.steps]
-        return struct_frame(ProfilerStep, rows, ("path",))
+def _rows(one: "StepTable") -> list[tuple[Any, bool, bool]]:
+    slow, several = set(one.slow), len({step.rank for step in one.steps}) > 1
+    return [(step, place in slow, several) for place, step in enumerate(one.steps)]
 
 
-def trace_steps(*paths: Path_, jobs: int = 1, scheduler: str | None = None, repairs: "Repairs" = ()) -> TraceSteps:
-    """Kernels by the step that launched them.
+def _remarks(one: "StepTable") -> Iterable[str]:
+    if not one.steps:
+        yield "no steps are marked in this trace (ProfilerStep, execute_*, step[...])"
+    elif one.outside_ns:
+        whole = one.outside_ns + sum(step.kernel_ns for step in one.steps)
+        share = percent(one.outside_ns, whole)
+        yield f"In no step: {milliseconds(one.outside_ns)} ms, {share} of the kernels' time."
 
-    A step is what torch.profiler's schedule marks (``ProfilerStep#7``) or a batch that vLLM or SGLang marks. It is slow
-    when its kernels take more than 1.25 of the median of its phase, and cut when kernels that it launched are missing.
 
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
-
-    Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
-    """
-    from kprof_analyzers.profiles.timeline.steps import step_times_step
-
-    found, left_out = per_file(step_times_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs)
-    return TraceSteps(left_out, found)
+trace_steps = function_of(TraceSteps)

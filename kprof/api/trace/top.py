@@ -1,81 +1,107 @@
-"""``kprof.trace_top``: the kernels and operators that take most GPU time."""
+"""``kprof trace top``: the kernels and operators that take most GPU time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, PerTrace, per_file
-from kprof.errors import KprofError
+from kprof.api.views import TraceView, function_of
+from kprof.options.measurements import CategoryOptions
+from kprof.reporters._console_text import plural
+from kprof.reporters._trace_format import kernel_label, milliseconds, percent
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
+    from kprof.inputs.torch_profiler.model import LinkedTrace
+    from kprof_analyzers.profiles.timeline.files import TraceFile
     from kprof_analyzers.profiles.timeline.steps import Kernels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceTop(PerTrace):
+class TraceTop(TraceView):
     """Kernels, operators and Triton kernels, those that take most GPU time first.
+
+    Template arguments tell kernels of one name apart. ``--show operators`` has CPU operators by the GPU time that they
+    launch, ``--show triton`` Triton kernels with the shape of their launch.
+
+    Example:  kprof trace top trace.json.gz --show triton -n 20
 
     Attributes:
         traces: one entry a trace: ``kernels``, ``operators``, ``triton``.
     """
 
+    help = "Kernels and operators by GPU time."
+    options = CategoryOptions
+    place = 30
     traces: "Sequence[Kernels]"
 
-    @property
-    def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace top --json`` writes it."""
-        return {"schema": "kprof.trace.top/1", "traces": self.traces}
+    @classmethod
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "Kernels":
+        """Compute the answer for one trace."""
+        from kprof_analyzers.profiles.timeline.categories import load_categories
+        from kprof_analyzers.profiles.timeline.steps import kernels_of
+
+        return kernels_of(trace, load_categories(options.categories))
+
+    @classmethod
+    def of_file(cls, file: "TraceFile", options: Any, **_further: Any) -> "Kernels":
+        """Compute the answer for one file, a Proton profile among them."""
+        from kprof_analyzers.profiles.timeline.steps import kernels_step
+
+        return kernels_step(file, options.categories)
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer."""
+        from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime
+        from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel
+
+        kernels = (
+            Column("ms", lambda k: milliseconds(k.total_ns)),
+            Column("share", lambda k: percent(k.share, 1)),
+            Column("count", lambda k: f"{k.count:,}"),
+            Column("mean us", lambda k: f"{k.mean_ns / 1000:,.1f}"),
+            Column("category", lambda k: k.category),
+            Column("kernel", lambda k: kernel_label(k.name), wide=True),
+            Column("operator", lambda k: kernel_label(next(iter(k.operators), "") or "-", 32), wide=True, spare=True),
+        )
+        operators = (
+            Column("own ms", lambda o: milliseconds(o.direct_ns)),
+            Column("share", lambda o: percent(o.share, 1)),
+            Column("subtree ms", lambda o: milliseconds(o.subtree_ns)),
+            Column("calls", lambda o: f"{o.calls:,}"),
+            Column("kernels", lambda o: f"{o.kernels:,}"),
+            Column("CPU ms", lambda o: milliseconds(o.cpu_ns)),
+            Column("operator", lambda o: o.name, wide=True),
+        )
+        triton = (
+            Column("ms", lambda k: milliseconds(k.total_ns)),
+            Column("count", lambda k: f"{k.count:,}"),
+            Column("workgroups", lambda k: "x".join(map(str, k.workgroups)) if k.workgroups else "?"),
+            Column("warps", lambda k: "?" if k.num_warps is None else str(k.num_warps)),
+            Column("LDS B", lambda k: "?" if k.lds_bytes is None else f"{k.lds_bytes:,}"),
+            Column("known by", lambda k: k.evidence),
+            Column("kernel", lambda k: k.name, wide=True),
+            Column("source", lambda k: Path(k.source).name if k.source else "-", wide=True, spare=True),
+        )
+        return (
+            ViewTable("kernels", kernels, lambda one: one.kernels, KernelTime),
+            ViewTable("operators", operators, lambda one: [o for o in one.operators if o.subtree_ns], OperatorTime,
+                  title="Operators", optional=True),
+            ViewTable("triton", triton, lambda one: one.triton, TritonKernel, title="Triton kernels", optional=True),
+        )  # fmt: skip
 
     @property
     def conclusion(self) -> str:
         """How many kernels, and the one that takes most."""
-        from kprof.reporters.trace_top_text import verdict
-
-        return verdict(self.traces)
-
-    def to_frame(self, table: Literal["kernels", "operators", "triton"] = "kernels") -> "pd.DataFrame":
-        """A row a trace and kernel, operator, or Triton kernel with its launch; times in ns, ``share`` of 1.
-
-        Raises:
-            KprofError: there is no such table.
-        """
-        from kprof.reporters._frames import struct_frame
-        from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime
-        from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel
-
-        kinds: dict[str, Any] = {"kernels": KernelTime, "operators": OperatorTime, "triton": TritonKernel}
-        if table not in kinds:
-            raise KprofError(f"there is no table {table!r}", hint=f"there are {', '.join(kinds)}")
-        rows = [({"path": one.info.path}, each) for one in self.traces for each in getattr(one, table)]
-        return struct_frame(kinds[table], rows, ("path",))
+        kernels = [k for one in self.traces for k in one.kernels]
+        whole = sum(k.total_ns for k in kernels)
+        if not kernels or not whole:
+            return "no kernels in these traces"
+        largest = max(kernels, key=lambda k: k.total_ns)
+        count, share = len({k.name for k in kernels}), percent(largest.total_ns, whole)
+        name = kernel_label(largest.name, 40)
+        return f"{plural(count, 'kernel')}, {milliseconds(whole)} ms; the largest takes {share}: {name}"
 
 
-def trace_top(
-    *paths: Path_,
-    categories: str | None = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    repairs: "Repairs" = (),
-) -> TraceTop:
-    """Which kernels, and which operators, take the time.
-
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        categories: a TOML file with rules of your own, read before those that come with kprof.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
-
-    Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
-        KprofError: the rules cannot be used.
-    """
-    from kprof_analyzers.profiles.timeline.steps import kernels_step
-
-    found, left_out = per_file(
-        kernels_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, categories=categories
-    )
-    return TraceTop(left_out, found)
+trace_top = function_of(TraceTop)

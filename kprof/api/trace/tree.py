@@ -1,87 +1,123 @@
-"""``kprof.trace_tree``: GPU time by module and operator."""
+"""``kprof trace tree``: GPU time by module and operator."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, PerTrace, per_file
+from kprof.api.views import TraceView, function_of
+from kprof.errors import KprofError
+from kprof.options.measurements import LEVELS, TreeAnswerOptions, TreeOptions
+from kprof.reporters._trace_format import milliseconds, percent
+from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
+    from kprof.inputs.torch_profiler.model import LinkedTrace
     from kprof_analyzers.profiles.timeline.tree import TimeTree, TreeNode
+
+_FIELDS = ("place", "total_ns", "own_ns", "kernels", "alike")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceTree(PerTrace):
-    """GPU time as a tree of modules and operators.
+class TraceTree(TraceView):
+    """GPU time as a tree of modules (--by modules, the default), operators or both.
+
+    Modules need a trace taken with with_modules=True or with_stack=True; without them the tree is of operators. A
+    backward pass stands under "backward", at the modules of its forward pass. Kernels of a replayed graph stand by
+    category.
+
+    Example:  kprof trace tree trace.json.gz --depth 6
 
     Attributes:
         traces: one entry a trace; ``root`` is its tree.
     """
 
+    help = "GPU time as a tree of nn.Modules and operators."
+    options = TreeOptions
+    display = TreeAnswerOptions
+    place = 45
     traces: "Sequence[TimeTree]"
 
-    @property
-    def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof trace tree --json`` writes it."""
-        return {"schema": "kprof.trace.tree/1", "traces": self.traces}
+    @classmethod
+    def of_trace(cls, trace: "LinkedTrace", options: Any, **_further: Any) -> "TimeTree":
+        """Compute the answer for one trace.
+
+        Raises:
+            KprofError: there are no such levels.
+        """
+        from kprof_analyzers.profiles.timeline.tree import time_tree
+
+        return time_tree(trace, _levels(options.by), each=options.each)
+
+    @classmethod
+    def answer(cls, paths: Sequence[Any], options: Any, **further: Any) -> "TraceTree":
+        """Compute the answer file by file."""
+        _levels(options.by)
+        return super().answer(paths, options, **further)
+
+    def grids(self, part: "TimeTree", display: Any) -> list[Grid]:
+        """Return the nodes down to a depth that take at least a share of the time."""
+        (table,) = chosen(self.tables(), display.show or ["tree"])
+        least = getattr(display, "min_share", 1.0) / 100 * part.root.total_ns
+        depth = getattr(display, "depth", 4) or 1000
+        rows = [row for row in table.rows(part) if row[0] < depth and row[2].total_ns >= least]
+        cells = [tuple(column.cell(row) for column in table.columns) for row in rows]
+        return [Grid("", table.columns, cells, 0, tuple(table.remarks(part)))]
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the tables of the answer; a row is a node with its level and place, and the time of all."""
+        columns = (
+            Column("ms", lambda row: milliseconds(row[2].total_ns)),
+            Column("share", lambda row: percent(row[2].total_ns, row[3])),
+            Column("own ms", lambda row: milliseconds(row[2].own_ns)),
+            Column("kernels", lambda row: f"{row[2].kernels:,}"),
+            Column("module or operator", lambda row: "  " * row[0] + _name(row[2]), wide=True),
+        )
+        return (
+            ViewTable("tree", columns, lambda one: list(_nodes(one.root, "", 0, one.root.total_ns)), _FIELDS,
+                  record=lambda row: {"place": row[1], **{name: getattr(row[2], name) for name in _FIELDS[1:]}},
+                  remarks=_remarks),
+        )  # fmt: skip
 
     @property
     def conclusion(self) -> str:
         """How much time, and down to where most of it goes."""
-        from kprof.reporters.trace_tree_text import verdict
-
-        return verdict(self.traces)
-
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a trace and node, each before those inside it: ``path``, ``place`` (names from the top, joined by
-        ``/``), ``total_ns``, ``own_ns``, ``kernels``, and how many are ``alike``.
-        """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import plain_frame
-
-        rows = (
-            {"path": one.info.path, "place": place}
-            | {name: getattr(node, name) for name in ("total_ns", "own_ns", "kernels", "alike")}
-            for one in self.traces
-            for place, node in _nodes(one.root, "")
-        )
-        return plain_frame(rows, ("path", "place", "total_ns", "own_ns", "kernels", "alike"))
+        whole = sum(one.root.total_ns for one in self.traces)
+        if not whole:
+            return "no kernels in these traces"
+        root = max((one.root for one in self.traces), key=lambda node: node.total_ns)
+        path, node = [], root
+        # Down to where the time divides.
+        while node.children and node.children[0].total_ns > 0.5 * root.total_ns:
+            node = node.children[0]
+            path.append(node.name)
+        where = f"; {percent(node.total_ns, root.total_ns)} in {' > '.join(path[-3:])}" if path else ""
+        return f"{milliseconds(whole)} ms of kernels{where}"
 
 
-def trace_tree(
-    *paths: Path_,
-    by: Literal["modules", "operators", "both"] = "modules",
-    each: bool = False,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    repairs: "Repairs" = (),
-) -> TraceTree:
-    """Where in the model the GPU's time goes.
-
-    Modules need a trace taken with ``with_modules=True`` or ``with_stack=True``; without them the tree is of operators.
-    A backward pass stands under ``backward``, at the modules of its forward pass.
-
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        by: what the tree is made of.
-        each: modules of one class apart, not put together.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
-
-    Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
-    """
-    from kprof_analyzers.profiles.timeline.steps import tree_step
-
-    found, left_out = per_file(tree_step, paths, jobs=jobs, scheduler=scheduler, repairs=repairs, by=by, each=each)
-    return TraceTree(left_out, found)
+def _levels(by: str) -> Any:
+    """Return the levels of the tree, by default modules."""
+    if by and by not in LEVELS:
+        raise KprofError(f"no tree by {by!r}", hint=f"They are {', '.join(LEVELS)}.")
+    return by or "modules"
 
 
-def _nodes(node: "TreeNode", above: str) -> "Iterator[tuple[str, TreeNode]]":
+def _nodes(node: "TreeNode", above: str, level: int, whole: int) -> "Iterator[tuple[int, str, TreeNode, int]]":
     for child in node.children:
         place = f"{above}/{child.name}" if above else child.name
-        yield place, child
-        yield from _nodes(child, place)
+        yield level, place, child, whole
+        yield from _nodes(child, place, level + 1, whole)
+
+
+def _name(node: "TreeNode") -> str:
+    return f"{node.name} ({node.alike:,} of them)" if node.alike > 1 else node.name
+
+
+def _remarks(one: "TimeTree") -> Iterable[str]:
+    if not one.root.total_ns:
+        yield "no kernels in this trace"
+    elif not one.has_modules and one.by == "operators":
+        yield "No modules: the trace was taken without with_modules=True and with_stack=True."
+
+
+trace_tree = function_of(TraceTree)

@@ -4,18 +4,16 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli._format_options import format_options
-from kprof.cli.common import QuietOption
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.cli._options import takes_options
+from kprof.reporters.outputs import Outputs
 
 HELP = "A .ttgir or .ttir alone, or a log of MLIR_ENABLE_DUMP with all passes."
 
 
-@format_options("measurements")
+@takes_options("measurements")
 def command(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A .ttir or .ttgir file, or a log with dumps of MLIR.")],
-    outputs: Outputs = NO_OUTPUTS,
-    quiet: QuietOption = False,
+    outputs: Outputs,
 ) -> None:
     """Show layouts, LDS, conversions and pipelining, and of a dump which pass changed what.
 
@@ -24,15 +22,8 @@ def command(
     Example:  kprof ingest mlir dump.log
     """
     from kprof.api.read_mlir import read_mlir
-    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.mlir_text import show
 
     found = read_mlir(path)
 
-    def text() -> None:
-        if not quiet:
-            tell_first(found.summary)
-            show(found.modules)
-        tell_last(found.summary, alone=quiet)
-
-    outputs.write(found.document, text)
+    outputs.tell(found, lambda: show(found.modules))

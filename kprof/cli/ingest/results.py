@@ -4,22 +4,20 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli._format_options import format_options
-from kprof.cli.common import QuietOption
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.cli._options import takes_options
+from kprof.options.measurements import IngestResultsOptions
+from kprof.reporters.outputs import Outputs
 
 HELP = "hipBLASLt, rocBLAS, Tensile, MIOpen, RCCL tests, gradlib/AITER, Omnitrace."
 
 
-@format_options("measurements")
+@takes_options("measurements")
 def command(
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="A benchmark's output, tuning file, database, log or profile.")
     ],
-    top: Annotated[int, typer.Option("--top", "-n", help="Rows to show.", min=1)] = 15,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 2 when anything could not be read.")] = False,
-    outputs: Outputs = NO_OUTPUTS,
-    quiet: QuietOption = False,
+    options: IngestResultsOptions,
+    outputs: Outputs,
 ) -> None:
     """Show what a file of another tool holds, the costliest rows first. The format is found by content.
 
@@ -30,17 +28,10 @@ def command(
     Example:  kprof ingest results wall_clock.json
     """
     from kprof.api.read_results import read_results
-    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.results_text import show
 
     found = read_results(path)
 
-    def text() -> None:
-        if not quiet:
-            tell_first(found.summary)
-            show(found.results, top)
-        tell_last(found.summary, alone=quiet)
-
-    outputs.write(found.document, text)
-    if strict and found.results.issues:
+    outputs.tell(found, lambda: show(found.results, options.rows))
+    if options.strict and found.results.issues:
         raise typer.Exit(2)

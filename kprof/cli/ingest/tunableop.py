@@ -4,23 +4,20 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli._format_options import format_options
-from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+from kprof.cli._options import takes_options
+from kprof.options.measurements import IngestTunableOpOptions
+from kprof.reporters.outputs import Outputs
 
 HELP = "PyTorch TunableOp result files: best and default solution of each GEMM."
 
 
-@format_options("measurements")
+@takes_options("measurements")
 def command(
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="tunableop_results*.csv, or a folder with one such file.")
     ],
-    untuned: Annotated[
-        str | None,
-        typer.Option("--untuned", metavar="FILE", help="A result file with the Default times of the same problems."),
-    ] = None,
-    top: Annotated[int, typer.Option("--top", "-n", help="Problems to show.", min=1)] = 15,
-    outputs: Outputs = NO_OUTPUTS,
+    options: IngestTunableOpOptions,
+    outputs: Outputs,
 ) -> None:
     """Show the slowest GEMMs, which library won each, and the time lost where tuning was not used.
 
@@ -30,14 +27,8 @@ def command(
     Example:  kprof ingest tunableop tunableop_results0.csv
     """
     from kprof.api.read_tunableop import read_tunableop
-    from kprof.output.headline import tell_first, tell_last
     from kprof.reporters.tunableop_text import show
 
-    found = read_tunableop(path, untuned=untuned)
+    found = read_tunableop(path, untuned=options.untuned)
 
-    def text() -> None:
-        tell_first(found.summary)
-        show(found.results, found.gains, top)
-        tell_last(found.summary)
-
-    outputs.write(found.document, text)
+    outputs.tell(found, lambda: show(found.results, found.gains, options.rows))

@@ -1,14 +1,16 @@
-"""``kprof trace``: questions to PyTorch profiler traces. One command a file; this folder is the list."""
+"""``kprof trace``: questions to timelines. Each view in ``kprof/api/trace`` is a command."""
 
-from kprof.cli._groups import Folder, group
+from kprof.cli._groups import group
+from kprof.cli._views import ViewFolder
 
-HELP = "PyTorch traces: where the GPU's time goes, gaps, ranks, two traces compared."
+HELP = "Timelines: where the GPU's time goes, gaps, ranks, a report, two traces compared."
 
 
-class TraceFolder(Folder):
-    """The commands of this package."""
+class TraceFolder(ViewFolder):
+    """The commands of this group."""
 
     package = __name__
+    views = "trace"
 
 
 app = group(TraceFolder)
@@ -16,4 +18,4 @@ app = group(TraceFolder)
 
 @app.callback()
 def _group() -> None:
-    """Questions to PyTorch profiler traces: .json, .json.gz, Proton's .hatchet, or what kprof ingest trace wrote."""
+    """Questions to timelines of PyTorch, rocprofv3, rocpd and Proton, and to what kprof ingest trace wrote."""

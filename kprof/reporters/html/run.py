@@ -1,33 +1,61 @@
 """One self-contained page of a run: timeline with zoom, tree, operators, rooflines, steps, ranks and counters."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
 
 from kprof.output.tables import number
 from kprof.reporters._console_text import plural
 from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
-from kprof.reporters.html.run_tables import (
-    Grid,
-    category_table,
-    collective_table,
-    device_table,
-    gap_table,
-    kernel_table,
-    operator_table,
-    step_table,
-    triton_table,
-)
+from kprof.reporters.grids import Column, Grid
 from kprof_analyzers.profiles.counters.roofline import Point, Roof
 from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable
 from kprof_analyzers.profiles.timeline.pictures.colours import colour
 from kprof_analyzers.profiles.timeline.tree import TreeNode
-from kprof_analyzers.profiles.timeline.whole_run import TracedRun
 from kprof_analyzers.profiles.timeline.zoomable import ZoomableTimeline
 
 if TYPE_CHECKING:
+    from kprof.inputs.torch_profiler.issues import TraceIssue
+    from kprof.inputs.torch_profiler.model import TraceInfo
     from kprof_analyzers.profiles.counters.chosen import Chosen, Derived
-    from kprof_analyzers.profiles.timeline.ranks import RankReport
+    from kprof_analyzers.profiles.timeline.breakdown import Breakdown
+    from kprof_analyzers.profiles.timeline.profiler_steps import StepTable
+    from kprof_analyzers.profiles.timeline.tree import TimeTree
+
+
+class ShownRun(Protocol):
+    """What a page shows of one trace besides its parts."""
+
+    @property
+    def info(self) -> "TraceInfo":
+        """Path, GPUs and ranks."""
+
+    @property
+    def breakdown(self) -> "Breakdown":
+        """Its devices."""
+
+    @property
+    def operators(self) -> "OperatorTable":
+        """Operators under the GPU's limits."""
+
+    @property
+    def steps(self) -> "StepTable":
+        """Steps in their order."""
+
+    @property
+    def tree(self) -> "TimeTree":
+        """Time by module and operator."""
+
+    @property
+    def timeline(self) -> ZoomableTimeline:
+        """Streams as spans."""
+
+    @property
+    def issues(self) -> "tuple[TraceIssue, ...]":
+        """What was met while reading."""
+
 
 SCHEMA = "kprof.run/1"
 
@@ -38,10 +66,11 @@ _FEW = 4
 """Traces up to which each has all of its rows."""
 
 _NODES, _SMALL, _COUNTED, _LONGEST = 400, 0.001, 60, 160
-_NAMES, _STEPS, _ROWS_OF_MANY = 4000, 2000, 25
+_NAMES, _STEPS, _ROWS, _ROWS_OF_MANY = 4000, 2000, 100, 25
+_METRICS = tuple(Column(heading, str) for heading in ("", "metric", "value", "unit", ""))
 
 
-def verdict(traces: Sequence[TracedRun], counted: "Sequence[Derived]") -> str:
+def verdict(traces: "Sequence[ShownRun]", counted: "Sequence[Derived]") -> str:
     """How many traces and how much GPU time, how much of it is lost, and how many kernels have counters."""
     words = []
     if traces:
@@ -56,20 +85,50 @@ def verdict(traces: Sequence[TracedRun], counted: "Sequence[Derived]") -> str:
     return ", ".join(words) or "nothing was measured"
 
 
+@dataclass(frozen=True)
+class PagePart:
+    """A part of a page.
+
+    Attributes:
+        name: as the terminal has it: ``gaps``.
+        about: what it is.
+        conclusion: its verdict.
+        grids: its tables.
+        pictures: SVG texts.
+    """
+
+    name: str
+    about: str
+    conclusion: str
+    grids: Sequence[Grid]
+    pictures: Sequence[str] = ()
+
+    def limited(self, rows: int, links: Mapping[str, str]) -> "PagePart":
+        """Return the part with at most a number of rows in each table, and cells that are links."""
+        grids = [replace(grid.first(rows), links=links) for grid in self.grids if grid.rows or grid.remarks]
+        return replace(self, grids=grids)
+
+
 def run_page(
-    traces: Sequence[TracedRun],
-    ranks: "RankReport | None",
-    counted: "tuple[Chosen, Sequence[Derived]] | None",
-    roofs: tuple[str, Sequence[Roof], Sequence[Point]] | None,
-    notes: Sequence[str],
+    traces: "Sequence[tuple[ShownRun, Sequence[PagePart]]]",
     *,
+    summary: str,
+    schema: str = SCHEMA,
+    before: Sequence[PagePart] = (),
+    after: Sequence[PagePart] = (),
+    counted: "tuple[Chosen, Sequence[Derived]] | None" = None,
+    roofs: tuple[str, Sequence[Roof], Sequence[Point]] | None = None,
+    notes: Sequence[str] = (),
     pages: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """The page.
+    """Return the page.
 
     Args:
-        traces: each read once.
-        ranks: compared over all of them.
+        traces: each read once, with the parts that are of it.
+        summary: the verdict.
+        schema: of the document with the same content.
+        before: parts about all traces, ahead of them.
+        after: parts about all traces, behind them.
         counted: kernels with their metrics.
         roofs: the GPU, its limits and the kernels under them.
         notes: what is not on the page, and why.
@@ -78,18 +137,19 @@ def run_page(
     from kprof.reporters.html.parts import environment
     from kprof.version import __version__
 
-    issues = [f"{label(one.info.path, 60)}: {issue.message}" for one in traces for issue in one.issues]
+    issues = [f"{label(one.info.path, 60)}: {issue.message}" for one, _ in traces for issue in one.issues]
     shown = min(len(traces), TRACES)
-    summary = verdict(traces, counted[1] if counted else ())
+    links = {kernel_label(name): quote(page) for name, page in pages.items()}
     page: str = (
         environment()
         .get_template("run.html")
         .render(
-            document={"kprof": __version__, "schema": SCHEMA, "verdict": {"status": "ok", "summary": summary}},
-            notes=[*notes, *issues],
-            traces=[_trace_view(one, place, shown, pages) for place, one in enumerate(traces[:TRACES])],
+            document={"kprof": __version__, "schema": schema, "verdict": {"status": "ok", "summary": summary}},
+            notes=[*notes, *([] if before else issues)],
+            traces=[_trace_view(one, parts, place, shown, links) for place, (one, parts) in enumerate(traces[:TRACES])],
             more=max(0, len(traces) - TRACES),
-            ranks=None if ranks is None else _ranks_view(ranks),
+            before=[part.limited(_ROWS, links) for part in before],
+            after=[part.limited(_ROWS, links) for part in after],
             counted=None if counted is None else _counted_view(*counted),
             roofline=None if roofs is None else _counter_picture(*roofs),
         )
@@ -97,7 +157,9 @@ def run_page(
     return page if page.endswith("\n") else page + "\n"
 
 
-def _trace_view(one: TracedRun, place: int, many: int, pages: Mapping[str, str]) -> dict[str, Any]:
+def _trace_view(
+    one: "ShownRun", parts: Sequence[PagePart], place: int, many: int, links: Mapping[str, str]
+) -> dict[str, Any]:
     """One of many traces: the more there are, the less of each has room."""
     info, devices = one.info, one.breakdown.devices
     span = sum(d.span_ns for d in devices)
@@ -110,14 +172,6 @@ def _trace_view(one: TracedRun, place: int, many: int, pages: Mapping[str, str])
         "kernels' time": f"{milliseconds(one.operators.kernel_ns)} ms",
         "busy": percent(sum(d.busy_ns for d in devices), span),
     }
-    tables = [
-        category_table(one.breakdown.categories),
-        operator_table(one.operators.rows),
-        kernel_table(one.kernels, pages),
-        triton_table(one.triton, pages),
-        step_table(one.steps),
-        gap_table(one.gaps),
-    ]
     return {
         "key": f"t{place + 1}",
         "name": label(info.path, 90),
@@ -128,18 +182,17 @@ def _trace_view(one: TracedRun, place: int, many: int, pages: Mapping[str, str])
         "resolution": None if not one.timeline.resolution_ns else f"{one.timeline.resolution_ns / 1e3:,.1f} µs",
         "tree": _tree_view(one.tree.root, _NODES if many <= _FEW else _NODES // 4),
         "tree_words": _tree_words(one),
-        "roofline": _operator_picture(one.operators),
-        "tables": [table if many <= _FEW else table.first(_ROWS_OF_MANY) for table in tables if table.rows],
+        "parts": [part.limited(_ROWS if many <= _FEW else _ROWS_OF_MANY, links) for part in parts],
     }
 
 
-def _tree_words(one: TracedRun) -> str:
+def _tree_words(one: "ShownRun") -> str:
     if one.tree.has_modules:
         return "Time by nn.Module and the operators in it; layers of a kind are put together."
     return "Time by operator: the trace has no modules (with_modules=True or with_stack=True)."
 
 
-def _timeline_data(found: ZoomableTimeline, one: TracedRun, most: int) -> Any:
+def _timeline_data(found: ZoomableTimeline, one: "ShownRun", most: int) -> Any:
     """The spans as JSON in the page: no ``<`` in it can end its element."""
     import msgspec
     from markupsafe import Markup
@@ -201,46 +254,10 @@ def _below(node: TreeNode) -> list[TreeNode]:
     return [each for child in node.children for each in (child, *_below(child))]
 
 
-def _operator_picture(found: OperatorTable) -> str | None:
-    """Operators that compute, under the published limits, as SVG."""
-    from kprof_analyzers.profiles.counters.roofline_svg import render
-
-    limits = found.limits
-    if limits is None or not limits.hbm:
-        return None
-    rows = [row for row in found.rows if row.flop and row.bytes and row.tflops]
-    units = {row.bound for row in rows if row.bound in limits.peaks}
-    # The roofs that hold one of the points, and the highest one.
-    if limits.peaks and not units:
-        units = {max(limits.peaks, key=lambda name: limits.peaks[name])}
-    roofs = [Roof("HBM", bandwidth=limits.hbm / 1e9)]
-    roofs += [Roof(name, flop_rate=limits.peaks[name] / 1e9) for name in sorted(units)]
-    points = [
-        Point(
-            row.name.removeprefix("aten::"),
-            (row.flop or 0) / (row.bytes or 1),
-            1e3 * (row.tflops or 0.0),
-            None if row.tbs is None else 1e3 * row.tbs,
-            None,
-            row.bound,
-            row.share,
-        )
-        for row in rows
-    ]
-    return render(points, roofs, f"Operators under the limits of {limits.gpu}") if points else None
-
-
 def _counter_picture(gpu: str, roofs: Sequence[Roof], points: Sequence[Point]) -> str:
     from kprof_analyzers.profiles.counters.roofline_svg import render
 
     return render(list(points), list(roofs), f"Kernels with counters, {gpu}")
-
-
-def _ranks_view(report: "RankReport") -> dict[str, Any]:
-    from kprof.reporters.trace_ranks_text import verdict as of_ranks
-
-    tables = [device_table(report.devices), *collective_table(report)]
-    return {"summary": of_ranks(report), "tables": [t for t in tables if t.rows], "notes": report.notes}
 
 
 def _counted_view(chosen: "Chosen", derived: "Sequence[Derived]") -> dict[str, Any]:
@@ -257,10 +274,9 @@ def _counted_view(chosen: "Chosen", derived: "Sequence[Derived]") -> dict[str, A
             for metric in found.values()
             if metric.value is not None
         ]
-        head = (("", False), ("metric", False), ("value", True), ("unit", False), ("", False))
         time = "time not known" if not kernel.nanoseconds else f"{kernel.nanoseconds / 1e3:,.2f} µs each"
         words = f"{kernel.calls:,} dispatch{'' if kernel.calls == 1 else 'es'}, {time}"
         kernels.append({"name": f"{name} {remark(chosen, kernel)}".strip(), "words": words,
-                        "table": Grid("", head, rows)})  # fmt: skip
+                        "table": Grid("", _METRICS, rows)})  # fmt: skip
     left = len(order) - len(kernels)
     return {"heading": heading(chosen), "kernels": kernels, "left": left}

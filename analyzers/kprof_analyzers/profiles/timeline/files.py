@@ -19,6 +19,8 @@ from kprof.output import progress
 from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
 R = TypeVar("R")
+_SMALL = 4_000_000
+"""Bytes of all files together that one process reads before others have started."""
 _ENDINGS = (".json", ".json.gz", ".hatchet", ".hatchet_msgpack", ".chrome_trace", ".trace", ".trace.gz",
             *perfetto.ENDINGS, *xplane.ENDINGS)  # fmt: skip
 Kind = Literal["kineto", "proton", "tables", "rocprof", "perfetto", "xplane"]
@@ -170,7 +172,7 @@ def each_file(
     Args:
         function: a module-level function.
         files: what to do it for.
-        jobs: processes; 0 means one a core, 1 means this process.
+        jobs: processes; 1 means this process, 0 one a core, or this process where the files are small.
         scheduler: address of a Dask scheduler (``tcp://host:8786``) instead; its workers need kprof and the files.
         options: further arguments of ``function``.
 
@@ -187,8 +189,14 @@ def each_file(
 def _results(step: FileStep, files: Sequence[TraceFile], jobs: int, scheduler: str | None) -> Iterator[Any]:
     if scheduler is not None:
         return on_dask(step, files, _died, scheduler)
-    workers = min(jobs or os.cpu_count() or 1, len(files))
+    workers = min(jobs or _useful_processes(files), len(files))
     return map(step, files) if workers <= 1 else in_processes(step, files, _died, workers)
+
+
+def _useful_processes(files: Sequence[TraceFile]) -> int:
+    """Return one process for each core; only this one where starting others takes longer than reading."""
+    sizes = [Path(file.path).stat().st_size for file in files if Path(file.path).is_file()]
+    return 1 if len(sizes) == len(files) and sum(sizes) < _SMALL else os.cpu_count() or 1
 
 
 def _died(file: TraceFile) -> Failed:

@@ -8,21 +8,17 @@ import msgspec
 from kprof.errors import InputError
 from kprof.hardware import machine
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.model import TraceInfo
+from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
 from kprof.inputs.torch_profiler.tables import write_tables
 from kprof_analyzers.profiles.timeline.breakdown import Breakdown, breakdown, category_rows, occupations
 from kprof_analyzers.profiles.timeline.categories import Categories, load_categories
-from kprof_analyzers.profiles.timeline.critical_path import CriticalPath, critical_paths
 from kprof_analyzers.profiles.timeline.files import TraceFile, open_trace
-from kprof_analyzers.profiles.timeline.gaps import GapReport, find_gaps
-from kprof_analyzers.profiles.timeline.launch_bound import Stretch, launch_bound_stretches
-from kprof_analyzers.profiles.timeline.launch_shapes import LaunchShapes, launch_shapes
+from kprof_analyzers.profiles.timeline.gaps import GapReport
+from kprof_analyzers.profiles.timeline.launch_bound import Stretch
 from kprof_analyzers.profiles.timeline.names import NameTime
-from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable, limits_of, operator_table
 from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
-from kprof_analyzers.profiles.timeline.profiler_steps import StepTable, launched_in, step_table
-from kprof_analyzers.profiles.timeline.ranks import RankPart, rank_part
+from kprof_analyzers.profiles.timeline.profiler_steps import launched_in
 from kprof_analyzers.profiles.timeline.streaming import FileSummary, summarise
 from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime, top_kernels, top_operators
 from kprof_analyzers.profiles.timeline.tree import By, TimeTree, time_tree
@@ -105,7 +101,11 @@ def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
         return Kernels(
             TraceInfo(file.path, events=len(profile.rows)), _proton_kernels(profile, rules), [], [], profile.issues
         )
-    trace = open_trace(file, details=False)
+    return kernels_of(open_trace(file, details=False), rules)
+
+
+def kernels_of(trace: LinkedTrace, rules: Categories) -> Kernels:
+    """Kernels and operators of a trace by time."""
     return Kernels(
         trace.info,
         top_kernels(trace, rules),
@@ -159,7 +159,11 @@ def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool
     rules = load_categories(categories)
     if file.kind == "proton" or (by_name and file.kind == "kineto" and not file.repairs):
         return _shares_by_name(summary_step(file, categories))
-    trace = open_trace(file, details=False)
+    return shares_of(open_trace(file, details=False), rules, bins)
+
+
+def shares_of(trace: LinkedTrace, rules: Categories, bins: int = 120) -> Shares:
+    """Categories and devices of a trace, and how busy they were in each of ``bins`` stretches."""
     occupied = occupations(trace, rules)
     return Shares(breakdown(trace, rules, occupied), utilisation(occupied, bins), trace.issues)
 
@@ -174,46 +178,6 @@ def _shares_by_name(summary: FileSummary) -> Shares:
     rows = category_rows(totals, counts, largest)
     found = Breakdown(summary.info.path, rows, summary.devices, {}, sum(totals.values()))
     return Shares(found, [], summary.issues, by_name_only=True)
-
-
-def gaps_step(file: TraceFile, categories: str | None = None, *, at_least_ns: int = 0, limit: int = 20) -> Idle:
-    """Gaps and launch-bound stretches."""
-    trace = open_trace(file, details=False)
-    rules = load_categories(categories)
-    report = find_gaps(trace, rules, at_least_ns=at_least_ns, limit=limit)
-    return Idle(report, launch_bound_stretches(trace)[:limit], trace.issues)
-
-
-def operators_step(file: TraceFile, gpu: str | None = None) -> OperatorTable:
-    """Operators by shape against the limits of the trace's GPU, or of the one named."""
-    trace = open_trace(file)
-    return operator_table(trace, limits_of(trace.info, gpu))
-
-
-def operators_and_launches_step(file: TraceFile, gpu: str | None = None) -> tuple[OperatorTable, LaunchShapes]:
-    """As :func:`operators_step`, and kernels by the shape of their launch."""
-    trace = open_trace(file)
-    return operator_table(trace, limits_of(trace.info, gpu)), launch_shapes(trace)
-
-
-def step_times_step(file: TraceFile) -> StepTable:
-    """Kernels by the step that launched them."""
-    return step_table(open_trace(file, details=False))
-
-
-def tree_step(file: TraceFile, by: By = "modules", *, each: bool = False) -> TimeTree:
-    """GPU time by module or operator."""
-    return time_tree(open_trace(file, details=False), by, each=each)
-
-
-def path_step(file: TraceFile) -> list[CriticalPath]:
-    """The critical path of each rank."""
-    return critical_paths(open_trace(file, details=False))
-
-
-def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:
-    """Device times and communication of the file's ranks."""
-    return rank_part(open_trace(file), load_categories(categories))
 
 
 def tables_step(file: TraceFile, folders: dict[str, str], file_format: str, *, stacks: bool = False) -> WrittenTables:

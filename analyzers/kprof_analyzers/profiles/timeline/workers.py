@@ -1,12 +1,15 @@
 """A step for each of many files, in processes of this machine or on a Dask cluster, of whose workers some may die."""
 
+import contextlib
 import logging
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from types import ModuleType
 from typing import Any, TypeVar
 
 from kprof.children import end_with_parent
@@ -40,7 +43,9 @@ def in_processes(step: Callable[[F], Any], files: Sequence[F], died: Callable[[F
             with _pool(workers) as pool:
                 while waiting or running:
                     while waiting and len(running) < _AHEAD * workers:
-                        running[pool.submit(step, files[waiting[0]])] = waiting[0]
+                        with _main_hidden():
+                            future = pool.submit(step, files[waiting[0]])
+                        running[future] = waiting[0]
                         waiting.popleft()
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         done[running[future]] = future.result()
@@ -63,10 +68,27 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     )
 
 
+@contextlib.contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Start processes that do not import the caller's program.
+
+    A spawned process imports ``__main__`` first, and a script without ``if __name__ == "__main__"`` would run again in
+    each. Steps are functions of importable modules, so none needs it.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 def _alone(step: Callable[[F], Any], file: F, died: Callable[[F], Any]) -> Any:
     try:
         with _pool(1) as pool:
-            return pool.submit(step, file).result()
+            with _main_hidden():
+                future = pool.submit(step, file)
+            return future.result()
     except BrokenProcessPool:
         return died(file)
 

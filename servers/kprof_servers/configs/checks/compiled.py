@@ -110,7 +110,7 @@ class DoesNotCompile(CompiledCheck):
     """With this bucket's knobs the kernel does not compile.
 
     ## What it does
-    With `--compile` and `--kernel`: reports what Triton says. When a bundled kernel stands in for the real one, a
+    With `--compile` and `--target`: reports what Triton says. When a bundled kernel stands in for the real one, a
     failed compile only means that it cannot take the place, and is a note on the file.
 
     ## Why it matters

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -89,6 +90,24 @@ def test_a_cluster_of_which_a_worker_is_killed_gives_what_one_process_gives(
     found = list(each_file(_dies_once, files, scheduler=scheduler, mark=str(mark), at="rank_150"))
     assert mark.exists()
     assert found == [shares_step(file) for file in files]
+
+
+def test_a_script_without_a_guard_runs_once(folder: Path, tmp_path: Path) -> None:
+    """Processes do not import the program that asks, and small files are read without any."""
+    script = tmp_path / "script.py"
+    paths = [str(folder / f"rank_{number:03}.json") for number in range(2)]
+    script.write_text(f"import kprof\nprint('begun')\nprint(len(kprof.trace_top(*{paths}, jobs=2).traces))\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment, timeout=300
+    )
+    assert (ran.returncode, ran.stdout) == (0, "begun\n2\n"), ran.stderr
+
+
+def test_small_files_are_read_in_this_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kprof_analyzers.profiles.timeline.files.in_processes", None)
+    files = trace_files([folder])[:2]
+    assert list(each_file(shares_step, files, jobs=0)) == [shares_step(file) for file in files]
 
 
 @pytest.mark.slow

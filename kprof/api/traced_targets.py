@@ -1,12 +1,13 @@
 """Kernels of targets in traces: what the model says of their launches, and what a search of their knobs finds."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError, KprofError, TargetError, near
 from kprof.options.kernels import AnalyzeOptions
+from kprof.options.measurements import OperatorOptions
 from kprof.options.searches import TuneOptions
 from kprof.targets.target import TargetKind, TargetLike, resolve
 
@@ -19,37 +20,37 @@ if TYPE_CHECKING:
 _SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION})
 
 
+_COMPILING = ("config", "shape", "case", "signature", "constexpr", "grid", "value", "condition")
+_OF_TARGETS = (*_COMPILING, "tune", "space", "budget")
+_OF_A_SEARCH = ("space", "budget")
+
+
 @dataclass(frozen=True)
 class TracedTargets:
-    """Whose launches are looked for, and how the targets are compiled.
+    """Kernels whose launches are looked for, and how they are compiled and searched.
 
     Attributes:
         targets: as :func:`kprof.analyze` takes them.
-        options: how they are compiled: arguments of :func:`kprof.analyze`.
-        grid: workgroups of a function's launch: as ``--grid``.
-        tune: search the knobs of those that were launched.
-        search: arguments of :func:`kprof.tune`: the space, seconds, and who is told.
+        options: as the command has them.
     """
 
     targets: Sequence[TargetLike]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    grid: str | Sequence[int | str] = ""
-    tune: bool = False
-    search: Mapping[str, Any] = field(default_factory=dict)
+    options: OperatorOptions
 
     def check(self) -> None:
-        """See that options for targets have one, and those of a search are for a search.
+        """Refuse options for targets without one, and those of a search without a search.
 
         Raises:
-            TargetError: they do not.
+            TargetError: there is such an option.
         """
-        given = {**self.options, "grid": self.grid, "tune": self.tune, **self.search}
-        used = sorted(name for name, value in given.items() if value not in ({}, None, False, "", ()))
+        given = self.options.given()
+        used = [name for name in _OF_TARGETS if name in given]
         if used and not self.targets:
-            raise TargetError(f"without a target there is no use for {', '.join(used)}", hint="--target FILE.py::NAME")
-        idle = sorted(name for name, value in self.search.items() if value is not None)
-        if idle and not self.tune:
-            raise TargetError(f"{', '.join(idle)} is for a search", hint="--tune searches")
+            words = ", ".join(sorted(used))
+            raise TargetError(f"without a target there is no use for {words}", hint="--target FILE.py::NAME")
+        idle = [name for name in _OF_A_SEARCH if name in given]
+        if idle and not self.options.tune:
+            raise TargetError(f"{', '.join(sorted(idle))} is for a search", hint="--tune searches")
 
     def launches(
         self, traces: "Sequence[LaunchShapes]", arch: str | None, progress: "Callable[[Progress], None] | None"
@@ -72,7 +73,7 @@ class TracedTargets:
         found = join_launches(traces, compiled, gpu)
         for target in self.targets:
             _check_launched(resolve(target).text, traces, compiled, [one.target for one, _ in found])
-        if not self.tune:
+        if not self.options.tune:
             return [one for one, _ in found]
         searches: dict[int, TuneReport | str] = {}
         return [self._tuned(one, of, gpu, searches, progress) for one, of in found]
@@ -83,10 +84,10 @@ class TracedTargets:
         from kprof_analyzers.profiles.measured.launches import CompiledTarget
 
         found = resolve(target)
-        given = {name: value for name, value in self.options.items() if value}
+        given = self._compiling()
         for each, tuned_as in _kernels(target):
             arch = "" if found.kind is TargetKind.CAPTURE else gpu
-            analysis = analyze(each, options=AnalyzeOptions(**given, arch=arch, grid=self.grid or ()))
+            analysis = analyze(each, options=AnalyzeOptions(**given, arch=arch))
             for report, program in zip(analysis.kernels, analysis.programs, strict=True):
                 if program is None:
                     raise TargetError("a saved report has no kernel to be joined to a trace", path=found.text)
@@ -115,7 +116,7 @@ class TracedTargets:
         report = searches[searched]
         if isinstance(report, str):
             return msgspec.structs.replace(one, not_tuned=report)
-        return best_of(one, report, as_is=not self.options.get("config"))
+        return best_of(one, report, as_is=not self.options.config)
 
     def _search(
         self, target: TargetLike, gpu: str, progress: "Callable[[Progress], None] | None"
@@ -123,16 +124,20 @@ class TracedTargets:
         """What was found, or why nothing was: of a kernel of a capture, which may hold many."""
         from kprof.api.tune import tune
 
-        search = {name: value for name, value in self.search.items() if value is not None}
+        search: dict[str, Any] = {"space": self.options.space, "budget": self.options.budget}
         if resolve(target).kind is TargetKind.CAPTURE:
             try:
-                asked = TuneOptions(value=self.options.get("value") or {}, **search)
+                asked = TuneOptions(value=self.options.value, condition=self.options.condition, **search)
                 return tune(target, options=asked, progress=progress).document
             except KprofError as error:
                 return error.message
-        options = {name: value for name, value in self.options.items() if value and name != "config"}
-        asked = TuneOptions(**options, arch=gpu, grid=self.grid or (), **search)
+        compiling = {name: value for name, value in self._compiling().items() if name != "config"}
+        asked = TuneOptions(**compiling, arch=gpu, **search)
         return tune(target, options=asked, progress=progress).document
+
+    def _compiling(self) -> dict[str, Any]:
+        """Return the options that say how a target is compiled."""
+        return {name: getattr(self.options, name) for name in _COMPILING}
 
 
 def best_of(one: "TargetLaunch", report: "TuneReport", *, as_is: bool) -> "TargetLaunch":
@@ -220,5 +225,5 @@ def _check_launched(
     measured = dict.fromkeys(launch.name for trace in traces for launch in trace.launches)
     names = " or ".join(mine) or "that was compiled"
     words = near(next(iter(mine)), measured) if mine else ""
-    hint = "kprof trace top --triton lists Triton's kernels of a trace"
+    hint = "kprof trace top --show triton lists Triton's kernels of a trace"
     raise InputError(f"no kernel {names} in the traces{words}", path=target, hint=hint)

@@ -1,26 +1,30 @@
 """``kprof.trace_summary``: what is in traces of any size, and their tables for other programs."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, PerTrace, device_document, per_file
+from kprof.api.options import Path_
+from kprof.api.trace.breakdown import device_document
+from kprof.api.views import TraceView, function_of, of_one, per_file
 from kprof.errors import KprofError
+from kprof.options.measurements import CategoryOptions
+from kprof.reporters._trace_format import kernel_label, milliseconds
+from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from kprof.inputs.completeness import Repairs
+    from kprof_analyzers.profiles.timeline.files import TraceFile
     from kprof_analyzers.profiles.timeline.streaming import FileSummary as Sums
 
 TABLE_FORMATS = ("parquet", "csv", "json")
+_SHOWN = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceSummary(PerTrace):
-    """What is in some traces.
+class TraceSummary(TraceView):
+    """Read traces of any size in bounded memory, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
 
     Attributes:
         traces: one entry a trace: its ``info``, times by kernel, operator and category, and its ``devices``.
@@ -28,13 +32,31 @@ class TraceSummary(PerTrace):
         paths: what was read.
     """
 
+    help = "PyTorch profiler traces and Proton profiles: summary, tables, other viewers' formats."
+    options = CategoryOptions
     traces: "Sequence[Sums]"
     others: Sequence[str]
     paths: Sequence[Path]
 
+    @classmethod
+    def of_file(cls, file: "TraceFile", options: Any, **_further: Any) -> "Sums":
+        """Compute the sums of one file."""
+        from kprof_analyzers.profiles.timeline.steps import summary_step
+
+        return summary_step(file, options.categories)
+
+    @classmethod
+    def answer(cls, paths: Sequence[Path_], options: Any, **_further: Any) -> "TraceSummary":
+        """Compute the answer file by file."""
+        from kprof_analyzers.profiles.timeline.files import other_files
+
+        given = [Path(path) for path in paths]
+        found, left_out = per_file(of_one, given, options, view=cls, options=options)
+        return cls(left_out, found, other_files(given), given)
+
     @property
     def contents(self) -> dict[str, Any]:
-        """Everything, as ``kprof ingest trace --json`` writes it."""
+        """The answer as a document, without the judgement of the recording."""
         import msgspec
 
         traces = [
@@ -50,13 +72,32 @@ class TraceSummary(PerTrace):
 
         return verdict(self.traces, len(self.left_out) + len(self.others))
 
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a trace and kernel: ``path``, ``name``, ``category``, ``count`` and its total, least and largest ns."""
-        from kprof.reporters._frames import struct_frame
+    def warnings(self) -> Iterable[str]:
+        """Return which files were left out."""
+        yield from super().warnings()
+        if self.others:
+            names = ", ".join(Path(path).name for path in self.others[:_SHOWN])
+            more = f" and {len(self.others) - _SHOWN:,} more" if len(self.others) > _SHOWN else ""
+            files = "1 file that is" if len(self.others) == 1 else f"{len(self.others):,} files that are"
+            yield f"kprof: left out: {files} no trace by name: {names}{more}"
+
+    @classmethod
+    def tables(cls) -> Sequence[ViewTable]:
+        """Return the only table, a row a trace and kernel."""
         from kprof_analyzers.profiles.timeline.names import NameTime
 
-        rows = [({"path": one.info.path}, kernel) for one in self.traces for kernel in one.kernels]
-        return struct_frame(NameTime, rows, ("path",))
+        columns = (
+            Column("ms", lambda row: milliseconds(row.total_ns)),
+            Column("count", lambda row: f"{row.count:,}"),
+            Column("kernel", lambda row: kernel_label(row.name), wide=True),
+        )
+        return (ViewTable("kernels", columns, lambda one: one.kernels, NameTime),)
+
+    def lines(self, display: Any) -> list[str]:  # noqa: ARG002 - a row a trace, whatever is asked for
+        """Return a row a trace; of a single one its categories and kernels, too."""
+        from kprof.reporters.trace_summary_text import lines
+
+        return lines(self.traces)
 
     def write_tables(
         self,
@@ -82,7 +123,8 @@ class TraceSummary(PerTrace):
         from kprof_analyzers.profiles.timeline.files import Failed, each_file, trace_files
         from kprof_analyzers.profiles.timeline.steps import tables_step
 
-        check_format(file_format)
+        if file_format not in TABLE_FORMATS:
+            raise KprofError(f"tables are written as {', '.join(TABLE_FORMATS)}, got {file_format!r}")
         target = Path(output).resolve()
         for path in self.paths:
             if path.is_dir() and target.is_relative_to(path.resolve()):
@@ -142,44 +184,7 @@ class TraceSummary(PerTrace):
         write_output(os.fspath(path), encoded(document))
 
 
-def trace_summary(
-    *paths: Path_,
-    categories: str | None = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    repairs: "Repairs" = (),
-) -> TraceSummary:
-    """Read traces of any size in bounded memory, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
-
-    Args:
-        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
-        categories: a TOML file with rules of your own, read before those that come with kprof.
-        jobs: processes, 0 for one a core.
-        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
-        repairs: ``exclude-warm-up``, ``cap-durations``: what to repair in each trace; nothing by default.
-
-    Raises:
-        InputError: a named file is missing or cannot be read, or none in a folder can.
-        KprofError: the rules cannot be used.
-    """
-    from kprof_analyzers.profiles.timeline.files import other_files
-    from kprof_analyzers.profiles.timeline.steps import summary_step
-
-    given = [Path(path) for path in paths]
-    found, left_out = per_file(
-        summary_step, given, jobs=jobs, scheduler=scheduler, repairs=repairs, categories=categories
-    )
-    return TraceSummary(left_out, found, other_files(given), given)
-
-
-def check_format(name: str) -> None:
-    """Say early that tables cannot be written in a format.
-
-    Raises:
-        KprofError: it is not known.
-    """
-    if name not in TABLE_FORMATS:
-        raise KprofError(f"--format takes parquet, csv or json, got {name!r}")
+trace_summary = function_of(TraceSummary, "trace_summary")
 
 
 def _folders(paths: Sequence[str], target: Path) -> list[Path]:

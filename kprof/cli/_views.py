@@ -1,0 +1,85 @@
+"""The commands of views: each file of a folder of ``kprof/api`` is one, with no line of the command line's own."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+import typer
+
+from kprof.api.views import View, documentation, load_view, names_in
+from kprof.cli._groups import Folder, as_click
+from kprof.cli._options import takes_options
+from kprof.output.writing import log
+from kprof.reporters.outputs import Outputs
+
+
+class ViewFolder(Folder):
+    """A group whose commands are the modules of a package and the views of a folder.
+
+    Attributes:
+        views: the folder of ``kprof/api``.
+    """
+
+    views: str
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """Names of modules and views, sorted."""
+        return sorted({*super().list_commands(ctx), *names_in(self.views)})
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """Import one command; ``None`` when there is none of that name."""
+        if cmd_name not in names_in(self.views):
+            return super().get_command(ctx, cmd_name)
+        view = load_view(self.views, cmd_name)
+        return as_click(SimpleNamespace(HELP=view.help, command=command_of(view)), cmd_name)
+
+
+def command_of(view: type[View]) -> Callable[..., None]:
+    """Return the command of a view, as typer reads it."""
+
+    def command(options: Any, display: Any, outputs: Outputs, **given: Any) -> None:
+        paths = [given[name] for name in view.given] or given["paths"]
+        if display.output is not None:
+            view.check_output(display.output)
+        found = view.from_command(paths, options, display, quiet=outputs.quiet)
+        show(found, display, outputs)
+
+    arguments = [
+        (name, Annotated[str, typer.Argument(help=text)]) for name, text in view.given.items()
+    ] or [("paths", Annotated[list[str], typer.Argument(metavar="PATH", help=view.about)])]  # fmt: skip
+    kinds = [*arguments, ("options", view.options), ("display", view.display), ("outputs", Outputs)]
+    vars(command)["__signature__"] = inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind) for name, kind in kinds]
+    )
+    command.__doc__ = "\n\n".join(filter(None, documentation(view)))
+    return takes_options(view.kind)(command)
+
+
+def show(found: View, display: Any, outputs: Outputs) -> None:
+    """Show an answer, what was met while reading, and the verdict; write the document and the file asked for.
+
+    Raises:
+        typer.Exit: a limit in the options is exceeded, or nothing can be told about it.
+    """
+    for words in found.warnings():
+        log(words)
+    if display.output is not None:
+        found.write(display)
+        if display.output == "-":
+            return
+        log(f"written: {display.output}")
+
+    lines = functools.cache(lambda: "\n".join(found.lines(display)))
+    if found.is_bare(display):
+        print(lines())
+        return
+    outputs.tell(found, lambda: print(lines()) if lines() else None)
+    for words in found.remarks():
+        log(words)
+    code, doubt = found.verdict_of(display)
+    if doubt:
+        log(f"kprof: {doubt}")
+    if code:
+        raise typer.Exit(code)

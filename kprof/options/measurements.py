@@ -1,0 +1,207 @@
+"""Options of commands that read what was measured: timelines, hardware counters, results of other tools."""
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
+
+from kprof.options.groups import (
+    BudgetOptions,
+    ByOptions,
+    ChosenKernelOptions,
+    ClusterOptions,
+    CompileOptions,
+    GpuOptions,
+    GrowthOptions,
+    LinkedTargetOptions,
+    OutputOptions,
+    RowOptions,
+    SpaceOptions,
+    StrictOptions,
+    WorkerOptions,
+)
+from kprof.options.kinds import NAMES, NUMBERS, PATH, TEXTS
+from kprof.options.option import Option, group
+
+LEVELS = ("modules", "operators", "both")
+
+
+@group(frozen=True, kw_only=True)
+class TraceOptions(WorkerOptions, ClusterOptions):
+    """How timelines are read."""
+
+    exclude_warm_up: Annotated[
+        bool, Option("Leave out what was launched before the recording began; it counts otherwise.")
+    ] = False
+    cap_durations: Annotated[bool, Option("Cut impossible durations at their stream's next start.")] = False
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """Names of the repairs that are asked for, of :data:`kprof.inputs.completeness.REPAIRS`."""
+        names = ("exclude_warm_up", "cap_durations")
+        return tuple(name.replace("_", "-") for name in names if getattr(self, name))
+
+
+@group(frozen=True, kw_only=True)
+class CategoryOptions(TraceOptions):
+    """Options of views that put kernels into categories."""
+
+    categories: Annotated[
+        str | None,
+        Option("A TOML file with category rules of your own, read before those that come with kprof.", metavar="FILE",
+               kind=PATH),
+    ] = None  # fmt: skip
+
+
+@group(frozen=True, kw_only=True)
+class BreakdownOptions(CategoryOptions):
+    """Options of ``kprof.trace_breakdown``."""
+
+    by_name: Annotated[bool, Option("Use kernel names only: bounded memory, whatever the size.")] = False
+
+
+@group(frozen=True, kw_only=True)
+class GapOptions(CategoryOptions):
+    """Options of ``kprof.trace_gaps``."""
+
+    at_least: Annotated[float, Option("Leave out gaps shorter than this.", metavar="MICROSECONDS", least=0)] = 0.0
+
+
+@group(frozen=True, kw_only=True)
+class TreeOptions(TraceOptions, ByOptions):
+    """Options of ``kprof.trace_tree``."""
+
+    each: Annotated[bool, Option("Keep modules of one class apart instead of putting them together.")] = False
+
+
+@group(frozen=True, kw_only=True)
+class TraceDiffOptions(CategoryOptions):
+    """Options of ``kprof.trace_diff``."""
+
+    tree: Annotated[
+        str | None,
+        Option("Also align the trees of both sides by names: of modules, operators or both.", metavar="LEVELS",
+               choices=LEVELS),
+    ] = None  # fmt: skip
+
+
+@group(frozen=True, kw_only=True)
+class OperatorOptions(TraceOptions, CompileOptions, SpaceOptions, BudgetOptions):
+    """Options of ``kprof.trace_ops``: the GPU, and how targets are compiled and searched."""
+
+    without: ClassVar[frozenset[str]] = frozenset({"all_configs", "env", "passes"})
+
+    tune: Annotated[
+        bool, Option("Search the targets' configurations for what the best one is predicted to give back.")
+    ] = False
+
+
+@group(frozen=True, kw_only=True)
+class TraceReportOptions(CategoryOptions, GpuOptions):
+    """Options of ``kprof.trace_report``."""
+
+
+@group(frozen=True, kw_only=True)
+class CounterOptions(GpuOptions, ChosenKernelOptions, ByOptions):
+    """Options of ``kprof.counter_diff``: kernels of recorded counters."""
+
+    dispatch: Annotated[
+        Sequence[int], Option("Only this dispatch; repeatable.", metavar="ID", kind=NUMBERS)
+    ] = ()  # fmt: skip
+
+
+@group(frozen=True, kw_only=True)
+class CounterRunOptions(CounterOptions):
+    """Options of ``kprof.counter_metrics`` and ``kprof.counter_roofline``: kernels of several runs."""
+
+    only_run: Annotated[
+        Sequence[str], Option("Only this run: its number or a part of its path; repeatable.", metavar="N|TEXT",
+                              kind=TEXTS)
+    ] = ()  # fmt: skip
+
+
+@group(frozen=True, kw_only=True)
+class AnswerOptions(RowOptions, OutputOptions):
+    """How the command of a view shows its answer."""
+
+    show: Annotated[
+        Sequence[str],
+        Option("Tables or parts of the answer to show, by their names.", metavar="NAME[,NAME]", kind=NAMES),
+    ] = ()
+
+
+@group(frozen=True, kw_only=True)
+class BreakdownAnswerOptions(AnswerOptions):
+    """How ``kprof trace breakdown`` shows its answer."""
+
+    bars: Annotated[bool, Option("Draw bars in the picture, for one trace too.")] = False
+    over_time: Annotated[bool, Option("Draw utilisation over time in the picture.")] = False
+
+
+@group(frozen=True, kw_only=True)
+class TreeAnswerOptions(AnswerOptions):
+    """How ``kprof trace tree`` shows its answer."""
+
+    without: ClassVar[frozenset[str]] = frozenset({"top"})
+
+    depth: Annotated[int, Option("Levels to show; 0: all.", metavar="N", least=0)] = 4
+    min_share: Annotated[
+        float, Option("Leave out what takes less than this percentage of the time.", metavar="PERCENT", least=0)
+    ] = 1.0
+
+
+@group(frozen=True, kw_only=True)
+class OperatorAnswerOptions(AnswerOptions, LinkedTargetOptions):
+    """How ``kprof trace ops`` shows its answer, and for which kernels the model is asked."""
+
+
+@group(frozen=True, kw_only=True)
+class DiffAnswerOptions(AnswerOptions, GrowthOptions):
+    """How a comparison of two recordings is shown and judged."""
+
+
+@group(frozen=True, kw_only=True)
+class MetricsAnswerOptions(AnswerOptions):
+    """How ``kprof counters metrics`` shows its answer."""
+
+    pmc: Annotated[bool, Option("Print only the commands that collect what is missing.")] = False
+
+
+@group(frozen=True, kw_only=True)
+class TableFileOptions(OutputOptions):
+    """How tables of measurements are written."""
+
+    table_format: Annotated[
+        str, Option("Format of the tables in -o.", metavar="FORMAT", choices=("parquet", "csv", "json"))
+    ] = "parquet"
+
+
+@group(frozen=True, kw_only=True)
+class IngestCountersOptions(TableFileOptions, RowOptions, StrictOptions):
+    """Options of ``kprof ingest counters``."""
+
+
+@group(frozen=True, kw_only=True)
+class IngestResultsOptions(RowOptions, StrictOptions):
+    """Options of ``kprof ingest results``."""
+
+
+@group(frozen=True, kw_only=True)
+class IngestTunableOpOptions(RowOptions):
+    """Options of ``kprof ingest tunableop``."""
+
+    untuned: Annotated[
+        str | None,
+        Option("A result file with the Default times of the same problems.", metavar="FILE", kind=PATH),
+    ] = None
+
+
+@group(frozen=True, kw_only=True)
+class IngestTraceOptions(TableFileOptions):
+    """What ``kprof ingest trace`` writes."""
+
+    stacks: Annotated[bool, Option("Keep every Python frame in the tables.")] = False
+    perfetto: Annotated[
+        str | None, Option("Write one reduced trace for ui.perfetto.dev.", metavar="PATH", kind=PATH)
+    ] = None
+    speedscope: Annotated[str | None, Option("Write GPU time by stack for speedscope.", metavar="PATH", kind=PATH)] = (
+        None
+    )

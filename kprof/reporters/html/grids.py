@@ -1,0 +1,37 @@
+"""Pages of tables: one self-contained page of a view's answer."""
+
+from collections.abc import Sequence
+
+from kprof.reporters.grids import Grid
+
+
+def page(
+    summary: str,
+    schema: str,
+    notes: Sequence[str],
+    sections: Sequence[tuple[str, Sequence[Grid]]],
+    pictures: Sequence[str],
+) -> str:
+    """Return the page.
+
+    Args:
+        summary: the verdict.
+        schema: of the document with the same content.
+        notes: what was met while reading.
+        sections: tables of each recording, with its name.
+        pictures: SVG texts.
+    """
+    from kprof.reporters.html.parts import environment
+    from kprof.version import __version__
+
+    text: str = (
+        environment()
+        .get_template("view_answer.html")
+        .render(
+            document={"kprof": __version__, "schema": schema, "verdict": {"status": "ok", "summary": summary}},
+            notes=notes,
+            sections=sections,
+            pictures=pictures,
+        )
+    )
+    return text if text.endswith("\n") else text + "\n"
