@@ -109,7 +109,7 @@ class Analysis(ReportResult):
                 is shown, the worst kernels last.
         """
         if max_size is None:
-            return self._as(".html", Path("page.html"))
+            return str(self._as(".html", Path("page.html")))
         from kprof.reporters.html import HtmlReporter
         from kprof.reporters.rule_list import all_rules
 

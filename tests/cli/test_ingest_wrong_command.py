@@ -46,7 +46,7 @@ def test_measurements_given_to_ingest_trace(name):
     """CSV, both JSON generations and databases are timelines of rocprof; PyTorch's reader refuses them."""
     (file,) = trace_files([FILES / name])
     assert file.kind == "rocprof"
-    with pytest.raises(KprofError, match="not|this is"):
+    with pytest.raises(KprofError, match=r"not|this is"):
         summarise(FILES / name)
 
 
