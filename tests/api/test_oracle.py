@@ -278,7 +278,7 @@ def test_honest_variants_of_a_bundled_kernel_are_accepted():
         import honest_variants
     finally:
         sys.path.pop(0)
-    found = honest_variants.judge(["memory_copy"], 4, any_python=False)
+    found = honest_variants.judge(["memory_copy@mib64"], 4, any_python=False)
     found += honest_variants.judge(["rmsnorm"], 2, any_python=True)
     assert [(name, label, answer.reasons) for name, label, answer in found if not answer.ok] == []
     assert len(found) == 6
