@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
 from kprof.api.live.answers import OracleAnswer  # noqa: E402 - the checkout's own
 
 KERNELS = (
-    "swiglu_fp8", "memory_copy", "layernorm_backward", "softmax", "layernorm", "rmsnorm", "rmsnorm_residual_fp8",
+    "swiglu_fp8", "memory_copy@mib64", "layernorm_backward", "softmax", "layernorm", "rmsnorm", "rmsnorm_residual_fp8",
     "rmsnorm_backward", "gemm_skinny_fp8", "flash_decoding", "gemm_multiply_reduce",
 )  # fmt: skip
 """Kernels of which the interpreter runs a program of the timed size within seconds."""
@@ -37,11 +37,12 @@ def own_text(name: str) -> tuple[str, list[dict[str, object]], dict[str, object]
     from kprof.targets import library
 
     arch = load_gpu(DEFAULT_GPU)[0].name
+    name, _, case = name.partition("@")
     with simulating(arch):
         kernel = library.load(name)
     function = kernel_function(kernel.entry).fn
     text = text_of(sys.modules[function.__module__], function.__name__)
-    problem = kernel.problem(arch)
+    problem = kernel.problem(arch, case or None)
     own = kernel.configure(arch, {}, problem)
     listed = [dict(config) for config in kernel.configs]
     # One knob of the search's space at a time: the neighbours of what is there.

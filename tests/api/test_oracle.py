@@ -249,6 +249,22 @@ def test_a_cheat_is_found_out_with_any_python(cheated_with_python, name):
     assert (answer.status, bool(answer.reasons)) == (CHEATS[name].any_python, True), answer.reasons
 
 
+def test_a_launch_that_is_too_large_is_not_checked_at_its_size_and_named(case):
+    """Its two tensors take 134 MB: a third of the memory must hold them."""
+    from kprof.api.live.candidate import TrialCase, with_timed_launch
+    from kprof.targets.library import load
+
+    asked = TrialCase(load(case), "MI300X", None, 0)
+    small, large = (with_timed_launch(asked, 3 * size) for size in ((2 << 26) - 1, 2 << 26))
+    assert small.timed is None
+    assert small.not_timed == (
+        "not checked at the size that is timed: its tensors take 0.1 GB, more than a third of --memory"
+    )
+    assert large.timed is not None
+    assert (dict(large.timed.shape), large.not_timed) == ({"N": 1 << 24}, "")
+    assert large.timed.inputs["x"].numel() == 1 << 24
+
+
 def test_a_system_that_cannot_contain_judges_nothing(tmp_path):
     """One message with what is missing, and exit code 2."""
     from tests.containment.conftest import ENOSYS, refuse_call
@@ -278,7 +294,7 @@ def test_honest_variants_of_a_bundled_kernel_are_accepted():
         import honest_variants
     finally:
         sys.path.pop(0)
-    found = honest_variants.judge(["memory_copy"], 4, any_python=False)
+    found = honest_variants.judge(["memory_copy@mib64"], 4, any_python=False)
     found += honest_variants.judge(["rmsnorm"], 2, any_python=True)
     assert [(name, label, answer.reasons) for name, label, answer in found if not answer.ok] == []
     assert len(found) == 6
