@@ -285,10 +285,11 @@ class _Wanted:
             return
         from kprof.targets.jobs import job_of
         from kprof.targets.resolver import load
+        from kprof_analyzers.autotuned import standing
         from kprof_analyzers.pipeline import analyze as judged
 
         sources = self._source_folders(target)
-        for loaded in load(target, self.options):
+        for loaded in map(standing, load(target, self.options)):
             if self._takes(loaded.name):
                 if self.dump is not None:
                     from kprof.targets.dump import write_stages

@@ -196,9 +196,10 @@ def _from_target(
     target: str, options: OccupancyOptions, numbers: dict[str, Any]
 ) -> "list[tuple[str, str, OccupancyInput]]":
     from kprof.targets.resolver import load
+    from kprof_analyzers.autotuned import standing
 
     found = []
-    for kernel in load(target, options):
+    for kernel in map(standing, load(target, options)):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))
     if not found:

@@ -31,7 +31,8 @@ def test_block_sizes_are_tried_with_the_grid_that_inductor_computes(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "program.py"]
-    run(prepare(RecordOptions("MI300X", tmp_path / "capture", execute=False), command), command, stdout=2)
+    settings = prepare(RecordOptions("MI300X", tmp_path / "capture", execute=False), command)
+    assert run(settings, command, stdout=2).status == 0
     (each,), _ = recorded(str(tmp_path / "capture"))
     program = RelaunchedProgram(command, tmp_path, "MI300X")
     with opened(each, find_product("MI300X"), jobs=1, program=program) as (subject, how):
