@@ -263,6 +263,7 @@ def check(
     jobs: int = 0,
     baseline: str | os.PathLike[str] | None = None,
     update_baseline: bool = False,
+    init: bool = False,
 ) -> CheckResult:
     """Compile the kernels that ``[tool.kprof]`` names and compare them with budgets and a baseline. No GPU is used.
 
@@ -273,6 +274,7 @@ def check(
         jobs: Worker processes; 0: one for each core.
         baseline: Baseline file instead of the configuration's.
         update_baseline: Write the present state to the baseline file; judge nothing.
+        init: Write kprof.toml, its baseline and a GitHub workflow for the kernels and programs of this folder.
 
     Returns:
         The verdict. A kernel that cannot be compiled raises nothing: it makes the verdict ``cannot_tell``.
@@ -291,6 +293,7 @@ def counter_plan(
     case: str | Sequence[str] | None = None,
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
+    condition: str = "warm",
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
@@ -307,6 +310,8 @@ def counter_plan(
         case: Named shape of the kernel; several with commas where a command takes them.
         signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
@@ -640,6 +645,7 @@ def profile(
     condition: str = "warm",
     output: str | os.PathLike[str] | None = None,
     top: int = 20,
+    budget: float = 60.0,
     advise: float = 0.0,
     time_limit: float | None = None,
     jobs: int = 0,
@@ -666,6 +672,7 @@ def profile(
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         output: File or folder to write; as a file, - is standard output.
         top: Rows to show; 0: all.
+        budget: Seconds after which no compile is begun; 0: no limit.
         advise: Seconds to search, by recompiling, for better knobs; 0: none.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         jobs: Worker processes; 0: one for each core.
