@@ -316,7 +316,7 @@ def counter_plan(
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
-        output: Write the profilers' input files to this folder.
+        output: File or folder to write; as a file, - is standard output.
 
     Raises:
         KprofError: nothing has that name, the kernel cannot be compiled, or the GPU has no formulas.

@@ -120,14 +120,10 @@ class ControlFlowOptions(CompileOptions, ChosenKernelOptions, OutputOptions):
 
 
 @group(frozen=True, kw_only=True)
-class CounterPlanOptions(CompileOptions):
+class CounterPlanOptions(CompileOptions, OutputOptions):
     """Options of ``kprof.counter_plan`` and ``kprof counters plan``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes", "jobs"})
-
-    output: Annotated[str | None, Option("Write the profilers' input files to this folder.", "-o", "FOLDER", PATH)] = (
-        None
-    )
 
 
 @group(frozen=True, kw_only=True)
