@@ -9,10 +9,10 @@ from kprof.api.advise import Advised
 from kprof.api.analyze import Analysis
 from kprof.api.budget import budget as budget
 from kprof.api.check import CheckResult
-from kprof.api.counters.diff import counter_diff as counter_diff
-from kprof.api.counters.metrics import counter_metrics as counter_metrics
-from kprof.api.counters.plan import CounterPlan
-from kprof.api.counters.roofline import counter_roofline as counter_roofline
+from kprof.api.counter_plan import CounterPlan
+from kprof.api.counters.diff import CounterDiff
+from kprof.api.counters.metrics import CounterMetrics
+from kprof.api.counters.roofline import CounterRoofline
 from kprof.api.diagnose import Diagnosed
 from kprof.api.diff import Comparison, Side, Tell
 from kprof.api.draw_control_flow import ControlFlow
@@ -31,16 +31,17 @@ from kprof.api.read_thread_trace import read_thread_trace as read_thread_trace
 from kprof.api.read_trace import read_trace as read_trace
 from kprof.api.read_tunableop import read_tunableop as read_tunableop
 from kprof.api.run_report import RunReport
-from kprof.api.trace.breakdown import trace_breakdown as trace_breakdown
-from kprof.api.trace.diff import trace_diff as trace_diff
-from kprof.api.trace.gaps import trace_gaps as trace_gaps
-from kprof.api.trace.ops import trace_ops as trace_ops
-from kprof.api.trace.path import trace_path as trace_path
-from kprof.api.trace.ranks import trace_ranks as trace_ranks
-from kprof.api.trace.steps import trace_steps as trace_steps
-from kprof.api.trace.summary import trace_summary as trace_summary
-from kprof.api.trace.top import trace_top as trace_top
-from kprof.api.trace.tree import trace_tree as trace_tree
+from kprof.api.trace.breakdown import TraceBreakdown
+from kprof.api.trace.diff import TraceDiff
+from kprof.api.trace.gaps import TraceGaps
+from kprof.api.trace.ops import TraceOps
+from kprof.api.trace.path import TracePath
+from kprof.api.trace.ranks import TraceRanks
+from kprof.api.trace.report import TraceReport
+from kprof.api.trace.steps import TraceSteps
+from kprof.api.trace.top import TraceTop
+from kprof.api.trace.tree import TraceTree
+from kprof.api.trace_summary import TraceSummary
 from kprof.api.tune import Tuned
 from kprof.api.validate import Validation
 from kprof.bench.document import Measurement
@@ -59,8 +60,8 @@ from kprof.tuning.autotune import prune_configs as prune_configs
 from kprof.tuning.choice import select as select
 from kprof.tuning.search_result import Progress
 from kprof.version import __version__ as __version__
-from kprof_servers.lint_configs import lint_configs as lint_configs
-from kprof_servers.server_configs import server_configs as server_configs
+from kprof_servers.lint_configs import LintedConfigs
+from kprof_servers.server_configs import NeededConfigs
 
 __all__ = [
     "CompileError",
@@ -109,6 +110,7 @@ __all__ = [
     "trace_ops",
     "trace_path",
     "trace_ranks",
+    "trace_report",
     "trace_steps",
     "trace_summary",
     "trace_top",
@@ -235,7 +237,7 @@ def analyze(
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         thread_trace: A decoded thread trace (ATT) of the kernel.
-        kernel: Only this kernel, of a target with several.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
@@ -284,6 +286,65 @@ def check(
         HardwareError: an architecture is not known.
     """
 
+def counter_diff(
+    before: str | os.PathLike[str],
+    after: str | os.PathLike[str],
+    *,
+    arch: str | Sequence[str] = ...,
+    kernel: str | None = None,
+    by: str = "",
+    dispatch: int | Sequence[int] = ...,
+) -> CounterDiff:
+    """What changed between two profiled runs: the same kernels, metric by metric, with their spread over dispatches.
+
+    The same kernel has the same name, grid, workgroup, LDS and VGPRs, and the same agent where a run has several. One
+    launch of two builds, with other LDS or VGPRs, is compared where nothing else can be meant, and says so.
+
+    Times are for as many dispatches as the first run has. With --fail-over an incomplete run, or a kernel without a
+    partner or without times, gives "cannot tell" and exit code 2. What was compared of complete runs and is too slow
+    already gives 1.
+
+    Args:
+        before: The run to compare with: files of any ROCm profiler.
+        after: The run in question.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
+            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        dispatch: Only this dispatch; repeatable.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def counter_metrics(
+    *paths: str | os.PathLike[str],
+    arch: str | Sequence[str] = ...,
+    kernel: str | None = None,
+    by: str = "",
+    dispatch: int | Sequence[int] = ...,
+    only_run: str | Sequence[str] = ...,
+) -> CounterMetrics:
+    """Derived metrics of each kernel, from the files of any ROCm profiler. Several paths are several runs.
+
+    Missing counters leave metrics out, and are listed. Launches that differ in grid, workgroup, LDS, VGPRs or agent
+    count as different kernels. Several runs are shown side by side.
+
+    Args:
+        paths: Files or folders of any ROCm profiler; each is a run.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
+            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        dispatch: Only this dispatch; repeatable.
+        only_run: Only this run: its number or a part of its path; repeatable.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
 def counter_plan(
     target: TargetLike,
     *,
@@ -320,6 +381,30 @@ def counter_plan(
 
     Raises:
         KprofError: nothing has that name, the kernel cannot be compiled, or the GPU has no formulas.
+    """
+
+def counter_roofline(
+    *paths: str | os.PathLike[str],
+    arch: str | Sequence[str] = ...,
+    kernel: str | None = None,
+    by: str = "",
+    dispatch: int | Sequence[int] = ...,
+    only_run: str | Sequence[str] = ...,
+) -> CounterRoofline:
+    """Kernels under the GPU's roofline: what bounds each, and how near it is.
+
+    Args:
+        paths: Files or folders of any ROCm profiler; each is a run.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
+            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        dispatch: Only this dispatch; repeatable.
+        only_run: Only this run: its number or a part of its path; repeatable.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
     """
 
 def diagnose(*, root: str | os.PathLike[str] | None = "/", workload: str | None = None) -> Diagnosed:
@@ -423,7 +508,7 @@ def draw_control_flow(
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
-        kernel: Only this kernel, of a target with several.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
         output: File or folder to write; as a file, - is standard output.
 
     Raises:
@@ -460,6 +545,42 @@ def draw_layout(
         InputError: the module cannot be read.
         HardwareError: the architecture is not known.
         KprofError: it is no layout, or one that cannot be.
+    """
+
+def lint_configs(
+    *paths: Path_,
+    target: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    arch: str | Sequence[str] = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    fail_on: str | None = None,
+    jobs: int = 0,
+    compile: bool = False,
+    rename: Mapping[str, str | None] | str | None = ...,
+    ignore: str | Sequence[str] = ...,
+) -> LintedConfigs:
+    """Check the files' text, their keys, what the GPU has, and which buckets are ever used. Files are only read.
+
+    Args:
+        paths: files, or folders that are searched for such files.
+        target: A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
+            compiles are compared and checked, never where a kernel is analysed.
+        jobs: Worker processes; 0: one for each core.
+        compile: Compile the kernel for each bucket, where the kernel is known.
+        rename: Knobs under the kernel's names: BLOCK_SIZE_M=BLOCK_M. Empty: left out.
+        ignore: Rules to leave out, by identifier or name.
+
+    Raises:
+        HardwareError: the architecture is not known.
+        KprofError: a rule is not known, or the kernel that is named cannot be loaded.
     """
 
 def measure(
@@ -646,10 +767,10 @@ def profile(
     output: str | os.PathLike[str] | None = None,
     top: int = 20,
     budget: float = 60.0,
+    by: str = "",
     advise: float = 0.0,
     time_limit: float | None = None,
     jobs: int = 0,
-    by: str = "name",
     within: str = "",
     html: str | os.PathLike[str] | None = None,
     layers: str = "",
@@ -673,10 +794,11 @@ def profile(
         output: File or folder to write; as a file, - is standard output.
         top: Rows to show; 0: all.
         budget: Seconds after which no compile is begun; 0: no limit.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
+            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
         advise: Seconds to search, by recompiling, for better knobs; 0: none.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         jobs: Worker processes; 0: one for each core.
-        by: A row for each: name, shapes, module, phase or range; or module,name.
         within: Only what runs in torch.profiler.record_function(NAME).
         html: Write one page of everything that is known, for a browser. - is standard output.
         layers: The model's layers, from runs with 1 and 2 in place of {layers}; 4,8,N: with 4 and 8.
@@ -737,7 +859,7 @@ def report(
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         thread_trace: A decoded thread trace (ATT) of the kernel.
-        kernel: Only this kernel, of a target with several.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
@@ -798,11 +920,11 @@ def run_report(
         passes: Also show what each compiler pass changed.
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
-        kernel: Only this kernel, of a target with several.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
-        target: A kernel of the traces, as kprof analyze kernel takes it; again for another.
+        target: A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.
         output: File or folder to write; as a file, - is standard output.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
 
@@ -810,6 +932,396 @@ def run_report(
         InputError: a file cannot be read, or the traces have no kernel of the targets.
         TargetError: targets without traces, or without a file for the run's page; options without targets.
         KprofError: nothing was given, the product is not known, or a page cannot be written.
+    """
+
+def server_configs(
+    model: str | os.PathLike[str],
+    *,
+    arch: str | Sequence[str] = ...,
+    device_name: str | None = None,
+    strict: bool = False,
+    verify: bool = False,
+    jobs: int = 0,
+    scheduler: str | None = None,
+    server: str | None = None,
+    tp: int = 1,
+    ep: int = 1,
+    quant: str | None = None,
+    batches: str | Sequence[int] | None = ...,
+    server_path: str | os.PathLike[str] | None = None,
+    server_triton: str | None = None,
+    rank: bool = False,
+    alternatives: bool = False,
+    trials: int | None = None,
+    progress: Callable[[str, Progress], None] | None = ...,
+    report: Callable[[str], None] | None = ...,
+) -> NeededConfigs:
+    """Find which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
+
+    The lookups are the server's own functions, taken out of its code and run in a process of their own; nothing else
+    of the server is executed. Sizes are computed from the model's configuration. Where this Python has no server and
+    no checkout is named, the names are a table's, and what is there is not known.
+
+    Args:
+        model: a ``config.json`` of Hugging Face, or its folder. Nothing is downloaded.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        device_name: The device in file names, where it is not the product's usual one.
+        strict: Fail when anything is missing, unreadable or only assumed.
+        verify: Also measure the short list on this machine's GPU.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        server: Server that serves the model: vllm, sglang or aiter.
+        tp: GPUs that share a layer.
+        ep: Groups that experts are distributed over; it divides --tp.
+        quant: bf16, fp8, fp8-block, int8, w4a16, mxfp4 (experts) or mxfp4-all; the file's own if left out.
+        batches: Rows of a step; from decoding to filling a prompt in if left out.
+        server_path: A checkout of the server, or the folder that it is installed in; this Python's if left out.
+        server_triton: The server's version of Triton, by which SGLang has its files.
+        rank: Also predict what each batch takes, now and with a proposal. Compiles the server's kernels.
+        alternatives: Also rank other families for the same weights, of which AITER's caller takes one.
+        trials: Configurations to look at for each batch, where no tuned file of another shape helps.
+        progress: called with a file's name and the state of its search.
+        report: called with each measurement.
+
+    Raises:
+        HardwareError: the GPU is not known, or there is none to measure on.
+        InputError: there is no such configuration, or it is no JSON object.
+        KprofError: the server is not known, its code is not there or another than expected, or a number makes no sense.
+    """
+
+def trace_breakdown(
+    *paths: str | os.PathLike[str],
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    categories: str | os.PathLike[str] | None = None,
+    by_name: bool = False,
+) -> TraceBreakdown:
+    """Where the GPU's time goes: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
+
+    The picture is a donut for one trace, and stacked bars for several.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        categories: A TOML file with category rules of your own, read before those that come with kprof.
+        by_name: Use kernel names only: bounded memory, whatever the size.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_diff(
+    before: str | os.PathLike[str],
+    after: str | os.PathLike[str],
+    *,
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    categories: str | os.PathLike[str] | None = None,
+    tree: str | None = None,
+) -> TraceDiff:
+    """What changed between two runs: before and after, or two batch sizes.
+
+    Where both traces mark steps, the mean step is compared, so that they need not have equally many. With --fail-over a
+    trace that is cut off, or that alone marks no steps, gives "cannot tell" and exit code 2. A folder is taken as one
+    side, whose traces' times are added up.
+
+    A measured trace and one that kprof profile -o wrote are compared operator by operator: a call's mean time in both,
+    and how far the prediction is off for all calls that were measured.
+
+    Args:
+        before: The trace to compare with.
+        after: The trace in question.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        categories: A TOML file with category rules of your own, read before those that come with kprof.
+        tree: Also align the trees of both sides by names: of modules, operators or both.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_gaps(
+    *paths: str | os.PathLike[str],
+    rows: int = ...,
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    categories: str | os.PathLike[str] | None = None,
+    at_least: float = 0.0,
+) -> TraceGaps:
+    """The largest gaps between GPU activities, and the stretches where launching cannot keep up.
+
+    launch-bound: the next kernel had not been launched yet when the gap began. synchronisation: and the CPU waited for
+    the GPU or for memory in it. queued: it had been launched, and the GPU waited for something else.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        rows: maximum number of rows to compute; 0: all.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        categories: A TOML file with category rules of your own, read before those that come with kprof.
+        at_least: Leave out gaps shorter than this.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_ops(
+    *paths: str | os.PathLike[str],
+    targets: TargetLike | Sequence[TargetLike] = ...,
+    progress: Callable[[Progress], None] | None = ...,
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    condition: str = "warm",
+    grid: str | int | Sequence[int | str] | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    space: str | os.PathLike[str] | None = None,
+    budget: float = 60.0,
+    tune: bool = False,
+) -> TraceOps:
+    """What each operator computes and moves a second against the GPU's limits, those that lose most time first.
+
+    Work comes from the shapes in the trace (record_shapes=True): operations, and every operand and result once. The
+    limit is the GPU's published HBM bandwidth or matrix peak, whichever takes longer; what stays in a cache can be
+    faster than that.
+
+    With --target launches of that kernel get the model's time, and with --tune what the best configuration is
+    predicted to give back.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        targets: kernels, as for :func:`kprof.analyze`: their launches get the model's time beside the measured one.
+        progress: called with the state of each search.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        space: Knobs with values (TOML, YAML, JSON) in place of the kernel's own.
+        budget: Seconds after which no compile is begun; 0: no limit.
+        tune: Search the targets' configurations for what the best one is predicted to give back.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_path(
+    *paths: str | os.PathLike[str],
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+) -> TracePath:
+    """What decides how long a run takes, followed back from the end of each rank's last GPU activity.
+
+    An activity waited for the one before it on its stream, for its launch, or for another stream, whichever was ready
+    last; a launch for the CPU's work before it, back to where a thread waited for the GPU. What is not on the path
+    shortens nothing; what is shortens the run by at most its time there.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_ranks(
+    *paths: str | os.PathLike[str],
+    rows: int = ...,
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    categories: str | os.PathLike[str] | None = None,
+) -> TraceRanks:
+    """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
+
+    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited. Sends
+    and receives have no common end and are summed apart. Without all ranks of the job none is named.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        rows: maximum number of rows to compute; 0: all.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        categories: A TOML file with category rules of your own, read before those that come with kprof.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_report(
+    *paths: str | os.PathLike[str],
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    categories: str | os.PathLike[str] | None = None,
+    arch: str | Sequence[str] = ...,
+) -> TraceReport:
+    """What a timeline says of a run, on one page from one reading of each trace.
+
+    Its parts are completeness, what each view of kprof trace says (breakdown, steps, top, gaps, tree, ops, ranks), and
+    next: what to do, with the time that it could save at most. -o page.html writes the page; --show gaps,next prints
+    parts by their names.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        categories: A TOML file with category rules of your own, read before those that come with kprof.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_steps(
+    *paths: str | os.PathLike[str],
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+) -> TraceSteps:
+    """Kernels by the step that launched them.
+
+    A step is what torch.profiler's schedule marks (ProfilerStep#7) or a batch that vLLM or SGLang marks. It is slow
+    when its kernels take more than 1.25 of the median of its phase, and cut when kernels that it launched are missing.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_summary(
+    *paths: str | os.PathLike[str],
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    categories: str | os.PathLike[str] | None = None,
+) -> TraceSummary:
+    """Read traces of any size in bounded memory, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        categories: A TOML file with category rules of your own, read before those that come with kprof.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_top(
+    *paths: str | os.PathLike[str],
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    categories: str | os.PathLike[str] | None = None,
+) -> TraceTop:
+    """Kernels, operators and Triton kernels, those that take most GPU time first.
+
+    Template arguments tell kernels of one name apart. ``--show operators`` has CPU operators by the GPU time that they
+    launch, ``--show triton`` Triton kernels with the shape of their launch.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        categories: A TOML file with category rules of your own, read before those that come with kprof.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
+    """
+
+def trace_tree(
+    *paths: str | os.PathLike[str],
+    jobs: int = 0,
+    scheduler: str | None = None,
+    exclude_warm_up: bool = False,
+    cap_durations: bool = False,
+    by: str = "",
+    each: bool = False,
+) -> TraceTree:
+    """GPU time as a tree of modules (--by modules, the default), operators or both.
+
+    Modules need a trace taken with with_modules=True or with_stack=True; without them the tree is of operators. A
+    backward pass stands under "backward", at the modules of its forward pass. Kernels of a replayed graph stand by
+    category.
+
+    Args:
+        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        jobs: Worker processes; 0: one for each core.
+        scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
+        exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
+        cap_durations: Cut impossible durations at their stream's next start.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
+            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        each: Keep modules of one class apart instead of putting them together.
+
+    Raises:
+        InputError: a named recording is missing or cannot be read, or none in a folder can.
+        KprofError: an option cannot be used.
     """
 
 def tune(
@@ -930,7 +1442,7 @@ def validate(
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         thread_trace: A decoded thread trace (ATT) of the kernel.
-        kernel: Only this kernel, of a target with several.
+        kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
