@@ -43,8 +43,8 @@ def page(plan: "CollectionPlan") -> Iterator[str]:
     yield ""
     yield wrapped(f"rocprof-compute profile -n counters --block {' '.join(plan.blocks)} -- {_PROGRAM}", "    ")
     yield "rocprof-compute collects whole blocks: more passes than the lines above."
-    if load(plan.arch).family == "RDNA4":
-        yield wrapped(f"Counters read 0 otherwise: {ZERO_CURE}")
+    if load(plan.arch).counter_formulas == "rdna":
+        yield wrapped(f"If counters read 0: {ZERO_CURE}")
 
 
 def input_files(plan: "CollectionPlan") -> dict[str, str]:

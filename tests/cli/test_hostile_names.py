@@ -155,7 +155,7 @@ def test_names_are_text(folder, command):
 @pytest.mark.parametrize("command", ["ingest counters counter_collection_1.csv", "ingest trace trace.json"])
 def test_tables_hold_no_formulas(folder, tmp_path, command):
     """No cell of any table begins like a formula, and the names are there."""
-    ran = run(folder, f"{command} -o {tmp_path} --format csv")
+    ran = run(folder, f"{command} -o {tmp_path} --table-format csv")
     assert ran.returncode == 0, ran.stderr
     cells = []
     for path in tmp_path.rglob("*.csv"):

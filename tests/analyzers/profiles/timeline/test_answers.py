@@ -219,5 +219,5 @@ def test_wavefronts_are_counted_in_the_lanes_of_the_gpu(tmp_path, kineto, device
     path = builder.write(tmp_path / "t.json")
     document = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**document, "deviceProperties": devices}), encoding="utf-8")
-    (found,) = kernels_step(TraceFile(str(path), "torch")).triton
+    (found,) = kernels_step(TraceFile(str(path), "kineto")).triton
     assert found.num_warps == wavefronts
