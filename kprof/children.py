@@ -150,13 +150,11 @@ class PythonWorker:
         assert self.process.stdout is not None
         self.stdin: IO[bytes] = self.process.stdin
         self.stdout: IO[bytes] = self.process.stdout
-        self._reader: io.BufferedReader | None = None
+        self._lines = io.BufferedReader(cast("io.RawIOBase", self.stdout))
 
     def line(self) -> bytes:
         """Return the next line that it answers; nothing where it has ended."""
-        if self._reader is None:
-            self._reader = io.BufferedReader(cast("io.RawIOBase", self.stdout))
-        return self._reader.readline()
+        return self._lines.readline()
 
     @property
     def alive(self) -> bool:
@@ -181,7 +179,8 @@ class PythonWorker:
                 self.process.wait(timeout=patience)
         self.kill()
         status = self.process.wait()
-        for stream in (self.stdin, self.stdout, self._log):
+        # Closing the reader waits for a thread that reads from it: it must not read from the descriptor's next owner.
+        for stream in (self.stdin, self._lines, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()

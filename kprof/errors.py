@@ -56,6 +56,10 @@ class CompileError(KprofError):
     """The kernel does not compile, or the compiler that it takes is missing."""
 
 
+class NotCompiledInTimeError(CompileError):
+    """A configuration was not compiled before the recording or the budget ended; nothing is wrong with it."""
+
+
 class InputError(KprofError):
     """A file that is read cannot be: it is missing, cut off, damaged, or something else than it should be."""
 

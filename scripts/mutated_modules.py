@@ -171,6 +171,7 @@ PACKAGES = ("kprof.gate", "kprof.cache", "kprof.inputs", "kprof_analyzers.rules"
 
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 WITHOUT_ROW = {
+    "kprof.gate.first_files": "writes templates: tests/gate/test_first_contact.py uses each of them as a user would",
     "kprof.inputs.completeness": "each fault has a faulty and a sound trace in tests/inputs/test_completeness.py",
     "kprof.inputs.garbage_collection": "answers are the same without it, and come later",
     "kprof.inputs.llvm_ir": _READER,

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from msgspec import UNSET
 from msgspec.structs import replace as replace_struct
 
-from kprof.captures.model import NOT_COMPILED
 from kprof.compiler.limits import launch_problems
 from kprof.condition import WARM, Condition
 from kprof.document import AutotunedChoice, KernelReport, Prediction
-from kprof.errors import KprofError
+from kprof.errors import KprofError, NotCompiledInTimeError
 from kprof.hardware.machine import Product
 from kprof.targets.loaded import ListedConfiguration, LoadedKernel
 from kprof_analyzers.model.certainty import least_difference
@@ -140,8 +139,10 @@ def _timed(one: ListedConfiguration, product: Product | None, condition: Conditi
     """The configuration with its prediction, or why there is none."""
     try:
         kernel = replace(one.load(), product=product, condition=condition)
-    except KprofError as error:
-        return "not compiled in time" if error.message == NOT_COMPILED else "not compiled"
+    except NotCompiledInTimeError:
+        return "not compiled in time"
+    except KprofError:
+        return "not compiled"
     if launch_problems(kernel.arch.name, kernel.metadata):
         return "cannot be launched"
     facts, _ = facts_of(kernel)

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from kprof.captures.model import Capture, CapturedKernel, TensorInfo
+from kprof.captures.model import NOT_COMPILED, Capture, CapturedKernel, TensorInfo
 from kprof.captures.reader import read
-from kprof.errors import InputError, KprofError, near_hint
+from kprof.errors import InputError, KprofError, NotCompiledInTimeError, near_hint
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs.source_path import in_moved
 from kprof.targets.loaded import ListedConfiguration, LoadedKernel
@@ -89,8 +89,10 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     from kprof.compiler.versions import with_argument_names
     from kprof.inputs import amdgcn, mlir
 
+    if kernel.result is None:
+        raise NotCompiledInTimeError(NOT_COMPILED)
     if not kernel.ok:
-        raise InputError(kernel.error or "not compiled", hint=kernel.result.hint if kernel.result else None)
+        raise InputError(kernel.error or "not compiled", hint=kernel.result.hint)
     text = _in_place(kernel.text("amdgcn"), kernel.moved)
     assembly = amdgcn.parse(text, str(kernel.folder / "kernel.amdgcn"), arch=kernel.arch)
     if not assembly.kernels:

@@ -58,23 +58,6 @@ class TargetJob:
     condition: Condition = WARM
 
 
-def compile_target(
-    target: "Target", machines: Sequence[Architecture], options: CompileOptions
-) -> Iterator[LoadedKernel]:
-    """Compile a source target for each architecture, and for each of its configurations when asked.
-
-    Raises:
-        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
-            refuses.
-    """
-    from kprof.targets.listed import load_listed
-
-    jobs = plan(target, machines, options)
-    compiles = compile_jobs([job for job in jobs if not job.listed], options)
-    for job in jobs:
-        yield load_listed(job, options) if job.listed else loaded(job, next(compiles))
-
-
 def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob]:
     """The compiles that a source target stands for, none of them done yet.
 

@@ -1,20 +1,34 @@
 """An autotuned function of a file: each configuration that it lists, compiled as far as the time for that goes."""
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from kprof.captures.model import NOT_COMPILED
 from kprof.compiler.compile import compile_many
 from kprof.compiler.request import CompileOutcome, CompileRequest
-from kprof.errors import KprofError
+from kprof.deadline import Deadline
+from kprof.errors import NotCompiledInTimeError
+from kprof.hardware.machine import Architecture
 from kprof.options.groups import CompileOptions
-from kprof.targets.jobs import TargetJob, loaded
+from kprof.targets.jobs import TargetJob, compile_jobs, loaded, plan
 from kprof.targets.loaded import ListedConfiguration, LoadedKernel
+from kprof.targets.target import Target
 
 SECONDS = 60.0
 """After this many seconds no further configuration is compiled."""
+
+
+def compile_target(target: Target, machines: Sequence[Architecture], options: CompileOptions) -> Iterator[LoadedKernel]:
+    """Compile a source target for each architecture, and for each of its configurations when asked.
+
+    Raises:
+        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
+            refuses.
+    """
+    jobs = plan(target, machines, options)
+    compiles = compile_jobs([job for job in jobs if not job.listed], options)
+    for job in jobs:
+        yield load_listed(job, options) if job.listed else loaded(job, next(compiles))
 
 
 def load_listed(job: TargetJob, options: CompileOptions) -> LoadedKernel:
@@ -27,19 +41,17 @@ def load_listed(job: TargetJob, options: CompileOptions) -> LoadedKernel:
     Raises:
         KprofError: none of them compiles, or there is no usable Triton.
     """
-    deadline = time.monotonic() + SECONDS
+    requests = [each.request for _, each in job.listed]
 
-    def requests() -> Iterator[CompileRequest]:
-        for place, (_, each) in enumerate(job.listed):
-            if place and time.monotonic() >= deadline:
-                return
-            yield each.request
+    def in_time() -> Iterator[CompileRequest]:
+        yield from requests[:1]
+        yield from Deadline(SECONDS).taking(requests[1:])
 
-    outcomes = {one.index: one for one in compile_many(requests(), options.jobs or None, cache=options.use_cache)}
+    outcomes = {one.index: one for one in compile_many(in_time(), options.jobs or None, cache=options.use_cache)}
 
     def load(each: TargetJob, outcome: CompileOutcome | None) -> LoadedKernel:
         if outcome is None:
-            raise KprofError(NOT_COMPILED)
+            raise NotCompiledInTimeError("not compiled when the time for it was spent")
         return loaded(each, outcome.result())
 
     listed = [

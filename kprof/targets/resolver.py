@@ -103,7 +103,7 @@ def _only(
 def _from_source(
     target: Target, machines: Sequence[tuple[Architecture, Product | None]], options: CompileOptions
 ) -> Iterator[LoadedKernel]:
-    from kprof.targets.jobs import compile_target
+    from kprof.targets.listed import compile_target
 
     wanted = machines or [load_gpu(DEFAULT_GPU)]
     unique = {machine.name: machine for machine, _ in wanted}

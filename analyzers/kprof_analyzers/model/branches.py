@@ -3,12 +3,12 @@
 import re
 
 from kprof.inputs.mlir import Operation
-from kprof_analyzers.model.values import Evaluation, Value
+from kprof_analyzers.model.values import Value, ValueContext
 
 _BLOCK = re.compile(r"\^[\w$.-]+")
 
 
-def alive(evaluator: Evaluation, op: Operation) -> list[int] | None:
+def alive(evaluator: ValueContext, op: Operation) -> list[int] | None:
     """1 for each workgroup that comes to an operation, 0 for the others; ``None`` where all do.
 
     Branches inside of loops are left out: they may be taken in some iterations. Those of unknown conditions are taken.
@@ -30,7 +30,7 @@ def alive(evaluator: Evaluation, op: Operation) -> list[int] | None:
     return None if all(found) else list(map(int, found))
 
 
-def _reached(evaluator: Evaluation, function: Operation, op: Operation) -> list[bool] | None:
+def _reached(evaluator: ValueContext, function: Operation, op: Operation) -> list[bool] | None:
     """Which workgroups come to the block that holds an operation: what follows ``if ...: return`` is one of its own.
 
     ``None`` where all do.

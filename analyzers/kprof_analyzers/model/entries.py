@@ -4,7 +4,7 @@ import operator
 from collections.abc import Iterator
 
 from kprof.inputs.mlir import Module, Operation
-from kprof_analyzers.model.values import Evaluation, Value, each_of, induction_variable
+from kprof_analyzers.model.values import Value, ValueContext, each_of, induction_variable
 
 # Beyond so many iterations of the loop around it, a loop is looked at in the middle one only.
 _MOST_ENTRIES = 64
@@ -13,7 +13,7 @@ Branch = tuple[int, int]
 """Index of a ``scf.if``, and its region: 0 for what follows the condition, 1 for ``else``."""
 
 
-def over_iterations(evaluator: Evaluation, loop: Operation) -> tuple[list[int], list[int]] | None:
+def over_iterations(evaluator: ValueContext, loop: Operation) -> tuple[list[int], list[int]] | None:
     """Entries and iterations of a loop in another, for each workgroup, added up over the iterations of that.
 
     Entries from branches that are not taken count with no iterations. ``None`` where the loop is in no other, or
@@ -56,7 +56,7 @@ def over_iterations(evaluator: Evaluation, loop: Operation) -> tuple[list[int], 
     return each, total
 
 
-def over_each(evaluator: Evaluation, loop: Operation) -> Iterator[list[bool]]:
+def over_each(evaluator: ValueContext, loop: Operation) -> Iterator[list[bool]]:
     """Go through the iterations of a ``scf.for``: which workgroups are still in it, for each.
 
     The evaluator is in that iteration while its workgroups are looked at. Nothing where the iterations are not known or
@@ -80,7 +80,7 @@ def over_each(evaluator: Evaluation, loop: Operation) -> Iterator[list[bool]]:
     evaluator.restart(before)
 
 
-def course(evaluator: Evaluation, loop: Operation, *, last: bool) -> dict[str, Value]:
+def course(evaluator: ValueContext, loop: Operation, *, last: bool) -> dict[str, Value]:
     """What a ``scf.for`` counts and carries at its first iteration, or at each workgroup's last one.
 
     What it carries is taken to change by as much in each iteration. Nothing where the iterations are not known.
@@ -102,7 +102,7 @@ def course(evaluator: Evaluation, loop: Operation, *, last: bool) -> dict[str, V
     return {v: each_of(operator.add, first, each_of(operator.mul, before, by)) for v, (first, by) in steps.items()}
 
 
-def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
+def reach(evaluator: ValueContext, load: Operation) -> tuple[int, int] | None:
     """Lowest and highest address, in elements, at which a tile begins in one entry of the loop around it.
 
     ``None`` where it is in no ``scf.for``, or where addresses or iterations are not known.
@@ -117,7 +117,7 @@ def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     return min(every), max(every)
 
 
-def ends(evaluator: Evaluation, load: Operation, iterations: Value | None) -> tuple[Value, Value] | None:
+def ends(evaluator: ValueContext, load: Operation, iterations: Value | None) -> tuple[Value, Value] | None:
     """Address of a tile's first element at the first and the last iteration of a ``scf.for`` around it.
 
     Both are the same where no such loop is around it. In elements, for each workgroup; ``None`` where addresses are
@@ -158,7 +158,7 @@ def branches_in(module: Module, loop: int) -> dict[Branch, Operation]:
     return found
 
 
-def taken(evaluator: Evaluation, loop: Operation, around: int) -> list[bool]:
+def taken(evaluator: ValueContext, loop: Operation, around: int) -> list[bool]:
     """Which workgroups take the branches that lead to a loop; those of unknown conditions are taken."""
     found = [True] * len(evaluator.programs)
     inner = loop

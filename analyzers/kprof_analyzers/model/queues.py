@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from math import prod
 
 from kprof.inputs.mlir import Operation, TensorType
-from kprof_analyzers.model.values import Evaluation, Value
+from kprof_analyzers.model.values import Value, ValueContext
 
 
-def drawn(evaluator: Evaluation, op: Operation, depth: int) -> Value | None:
+def drawn(evaluator: ValueContext, op: Operation, depth: int) -> Value | None:
     """What an atomic addition returns to each workgroup; ``None`` where that is not known.
 
     The counter is taken to start at 0 and the workgroups to draw in turn, as those of equal work do: the first draw
@@ -50,7 +50,7 @@ def _first(counters: Sequence[int], work: Sequence[int], part: float, step: int)
     return found
 
 
-def _work(evaluator: Evaluation, op: Operation) -> list[int]:
+def _work(evaluator: ValueContext, op: Operation) -> list[int]:
     """Iterations that each workgroup has done in loops before an operation, as far as known."""
     found = [0] * len(evaluator.programs)
     for loop in op.module.operations[: op.index]:
@@ -62,14 +62,14 @@ def _work(evaluator: Evaluation, op: Operation) -> list[int]:
     return found
 
 
-def is_queue(module_loop: Operation, evaluator: Evaluation) -> bool:
+def is_queue(module_loop: Operation, evaluator: ValueContext) -> bool:
     """Whether a loop goes on with what it drew."""
     inside = module_loop.module.operations
     draws = [op for op in inside if op.loop == module_loop.index and op.name == "tt.atomic_rmw"]
     return any(_carried(evaluator, module_loop, op) is not None for op in draws)
 
 
-def _carried(evaluator: Evaluation, loop: Operation, op: Operation) -> str | None:
+def _carried(evaluator: ValueContext, loop: Operation, op: Operation) -> str | None:
     """The name under which a loop carries an operation's result to its next iteration."""
     if loop.name != "scf.while":
         return None

@@ -59,7 +59,7 @@ def _least(value: Value) -> int:
     return value if isinstance(value, int) else min(value, default=0)
 
 
-class Evaluation(Protocol):
+class ValueContext(Protocol):
     """What loops and queues need of :class:`~kprof_analyzers.model.scalars.Evaluator`, which calls them."""
 
     module: Module

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import Branch, branches_in, taken
-from kprof_analyzers.model.values import Evaluation, Value
+from kprof_analyzers.model.values import Value, ValueContext
 
 # Beyond so many iterations in all a loop's course is given up.
 _MOST_ITERATIONS = 96
@@ -44,7 +44,7 @@ class Counts:
         return True
 
 
-def walk(evaluator: Evaluation, loop: Operation) -> Counts:
+def walk(evaluator: ValueContext, loop: Operation) -> Counts:
     """Entries and iterations of a ``scf.while`` and of the loops directly in it.
 
     The names of what the loop carries are taken to be the same before its condition and in its body, as Triton's
@@ -58,7 +58,7 @@ def walk(evaluator: Evaluation, loop: Operation) -> Counts:
 class _Walker:
     """Goes through one loop with all that it holds."""
 
-    def __init__(self, evaluator: Evaluation) -> None:
+    def __init__(self, evaluator: ValueContext) -> None:
         self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_ITERATIONS
         self.branches: dict[int, dict[Branch, Operation]] = {}
 

@@ -17,7 +17,7 @@ def command(
     target: Annotated[
         str,
         typer.Argument(
-            help="A finding (KP301 or lds-bank-conflicts), a metric, or a kernel as kprof analyze kernel takes it.",
+            help="A finding (its rule's number or name), a metric, or a kernel as kprof analyze kernel takes it.",
             autocompletion=targets,
         ),
     ],

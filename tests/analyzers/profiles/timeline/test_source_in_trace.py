@@ -48,7 +48,8 @@ def test_another_text_is_told_and_does_not_hide_the_prediction(tmp_path, kineto)
         product="MI300X", launch={"grid": launch.workgroups}, model=SimpleNamespace(time_us=1.0)
     )  # fmt: skip
     one = SimpleNamespace(identity=CompiledIdentity(NAME, 64, 4, 0, None, source=f"/tmp/{OTHER}.py"), report=report)
-    assert launches._doubt(launch, launches._keys(launch, one), one, "MI300X") == ""
+    trace = SimpleNamespace(issues=())
+    assert launches._doubt(trace, launch, launches._keys(launch, one), one, "MI300X") == ""
 
 
 def test_an_operator_of_another_name_tells_no_source(tmp_path, kineto):
