@@ -12,10 +12,10 @@ from kprof.document import AutotunedChoice, KernelReport, Prediction
 from kprof.errors import KprofError, NotCompiledInTimeError
 from kprof.hardware.machine import Product
 from kprof.targets.loaded import ListedConfiguration, LoadedKernel
+from kprof_analyzers.kernel_facts import facts_as_loaded, not_modelled
 from kprof_analyzers.model.certainty import least_difference
 from kprof_analyzers.model.kernel import predict
 from kprof_analyzers.model.occupancy_gain import without_guesses
-from kprof_analyzers.pipeline import facts_of, not_modelled
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _timed(one: ListedConfiguration, product: Product | None, condition: Conditi
         return "not compiled"
     if launch_problems(kernel.arch.name, kernel.metadata):
         return "cannot be launched"
-    facts, _ = facts_of(kernel)
+    facts, _ = facts_as_loaded(kernel)
     if not_modelled(facts) is not None:
         return "cannot be launched"
     try:

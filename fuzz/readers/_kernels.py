@@ -8,8 +8,9 @@ from msgspec import UnsetType
 from kprof.analysis import Analyzer, discover
 from kprof.errors import KprofError
 from kprof.targets.loaded import LoadedKernel
+from kprof_analyzers.kernel_facts import not_modelled
 from kprof_analyzers.model.occupancy_gain import explained
-from kprof_analyzers.pipeline import analyze, facts_of, not_modelled
+from kprof_analyzers.pipeline import analyze, facts_of
 
 
 @cache

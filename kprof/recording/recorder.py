@@ -14,7 +14,7 @@ from kprof.captures import layout
 from kprof.compiler import environment as switches
 from kprof.output.redacting import redacted
 from kprof.recording import compile_results, describe, jobs, operator_calls, program_sources
-from kprof.recording.candidate_order import rank
+from kprof.recording.candidate_order import AutotunedConfig, rank
 from kprof.recording.compiler import Compiler
 from kprof.recording.files_read import Reads
 from kprof.recording.generated import GeneratedLaunch
@@ -31,23 +31,6 @@ _HANDLERS = frozenset({"OutOfResources", "TritonError", "Exception"})
 
 _MOST_AGAIN = 16
 """Launches of other sizes for which an autotuner's configurations are launched again, for each of its keys."""
-
-
-@dataclass
-class AutotunedConfig:
-    """One configuration while an autotuner tries it.
-
-    Attributes:
-        kernel: what it launches.
-        error: why it launches nothing.
-        grid: workgroups in x, y, z.
-        args: number of the arguments in the journal.
-    """
-
-    kernel: RecordedKernel | None = None
-    error: str | None = None
-    grid: list[int] | None = None
-    args: int | None = None
 
 
 @dataclass(eq=False)

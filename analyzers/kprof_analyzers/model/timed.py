@@ -6,9 +6,10 @@ import msgspec
 
 from kprof.document import KernelReport
 from kprof.targets.loaded import LoadedKernel
+from kprof_analyzers.kernel_facts import not_modelled
 from kprof_analyzers.model.kernel import predict
 from kprof_analyzers.model.occupancy_gain import without_guesses
-from kprof_analyzers.pipeline import facts_of, not_modelled
+from kprof_analyzers.pipeline import facts_of
 
 
 def with_time(report: KernelReport, kernel: LoadedKernel) -> KernelReport:
