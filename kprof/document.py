@@ -285,7 +285,7 @@ class Prediction(msgspec.Struct, frozen=True):
         rounds: workgroups that the busiest place (a CU's share of ``workgroups_per_cu``) does one after the other.
         clock_mhz: clock that the time was worked out with.
         condition: that the time is of: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
-        events_us: what of the time two events around the launch add, in microseconds.
+        events_us: what of the time two events around the launch add, in microseconds; ``None`` where there is no time.
         occupancy_worth: what one more workgroup on each CU would change, where that was worked out.
         roofline: operations and bytes by memory level beside the GPU's peaks, where they are known.
         assumptions, notes: what was not known and assumed, and what else is worth knowing; one sentence each.
@@ -307,7 +307,7 @@ class Prediction(msgspec.Struct, frozen=True):
     rounds: float = 1.0
     clock_mhz: float | None = None
     condition: str = WARM.name
-    events_us: float = 0.0
+    events_us: float | None = None
     occupancy_worth: OccupancyWorth | UnsetType = UNSET
     roofline: Roofline | UnsetType = UNSET
     assumptions: list[str] = []

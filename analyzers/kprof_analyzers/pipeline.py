@@ -90,7 +90,13 @@ def _modelled(
         prediction = explained(facts, model)
         if not _knows_size(facts):
             prediction = replace(
-                prediction, time_us=None, low_us=None, high_us=None, speed_of_light_percent=None, occupancy_worth=UNSET
+                prediction,
+                time_us=None,
+                low_us=None,
+                high_us=None,
+                speed_of_light_percent=None,
+                occupancy_worth=UNSET,
+                events_us=None,
             )
         changes = [(f, change) for a in found for f, change in zip(a.findings, a.changes, strict=False)]
         costs = costs_of(model, prediction, changes)

@@ -65,7 +65,7 @@ def jobs_of(kernels: Sequence[KernelReport]) -> list[JobSummary]:
     for (name, arch, product), positions in groups:
         models = [kernels[position].model for position in positions]
         # Events stand around the whole call, and not around each of its launches.
-        events = [0.0 if model is UNSET else model.events_us for model in models]
+        events = [0.0 if model is UNSET else model.events_us or 0.0 for model in models]
         once = sum(events) - max(events, default=0.0)
         sums = {
             edge: total([-once, *(None if model is UNSET else getattr(model, edge) for model in models)])

@@ -119,7 +119,7 @@ def _read(entry: Mapping[str, Any], machines: Mapping[str, Architecture], option
         values=options.value if entry["values"] else {},
         contents=entry["contents"],
         job=entry["job"],
-        listed=[(config, _read(each, machines, options)) for config, each in entry["listed"]],
+        listed=tuple((config, _read(each, machines, options)) for config, each in entry["listed"]),
         condition=CONDITIONS[options.condition],
     )
 
@@ -324,7 +324,7 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
         return
     own = job_of_configuration(function)
     if chooses:
-        listed = [(_config_words(each.configs[0]), job_of_configuration(each)) for each in each_alone]
+        listed = tuple((_config_words(each.configs[0]), job_of_configuration(each)) for each in each_alone)
         own = replace(own, listed=listed)
     yield own
 

@@ -95,7 +95,7 @@ def test_problems_are_in_the_part_that_their_name_gives():
     assert all(problem.part == vllm.part_of(problem.name) for problem in found)
     assert all(problem.candidates[0].winner and len(problem.candidates) == 1 + vllm.CONFIGS for problem in found)
     # Operands that were used just before lie in the Infinity Cache.
-    assert all(point(problem).repeated == problem.bytes for problem in found)
+    assert all(point(problem).condition.between == problem.bytes for problem in found)
 
 
 def test_constants_are_chosen_on_the_other_problems():

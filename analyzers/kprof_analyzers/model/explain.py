@@ -73,7 +73,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
         rounds=rounds,
         clock_mhz=machine.clock_mhz,
         condition=condition.name,
-        events_us=events,
+        events_us=events if known else None,
         assumptions=assumptions(model, loops),
         notes=[*_notes(model, run), *([f"wide range: {sure.why}"] if known and sure.why else [])],
     )

@@ -40,6 +40,7 @@ def without_guesses(prediction: Prediction) -> Prediction:
     return msgspec.structs.replace(
         prediction,
         time_us=None,
+        events_us=None,
         low_us=None,
         high_us=None,
         cycles=None,

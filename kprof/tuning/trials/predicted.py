@@ -107,7 +107,7 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         "time_us": prediction.time_us,
         "low_us": prediction.low_us,
         "high_us": prediction.high_us,
-        "events_us": prediction.events_us,
+        "events_us": prediction.events_us or 0.0,
         "bound": str(prediction.bound),
         "shares": {str(cause): share for cause, share in prediction.shares.items()},
         "assumptions": list(dict.fromkeys(assumptions)),

@@ -114,7 +114,10 @@ def test_a_scalar_atomic_has_a_time(model):
     found = model("scalar_atomic")
     assert found.time_us is not None
     assert all((loop.trips, loop.trips_known) == (1, True) for loop in found.loops)
-    assert model("scalar_store").time_us < found.time_us < 2 * model("scalar_store").time_us
+    # On a GPU of one die L2 takes them; on one of several each waits for the one before.
+    one_die, plain = model("scalar_atomic", "RX 7900 XTX"), model("scalar_store", "RX 7900 XTX")
+    assert plain.time_us < one_die.time_us < 2 * plain.time_us
+    assert found.time_us == pytest.approx(N // 1024 * 0.218, rel=0.05)
 
 
 def test_shifted_loads_of_an_array_come_from_memory_once(model):
@@ -140,8 +143,9 @@ def test_of_two_sides_of_a_branch_one_is_loaded(model):
 
 def test_atomics_that_may_meet_are_said_not_to_wait(model):
     said = "atomics on one address are taken not to wait for each other"
-    assert said in model("scalar_atomic").assumptions
-    assert said not in model("scalar_store").assumptions
+    assert said in model("scalar_atomic", "RX 7900 XTX").assumptions
+    assert said not in model("scalar_store", "RX 7900 XTX").assumptions
+    assert any("wait for each other, 218 ns each" in text for text in model("scalar_atomic").assumptions)
 
 
 def test_a_loop_over_lanes_of_a_tensor_has_as_many_iterations_as_lanes(kernel):

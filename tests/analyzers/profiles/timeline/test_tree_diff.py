@@ -101,9 +101,9 @@ def test_traces_are_compared_by_step(kineto: Any, tmp_path: Path, kprof_run: Cal
     assert list(frame["place"]) == ["Attention", "Attention/aten::mm", "MLP", "MLP/aten::mm"]
     assert list(frame["before_kernels"]) == [1, 1, 1, 1]
     ran = kprof_run("trace", "diff", before, after, "--tree", "both")
-    told = ran.out.split("kernels  both")[1].split("kernel time")[0].splitlines()
-    assert told[1].split() == ["+0.005", "0.020", "0.025", "1", "Attention"]
-    assert told[2].split() == ["+0.005", "0.020", "0.025", "1", "aten::mm"]
+    told = ran.out.split("By both")[1].split("kernel time")[0].splitlines()
+    assert told[2].split() == ["+0.005", "0.020", "0.025", "1", "Attention"]
+    assert told[3].split() == ["+0.005", "0.020", "0.025", "1", "aten::mm"]
     assert "MLP" not in "".join(told)
     document = json.loads(kprof_run("trace", "diff", before, after, "--tree", "both", "--json", "-").out)
     assert document["tree"]["root"]["children"][0]["name"] == "Attention"
