@@ -159,6 +159,7 @@ def test_every_tool_for_agents_refuses_what_would_run(place):
                 assert not ran(place), (name, target)
 
 
+@pytest.mark.triton
 def test_a_session_refuses_what_a_door_has_let_through(place):
     """The worker asks again: this target was never shown to the server's own check."""
     with Session(jobs=1) as session, pytest.raises(KprofError, match="this kprof runs no code of others"):
