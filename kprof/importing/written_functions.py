@@ -5,6 +5,7 @@ are.
 """
 
 import ast
+import inspect
 import math
 import textwrap
 from collections.abc import Iterator
@@ -110,10 +111,18 @@ def _source(function: Any) -> tuple[str, int]:
     text = getattr(function, "src", None)
     if not isinstance(text, str):
         raise TargetError("the text of a function cannot be had")
-    raw = getattr(function, "raw_src", None) or []
+    raw = getattr(function, "raw_src", None) or _raw_lines(function)
     begin = getattr(function, "starting_line_number", 1)
     before = next((number for number, line in enumerate(raw) if str(line).lstrip().startswith("def ")), 0)
     return textwrap.dedent(text), int(begin) + before
+
+
+def _raw_lines(function: Any) -> list[str]:
+    """Return the lines of a function with its decorators, which Triton before 3.5 does not keep."""
+    try:
+        return inspect.getsourcelines(function.fn)[0]
+    except (OSError, TypeError):
+        return []
 
 
 def _decorator_arguments(function: Any) -> str:

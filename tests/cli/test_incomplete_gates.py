@@ -83,6 +83,7 @@ def test_counters_of_a_damaged_file_cannot_be_compared(kprof, tmp_path):
     assert found.document["cannot_tell"] == found.cannot_tell
 
 
+@pytest.mark.triton
 def test_joins_to_an_incomplete_trace_decide_nothing(write):
     """A kernel's time beside the model's, of launches some of which were lost."""
     launches = []
