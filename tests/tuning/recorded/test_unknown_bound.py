@@ -38,7 +38,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_advice_is_by_cycles_an_element(rows: Path) -> None:
     """No time anywhere; no fewer cycles than the bytes of an element take at the memory's peak."""
-    found = kprof.advise(f"{rows}::sums", budget=60, jobs=2)
+    found = kprof.advise(f"{rows}::sums", budget=60, jobs=2, condition="flushed")
     assert found.trials is not None
     assert found.trials.ranked_by == "cycles"
     assert "--value length=FILE.json" in found.trials.why
@@ -62,8 +62,8 @@ def test_the_order_is_that_of_a_long_extent(rows: Path) -> None:
 
     A longer one than the stride makes rows overlap, and the caches serve them.
     """
-    by_cycles = kprof.advise(f"{rows}::sums", budget=40, jobs=2).trials
-    by_time = kprof.advise(f"{rows}::sums", budget=40, jobs=2, value={"length": 4096}).trials
+    by_cycles = kprof.advise(f"{rows}::sums", budget=40, jobs=2, condition="flushed").trials
+    by_time = kprof.advise(f"{rows}::sums", budget=40, jobs=2, value={"length": 4096}, condition="flushed").trials
     assert by_cycles is not None
     assert by_time is not None
     assert by_time.ranked_by == "time"
