@@ -37,7 +37,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_advice_is_by_cycles_an_element(rows: Path) -> None:
-    """No time anywhere; no fewer cycles than the bytes of an element take at the memory's peak."""
+    """No time anywhere; with flushed caches no fewer cycles than an element's bytes take at the memory's peak."""
     found = kprof.advise(f"{rows}::sums", budget=60, jobs=2, condition="flushed")
     assert found.trials is not None
     assert found.trials.ranked_by == "cycles"
