@@ -194,7 +194,7 @@ def compare(folder: Path = SAMPLE, product: str = "MI355X", warps: int = 8) -> C
     share = (count - count // 2) * len(iterations.times)
     kinds: dict[str, list[float]] = {}
     for one in loop:
-        at = CAUSE_COUNT * issued.index(one)
+        at = CAUSE_COUNT * (issued.index(one) - iterations.first)
         mine = sum(iterations.end[at : at + CAUSE_COUNT]) - sum(iterations.middle[at : at + CAUSE_COUNT])
         entry = kinds.setdefault(one.mnemonic, [0.0, 0.0])
         entry[0] += one.latency / one.hits

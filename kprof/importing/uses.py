@@ -49,6 +49,11 @@ def set_in_memory(jit: Any, memory: InMemory) -> None:
     _IN_MEMORY[id(jit)] = jit, memory
 
 
+def forget_in_memory(jit: Any) -> None:
+    """Undo :func:`set_in_memory`: from here on the function is the one of its file."""
+    _IN_MEMORY.pop(id(jit), None)
+
+
 def in_memory(jit: Any) -> InMemory | None:
     """What was kept by :func:`set_in_memory`; None for a function that kprof imported from its file itself."""
     known = _IN_MEMORY.get(id(jit))

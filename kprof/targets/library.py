@@ -17,7 +17,8 @@ from kprof.errors import InputError, TargetError, near
 from kprof.importing.functions import find_entry, triton_functions
 from kprof.importing.loading import load_module
 from kprof.importing.permission import own_folder
-from kprof.importing.wrappers import kernel_function
+from kprof.importing.uses import forget_in_memory
+from kprof.importing.wrappers import jit_function, kernel_function
 from kprof.inputs import boundary
 from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
@@ -94,6 +95,9 @@ def load_file(path: Path | str, function: str | None = None, *, interpret: bool 
     """
     path = Path(path)
     module = load_module(path, interpret=interpret)
+    # One object serves both: whoever asks by the file's name means the file, also after the function was given itself.
+    for name in triton_functions(module):
+        forget_in_memory(jit_function(getattr(module, name)))
     described = getattr(module, "KERNEL", None)
     if described is not None and not isinstance(described, Kernel):
         raise TargetError(f"KERNEL is a {type(described).__name__}, not a kprof.kernel_spec.Kernel", path=str(path))

@@ -40,3 +40,14 @@ def test_every_command_resolves_to_the_same_launches(name):
     alone = [job for part in kernel.parts for job in calls_of(kernel.part(part), machine, CompileOptions())]
     requests = {job.name: job.request.to_json() for job in planned}
     assert all(job.request.to_json() == requests[job.name] for job in alone if job.name in requests)
+
+
+@pytest.mark.triton
+def test_a_name_means_the_file_also_after_the_function_was_given_itself():
+    """What is in memory would else be kept with the question about the file, for later processes, too."""
+    from kprof.targets.target import resolve
+
+    machine, kernel = load("gfx942"), load_kernel("softmax", interpret=False)
+    assert all(job.request.memory is not None for job in plan(resolve(kernel), [machine], CompileOptions()))
+    asked = plan("softmax", [machine], CompileOptions(use_cache=False))
+    assert all(job.request.memory is None for job in asked)
