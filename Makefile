@@ -9,12 +9,11 @@ BIN    := $(VENV)/bin
 # The newest Triton that has a wheel for the interpreter.
 TRITON ?= "triton==3.9.0; python_version >= '3.11'" "triton==3.8.0; python_version < '3.11'"
 TORCH  ?= torch==2.13.0
-ARGS   ?= flash_attention --arch gfx942 --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64
 
 .PHONY: demo test test-quick mutants damage fuzz lint format docs site clean
 
 demo: $(VENV)/.demo
-	@$(BIN)/kprof analyze kernel $(ARGS)
+	@$(BIN)/kprof demo
 
 # What an autotuner asks of the process depends on what ran in it before: on its own.
 test: $(VENV)/.test

@@ -154,7 +154,7 @@ class Kernel:
     Attributes:
         name: the name on the command line; the file's name.
         entry: the ``@triton.jit`` function that is launched (autotuners and heuristics unwrapped).
-        summary: one line for ``kprof kernels list``, a plain string literal.
+        summary: one line for ``kprof list kernels``, a plain string literal.
         launch: ``launch(shape, config) -> Launch``.
         shapes: case name to problem parameters; the first one is the default.
         config: default knobs, for every architecture, backend options included.

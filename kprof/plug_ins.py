@@ -5,6 +5,7 @@ in ``kprof.functions``, checks of files in ``kprof.checks``, a document with a s
 analyzers in ``kprof.analyzers``.
 """
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 _SERVERS = "kprof_servers"
 _APART = {
-    "kprof.commands": {"configs": _SERVERS, "lint-configs": _SERVERS},
+    "kprof.commands": {"configs": _SERVERS, "lint": _SERVERS},
     "kprof.documents": {"server-configs": _SERVERS},
     "kprof.functions": {"lint_configs": _SERVERS, "server_configs": _SERVERS},
 }
@@ -84,5 +85,22 @@ def _is_installed(entry: "EntryPoint") -> bool:
 
 
 def _missing(name: str, package: str) -> str:
-    source = "pip install --force-reinstall kprof" if package == _SERVERS else f"install {package}"
+    source = "install kprof again" if package == _SERVERS else f"install {package}"
     return f"{name} needs the package {package}, which is not installed: {source}"
+
+
+def install_command(extra: str) -> str:
+    """The command that installs what one of kprof's extras names; it names packages that are on an index, not kprof.
+
+    Args:
+        extra: ``view``, for example.
+    """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        wanted = [line.partition(";") for line in requires("kprof") or ()]
+    except PackageNotFoundError:
+        wanted = []
+    marker = re.compile(rf"extra == [\"']{extra}[\"']")
+    names = sorted(name.strip() for name, _, condition in wanted if marker.search(condition))
+    return f"pip install {' '.join(map(repr, names))}" if names else f"install what kprof's extra {extra!r} names"

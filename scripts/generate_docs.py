@@ -26,7 +26,7 @@ def generated() -> dict[Path, str]:
 
     schemas = {f"{name}-1": schema_of(name) for name in SCHEMAS}
     files = {ROOT / f"docs/schema/{name}.json": json.dumps(each, indent=2) + "\n" for name, each in schemas.items()}
-    index = ["# Rules", "", "`kprof rules explain KP101` prints a rule's page.", ""]
+    index = ["# Rules", "", "`kprof explain KP101` prints a rule's page.", ""]
     index += ["KP0: the gate and ignores. KP1 to KP6: kernels. KP7: tuned-configuration files.", ""]
     index += ["| rule | name | severity |", "|---|---|---|"]
     for rule in all_rules():

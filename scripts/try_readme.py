@@ -64,7 +64,7 @@ def filled(command: str, folder: Path) -> list[str]:
         "TARGET": "softmax",
         "config.json": str(ARTIFACTS / "model_configs/deepseek-v3/config.json"),
     }
-    kinds = {"counters": ARTIFACTS / "rocprof/v3", "trace": folder / "trace.json", "lint-configs": folder / "configs"}
+    kinds = {"counters": ARTIFACTS / "rocprof/v3", "trace": folder / "trace.json", "lint": folder / "configs"}
     words = shlex.split(command)
     for number, word in enumerate(words):
         if word in {"PATH", "PATH..."}:

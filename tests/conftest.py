@@ -56,7 +56,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def kprof(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
-    """Run the ``kprof`` program in this process: ``kprof("arch", "list")``."""
+    """Run the ``kprof`` program in this process: ``kprof("list", "gpus")``."""
     from kprof.cli.app import main
 
     def run(*arguments: object) -> Ran:

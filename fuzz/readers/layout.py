@@ -1,4 +1,4 @@
-"""Layouts as they are given to ``kprof layout``: read and drawn."""
+"""Layouts as they are given to ``kprof draw layout``: read and drawn."""
 
 from pathlib import Path
 

@@ -33,13 +33,13 @@ def product_of(name: str) -> str | None:
 
 
 def document(arch: "Architecture") -> dict[str, Any]:
-    """Every figure with its source, as ``kprof arch show --json`` writes it."""
+    """Every figure with its source, as ``kprof list gpus --json`` writes it."""
     from kprof.reporters.architecture import document
 
     return {"schema": "kprof.architecture/1", **document(arch)}
 
 
 def list_document(found: "list[Architecture]") -> dict[str, Any]:
-    """Architectures as ``kprof arch list --json`` writes them."""
+    """Architectures as ``kprof list gpus --json`` writes them."""
     rows = [{"name": a.name, "family": a.family, "products": list(a.products)} for a in found]
     return {"schema": "kprof.architectures/1", "architectures": rows}

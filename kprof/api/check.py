@@ -140,13 +140,13 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
     for key, named in (("forbid", forbidden), ("require", required)):
         for name in named:
             if name not in known:
-                hint = "kprof rules list shows them."
+                hint = "kprof list rules shows them."
                 raise KprofError(f"{key}: there is no rule {name!r}{near(name, known)}", path=str(path), hint=hint)
     for allowance in settings.allow:
         what = allowance.what
         if what not in known and what not in METRICS:
             text = f"allow: there is no metric and no rule {what!r}{near(what, {*known, *METRICS})}"
-            raise KprofError(text, path=str(path), hint="kprof rules list shows the rules.")
+            raise KprofError(text, path=str(path), hint="kprof list rules shows the rules.")
     return rules
 
 

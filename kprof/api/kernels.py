@@ -14,7 +14,7 @@ ARCHITECTURES = tuple(USUAL_ARCHS.split(","))
 
 
 def kernels(arch: Names = ARCHITECTURES) -> list[dict[str, Any]]:
-    """The bundled kernels, as ``kprof kernels list --json`` writes them.
+    """The bundled kernels, as ``kprof list kernels --json`` writes them.
 
     Args:
         arch: architectures or products for which to say why a kernel's default case cannot run on them.
@@ -43,7 +43,7 @@ def kernels(arch: Names = ARCHITECTURES) -> list[dict[str, Any]]:
 
 
 def kernel(target: str, arch: Names = ARCHITECTURES) -> dict[str, Any]:
-    """One kernel, as ``kprof kernels show --json`` writes it: cases, configurations, tuning space, source.
+    """One kernel, as ``kprof list kernels --json`` writes it: cases, configurations, tuning space, source.
 
     Args:
         target: a bundled kernel, ``file.py``, or ``file.py::function``.

@@ -25,12 +25,12 @@ def rule(name: str) -> "RuleHelp":
     by_name = {one.name: one for one in found.values()}
     chosen = found.get(name.upper()) or by_name.get(name.lower())
     if chosen is None:
-        raise KprofError(f"no rule {name!r}{near(name, [*found, *by_name])}", hint="kprof rules list shows all rules")
+        raise KprofError(f"no rule {name!r}{near(name, [*found, *by_name])}", hint="kprof list rules shows all rules")
     return chosen
 
 
 def document(found: "list[RuleHelp]", *, whole: bool = False) -> dict[str, Any]:
-    """Rules as ``kprof rules list --json`` writes them, and ``kprof rules explain --json`` with their ``help``."""
+    """Rules as ``kprof list rules --json`` writes them, and ``kprof explain --json`` with their ``help``."""
     rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
     if whole:
         rows = [{**row, "help": rule.help} for row, rule in zip(rows, found, strict=True)]

@@ -1,5 +1,7 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
+import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,13 +12,15 @@ from kprof.cli._groups import SuggestingGroup, group
 from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
 from kprof.errors import TargetError
-from kprof.options.kernels import AnalyzeCommandOptions
+from kprof.options.kernels import AnalyzeCommandOptions, WatchOptions
+from kprof.options.option import declared
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
-from kprof.reporters.outputs import Outputs
+from kprof.reporters.outputs import TEXT, Outputs
 
 if TYPE_CHECKING:
     from kprof.api.analyze import Analysis
+    from kprof.api.live.watch import Update
 
 HELP = "Compile or read a kernel and show what holds it back."
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
@@ -49,16 +53,34 @@ def kernel(targets: TargetsArgument, options: AnalyzeCommandOptions, outputs: Ou
     FILE.py::FUNCTION imports the file; every other target is only read. FILE.py -- ARGS runs the file with ARGS on the
     simulated GPU and shows what it launches; FILE.py::FUNCTION -- ARGS takes that function's launches.
 
-    kprof rules explain KP301 says what a finding means and what to try, kprof advise tries it, kprof report TARGET
+    With --watch it is analysed again whenever its file or one that it imports is saved, until Ctrl-C; each screen ends
+    with what changed in the compiled code.
+
+    kprof explain KP301 says what a finding means and what to try, kprof advise tries it, kprof report TARGET
     -o page.html writes everything on one page.
 
     Example:  kprof analyze kernel my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
+    """
+    run(targets, options, outputs)
+
+
+def run(targets: list[str], options: AnalyzeCommandOptions, outputs: Outputs) -> None:
+    """Run the command: with the targets as they follow it, and the options that were given.
+
+    Raises:
+        KprofError: as :func:`kprof.analyze`; an option that a target cannot use.
+        typer.Exit: always: how it ended.
     """
     from kprof.api.analyze import analyze
 
     named, program = program_of(targets)
     if options.time_limit is not None and program is None:
         raise TargetError("--time-limit is for a program that is run", hint="kprof analyze kernel FILE.py -- ARGS")
+    if options.watch:
+        if program is not None or len(named) != 1:
+            raise TargetError("--watch takes one target", hint="kprof analyze my.py::fn --watch")
+        _watch(named[0], _of_watch(options, outputs), outputs)
+        return
     kept = options.timeline is not None or outputs.wants("html")
     found = analyze(*named, options=options, keep_going=True, keep_programs=kept, program=program)
     for failure in found.failures:
@@ -67,6 +89,54 @@ def kernel(targets: TargetsArgument, options: AnalyzeCommandOptions, outputs: Ou
         write_output(options.timeline, found.timeline())
     outputs.write(found.document, partial(_show, found, outputs), found.details)
     raise typer.Exit(_EXIT[found.document.verdict.status])
+
+
+def _of_watch(options: AnalyzeCommandOptions, outputs: Outputs) -> WatchOptions:
+    """The options of ``--watch``.
+
+    Raises:
+        TargetError: one was given that it has no use for.
+    """
+    usable = {each.name: each.flag for each in declared(WatchOptions)}
+    left = [each.flag for each in declared(type(options)) if each.name in options.given().keys() - {"watch", *usable}]
+    left += [f"--{name}" for name in (*outputs.paths, *outputs.flags)]
+    left += ["--format"] * (outputs.shown != TEXT)
+    if left:
+        raise TargetError(f"--watch shows screens and cannot use {', '.join(left)}")
+    return options.part(WatchOptions)
+
+
+def _watch(target: str, options: WatchOptions, outputs: Outputs) -> None:
+    """Analyse a target at each save of its files, until Ctrl-C."""
+    from kprof.api.live.watch import watch
+
+    try:
+        for update in watch(target, options):
+            _show_update(update, outputs)
+    except KeyboardInterrupt:
+        # How a watch is ended.
+        raise typer.Exit(0) from None
+
+
+def _show_update(update: "Update", outputs: Outputs) -> None:
+    from kprof.reporters.console import ConsoleReporter
+    from kprof.reporters.diff_text import DiffTextReporter
+
+    console = terminal(no_color=outputs.no_color)
+    if console.is_terminal:
+        console.clear()
+    if update.analysis is not None:
+        reporter = ConsoleReporter(console, outputs.verbose)
+        (reporter.verdict if outputs.quiet else reporter.show)(update.analysis.document)
+    if update.changed is not None:
+        print()
+        DiffTextReporter(console, outputs.verbose).show(update.changed.document)
+    if update.error is not None:
+        console.print(f"kprof: {update.error}", style="bold red", markup=False)
+        if update.last is not None:
+            console.print(f"the last that compiled: {update.last.summary}", style="dim", markup=False)
+    console.print(f"{time.strftime('%H:%M:%S')}: waiting for the next save; Ctrl-C ends", style="dim", markup=False)
+    sys.stdout.flush()
 
 
 def _show(found: "Analysis", outputs: Outputs) -> None:

@@ -37,6 +37,30 @@ class _Interrupted(BaseException):
     """Ctrl-C on its way out: typer would take KeyboardInterrupt, each version with another exit code and word."""
 
 
+SECTIONS = {
+    "Kernels": ("analyze", "report", "view", "advise", "tune", "select", "occupancy", "draw"),
+    "Programs": ("capture", "profile"),
+    "Compare and gate": ("diff", "check", "configs", "lint"),
+    "Measurements": ("trace", "counters", "ingest", "bench"),
+    "Reference": ("doctor", "explain", "list", "serve"),
+}
+"""Headings of the list of commands, in the order in which somebody new needs them."""
+RARE = ("cache", "oracle", "schema", "validate")
+"""Commands that the list names in one line; ``demo`` stands above it."""
+MOVED = {
+    "arch": "list gpus",
+    "cfg": "draw flow",
+    "kernels": "list kernels",
+    "layout": "draw layout",
+    "lint-configs": "lint",
+    "lsp": "serve lsp",
+    "mcp": "serve mcp",
+    "rules": "list rules, or kprof explain RULE",
+    "watch": "analyze TARGET --watch",
+}
+"""Former names, and what they are now."""
+
+
 class CommandFolder(Folder):
     """The commands of this package."""
 
@@ -44,11 +68,23 @@ class CommandFolder(Folder):
     plugged_in = "kprof.commands"
     left_out = frozenset({"app"})
 
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
+        """As usual; a former name says what it is now."""
+        if args and (now := MOVED.get(args[0])):
+            ctx.fail(f"{args[0]} is now: kprof {now}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """The list of commands, with each module's line read from its text: importing them all would take long."""
-        rows = [(name, _help_line(name)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        there = self.list_commands(ctx)
+        added = [name for name in there if not any(name in names for names in (*SECTIONS.values(), RARE, ("demo",)))]
+        width = max(map(len, there))
+        for heading, names in {**SECTIONS, "Added by other packages": tuple(added)}.items():
+            rows = [(name.ljust(width), _help_line(name)) for name in names if name in there]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+        formatter.write(f"\nRarely needed: {', '.join(name for name in RARE if name in there)}.\n")
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """As usual, but Ctrl-C and a reader that left are reported by :func:`main`."""
@@ -106,7 +142,7 @@ def _root(
 ) -> None:
     """What an AMD GPU will do with your kernel, why, and which knob to turn. No GPU needed.
 
-    Start with:  kprof analyze kernel flash_attention --arch gfx942
+    Start with:  kprof demo, and kprof analyze kernel flash_attention --arch gfx942
 
     Exit codes: 0 fine, 1 a regression or a finding at or above --fail-on, 2 cannot tell, 70 an error of kprof itself.
     """

@@ -105,7 +105,7 @@ def load(name: str) -> Architecture:
     product = _product_name(name)
     if product is not None:
         return _load(products()[product])
-    raise HardwareError(f"no architecture or product {name!r}{_near(name)}", hint="kprof arch list shows all of them")
+    raise HardwareError(f"no architecture or product {name!r}{_near(name)}", hint="kprof list gpus shows all of them")
 
 
 def load_gpu(name: str) -> tuple[Architecture, Product | None]:

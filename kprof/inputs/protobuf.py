@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.plug_ins import install_command
 
 DOUBLE, INT64, UINT64, INT32, BOOL, STRING, BYTES, UINT32 = 1, 3, 4, 5, 8, 9, 12, 13
 """Types of fields, as ``descriptor.proto`` numbers them."""
@@ -35,7 +36,7 @@ def parser(package: str, root: str, fields: Fields) -> Callable[[bytes], Any]:
             for name in ("descriptor_pb2", "descriptor_pool", "message_factory")
         )
     except ImportError as error:
-        raise KprofError("this format needs protobuf", hint="pip install 'kprof[perfetto]'") from error
+        raise KprofError("this format needs protobuf", hint=install_command("perfetto")) from error
     file = descriptor.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto2")
     for message, declared in fields.items():
         found = file.message_type.add(name=message)

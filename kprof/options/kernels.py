@@ -59,6 +59,7 @@ class AnalyzeCommandOptions(AnalyzeOptions):
         str | None,
         Option("Write the modelled wavefronts of a SIMD for ui.perfetto.dev.", metavar="PATH", kind=PATH),
     ] = None
+    watch: Annotated[bool, Option("Analyse again at each save of the target's files, and show what changed.")] = False
 
 
 @group(frozen=True, kw_only=True)
@@ -97,7 +98,7 @@ class ValidateOptions(KernelOptions):
 
 @group(frozen=True, kw_only=True)
 class WatchOptions(CompileOptions):
-    """Options of ``kprof watch``."""
+    """Options of ``kprof analyze kernel --watch``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes"})
 
@@ -114,7 +115,7 @@ class ViewOptions(CompileOptions, ThreadTraceOptions, TimeoutOptions):
 
 @group(frozen=True, kw_only=True)
 class ControlFlowOptions(CompileOptions, ChosenKernelOptions, OutputOptions):
-    """Options of ``kprof.draw_control_flow`` and ``kprof cfg``."""
+    """Options of ``kprof.draw_control_flow`` and ``kprof draw flow``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "value", "passes", "jobs"})
 

@@ -34,7 +34,7 @@ class LayoutOptions(GpuOptions):
 
 @group(frozen=True, kw_only=True)
 class LayoutPictureOptions(LayoutOptions, OutputOptions):
-    """Options of ``kprof layout``."""
+    """Options of ``kprof draw layout``."""
 
 
 @group(frozen=True, kw_only=True)
@@ -62,12 +62,12 @@ class DoctorCommandOptions(DoctorOptions):
 
 @group(frozen=True, kw_only=True)
 class EditorOptions(GpuOptions, BudgetOptions, TimeoutOptions, WorkerOptions):
-    """Options of ``kprof lsp``."""
+    """Options of ``kprof serve lsp``."""
 
 
 @group(frozen=True, kw_only=True)
 class AgentOptions(TimeoutOptions, WorkerOptions):
-    """Options of ``kprof mcp``."""
+    """Options of ``kprof serve mcp``."""
 
     folder: Annotated[
         Sequence[str],

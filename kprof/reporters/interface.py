@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 DOCUMENTS = {
     "report": "kprof analyze kernel",
     "check": "kprof check",
-    "lint": "kprof lint-configs",
+    "lint": "kprof lint",
     "diff": "kprof diff",
     "doctor": "kprof doctor",
     "capture": "kprof capture",
@@ -29,12 +29,12 @@ DOCUMENTS = {
     "server-configs": "kprof configs",
     "occupancy": "kprof occupancy",
     "select": "kprof select",
-    "kernels": "kprof kernels list",
-    "kernel": "kprof kernels show",
-    "architectures": "kprof arch list",
-    "architecture": "kprof arch show",
-    "rules": "kprof rules list",
-    "rule": "kprof rules explain",
+    "kernels": "kprof list kernels",
+    "kernel": "kprof list kernels",
+    "architectures": "kprof list gpus",
+    "architecture": "kprof list gpus",
+    "rules": "kprof list rules",
+    "rule": "kprof explain",
     "cache": "kprof cache",
 }
 """Kinds of documents, with the commands that make them."""

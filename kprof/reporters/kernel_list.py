@@ -1,4 +1,4 @@
-"""``kprof kernels`` for people: the list, and one kernel with its cases, configurations and space."""
+"""``kprof list kernels`` for people: the list, and one kernel with its cases, configurations and space."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,5 +1,6 @@
 """Where a result goes: files, standard output, the terminal."""
 
+import dataclasses
 import functools
 import sys
 from collections.abc import Callable, Mapping
@@ -65,6 +66,10 @@ class Outputs:
     def no_color(self) -> bool:
         """Whether colours are left out on any terminal."""
         return self.display.no_color
+
+    def of(self, kind: str) -> "Outputs":
+        """The same for a document of another kind."""
+        return dataclasses.replace(self, kind=kind)
 
     def check(self) -> None:
         """Say what is wrong before anything is computed.

@@ -61,7 +61,7 @@ def load(target: str, *, interpret: bool = True) -> Kernel:
         raise not_python(place)
     raise TargetError(
         f"no kernel {place!r}{near(place, list(known))}",
-        hint="'kprof kernels list' shows the bundled ones; a file of your own is given as file.py::function",
+        hint="'kprof list kernels' shows the bundled ones; a file of your own is given as file.py::function",
     )
 
 

@@ -17,7 +17,7 @@ class LintedConfigs(ReportResult):
     """What is wrong with some configuration files; ``kernels`` has an entry a file.
 
     Attributes:
-        document: the entries and the verdict, as ``kprof lint-configs --json`` writes them.
+        document: the entries and the verdict, as ``kprof lint --json`` writes them.
         failures: why files could not be read; each is an entry of the document, too.
     """
 
@@ -45,8 +45,8 @@ def lint_configs(*paths: "Path_", options: LintConfigsOptions) -> LintedConfigs:
     from kprof_servers.lint_document import document
 
     if len(options.target) > 1:
-        raise KprofError("kprof lint-configs takes one --target", hint=f"--target {options.target[0]}")
-    arch = options.one_gpu("kprof lint-configs")
+        raise KprofError("kprof lint takes one --target", hint=f"--target {options.target[0]}")
+    arch = options.one_gpu("kprof lint")
     left_out = _rules(options.ignore)
     assumed = architecture(arch) if arch else None
     found = gather([str(Path(path).absolute()) for path in paths])

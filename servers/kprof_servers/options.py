@@ -70,7 +70,7 @@ class ServerConfigsCommandOptions(ServerConfigsOptions, OutputOptions):
 
 @group(frozen=True, kw_only=True)
 class LintConfigsOptions(LinkedTargetOptions, KnobOptions, FailOptions, WorkerOptions):
-    """Options of ``kprof.lint_configs`` and ``kprof lint-configs``."""
+    """Options of ``kprof.lint_configs`` and ``kprof lint``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"config"})
 

@@ -83,7 +83,7 @@ class ServerConfigsTextReporter:
         lines += self._ranked(file)
         if file.lint and not self._verbose:
             count = "1 finding" if len(file.lint) == 1 else f"{len(file.lint)} findings"
-            lines.append(f"{_INDENT}kprof lint-configs: {count}, shown with -v")
+            lines.append(f"{_INDENT}kprof lint: {count}, shown with -v")
         if self._verbose:
             lines += self._details(file)
         return lines

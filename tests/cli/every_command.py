@@ -53,7 +53,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "ingest results": ("tunableop.csv",),
     "ingest thread-trace": ("code.json",),
     "ingest tunableop": ("tunableop.csv",),
-    "lint-configs": ("configs",),
+    "lint": ("configs",),
     "oracle": ("--timeout", "1"),
     "profile": ("--", sys.executable, "program.py"),
     "report": ("-o", "page.html"),
@@ -101,7 +101,7 @@ def _arguments(path: str, command: Any) -> tuple[str, ...]:
 
 COMMANDS = derived()
 """By command, what follows it in a folder that :func:`furnish` has furnished."""
-SILENT = frozenset({"lsp", "mcp", "capture", "cache clear"})
+SILENT = frozenset({"serve lsp", "serve mcp", "capture", "cache clear"})
 """Those that may have nothing to say on standard output."""
 
 

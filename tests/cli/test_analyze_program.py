@@ -178,10 +178,10 @@ def test_a_program_is_held_against_a_measurement(program: str, kprof: Callable[.
     assert compared["low"] < compared["modelled"] < compared["high"]
 
 
-@pytest.mark.parametrize("command", ["watch", "select", "layout", "check", "occupancy"])
+@pytest.mark.parametrize("command", ["select", "draw layout", "check", "occupancy"])
 def test_commands_that_run_no_program_say_so(command: str, kprof: Callable[..., Ran], tmp_path: Path) -> None:
     """What stands after the dashes is not lost, nor called an unexpected argument."""
-    ran = kprof(command, str(tmp_path / "any.py::fn"), "--", "5000")
+    ran = kprof(*command.split(), str(tmp_path / "any.py::fn"), "--", "5000")
     assert ran.code == 2
     said = " ".join(ran.err.split())
     assert f"kprof {command} runs no program and cannot use" in said

@@ -28,7 +28,7 @@ def test_help_lists_every_command_with_a_line_each(kprof):
     ran = kprof("--help")
     assert ran.code == 0
     assert "kprof analyze kernel flash_attention" in ran.out
-    for command in ("advise", "analyze", "arch", "bench", "ingest", "kernels", "occupancy", "rules", "trace"):
+    for command in ("advise", "analyze", "bench", "draw", "explain", "ingest", "list", "occupancy", "serve", "trace"):
         assert f"\n  {command} " in ran.out
 
 
@@ -45,8 +45,10 @@ def test_mistyped_command_gets_a_near_match(kprof, typed, meant):
     [
         ("ingest countrs x", "did you mean 'counters'"),
         ("trace brekdown x", "did you mean 'breakdown'"),
-        ("arch shw", "did you mean 'show'"),
-        ("rules KP301", "its commands are list, explain"),
+        ("list ruls", "did you mean 'rules'"),
+        ("draw gemm", "its commands are flow, layout"),
+        ("arch show gfx942", "arch is now: kprof list gpus"),
+        ("lint-configs x", "lint-configs is now: kprof lint"),
     ],
 )
 def test_mistyped_or_forgotten_subcommand(kprof, typed, answer):
@@ -56,7 +58,7 @@ def test_mistyped_or_forgotten_subcommand(kprof, typed, answer):
     assert answer in ran.err
 
 
-@pytest.mark.parametrize("name", ["analyze", "arch", "counters", "ingest", "kernels", "rules", "trace"])
+@pytest.mark.parametrize("name", ["analyze", "counters", "draw", "ingest", "list", "serve", "trace"])
 def test_help_of_groups_has_no_other_options(kprof, name):
     """Set up alike: no completion options in the middle of the program."""
     ran = kprof(name, "--help")
@@ -65,9 +67,10 @@ def test_help_of_groups_has_no_other_options(kprof, name):
 
 
 EXAMPLES = (
-    "advise", "analyze kernel", "bench", "cfg", "check", "configs", "counters diff", "counters metrics",
+    "advise", "analyze kernel", "bench", "check", "configs", "counters diff", "counters metrics",
     "counters roofline", "ingest counters", "ingest mlir", "ingest results",
-    "ingest thread-trace", "ingest trace", "ingest tunableop", "layout", "lint-configs", "occupancy",
+    "ingest thread-trace", "ingest trace", "ingest tunableop", "draw flow", "draw layout", "explain",
+    "lint", "occupancy",
     "profile", "select",
     "trace breakdown", "trace diff", "trace gaps", "trace ops", "trace path", "trace ranks", "trace steps", "trace top",
     "trace tree",

@@ -138,7 +138,7 @@ def test_bad_values_of_shape_parameters(kprof, value):
 
 def test_output_that_cannot_be_written(kprof, tmp_path):
     """--json to a directory."""
-    ran = kprof("rules", "list", "--json", tmp_path)
+    ran = kprof("list", "rules", "--json", tmp_path)
     assert ran.code == 2
     assert "cannot write the output" in ran.err
 

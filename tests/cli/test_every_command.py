@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 QUICK = [
     "cache info",
     "counters diff",
-    "lint-configs",
-    "rules list",
+    "lint",
+    "list rules",
     "schema",
     "select",
     "trace ops",

@@ -101,16 +101,16 @@ COMMANDS = [
     "analyze kernel k.amdgcn --format markdown",
     "analyze kernel k.amdgcn --github",
     "diff k.amdgcn k.amdgcn --markdown -",
-    "lint-configs . -v --github",
-    "lint-configs . --json -",
-    "lint-configs . --markdown -",
-    "lint-configs . --sarif -",
-    "lint-configs . --junit -",
-    "lint-configs . --gitlab -",
+    "lint . -v --github",
+    "lint . --json -",
+    "lint . --markdown -",
+    "lint . --sarif -",
+    "lint . --junit -",
+    "lint . --gitlab -",
     "check --config-file kprof.toml",
     "occupancy k.amdgcn",
-    "kernels show \x1b]0;x\x07\u202e",
-    "rules explain \x1b]0;x\x07\u202e",
+    "list kernels \x1b]0;x\x07\u202e",
+    "explain \x1b]0;x\x07\u202e",
     "trace top \x1b]0;x\x07\u202e.json",
     "\x1b]0;x\x07\u202e",
 ]
@@ -166,7 +166,7 @@ def test_tables_hold_no_formulas(folder, tmp_path, command):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
-@pytest.mark.parametrize("command", ["analyze kernel k.amdgcn -v", "trace breakdown trace.json", "arch show gfx942"])
+@pytest.mark.parametrize("command", ["analyze kernel k.amdgcn -v", "trace breakdown trace.json", "list gpus gfx942"])
 def test_other_encodings(folder, command, encoding):
     """Bars and arrows degrade; nothing fails."""
     ran = run(folder, command, PYTHONIOENCODING=encoding)

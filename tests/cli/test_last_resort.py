@@ -41,10 +41,10 @@ def broken(monkeypatch):
 def test_an_error_of_kprof_itself_is_one_sentence_and_a_report(kprof, broken, monkeypatch, tmp_path):
     """Never a traceback, never 1: that means a regression. The report says what is needed and holds no secret."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    ran = kprof("rules", broken, "--password=S3CRET")
+    ran = kprof("explain", broken, "--password=S3CRET")
     # Options are looked at before the command is.
     assert ran.code == 2
-    ran = kprof("rules", broken)
+    ran = kprof("explain", broken)
     assert (ran.code, ran.out) == (70, "")
     assert ran.err.count("\n") == 1
     assert "Traceback" not in ran.err
@@ -52,7 +52,7 @@ def test_an_error_of_kprof_itself_is_one_sentence_and_a_report(kprof, broken, mo
     text = path.read_text()
     assert path.parent == tmp_path
     assert path.stat().st_mode & 0o077 == 0
-    for word in ("Traceback", "ZeroDivisionError", "command: kprof rules", "msgspec: ", "Python: "):
+    for word in ("Traceback", "ZeroDivisionError", "command: kprof explain", "msgspec: ", "Python: "):
         assert word in text
     assert "S3CRET" not in text
 
@@ -60,14 +60,14 @@ def test_an_error_of_kprof_itself_is_one_sentence_and_a_report(kprof, broken, mo
 def test_a_report_that_cannot_be_written(kprof, broken, monkeypatch, tmp_path):
     """A full disk: still one sentence, with the place."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    ran = kprof("rules", broken)
+    ran = kprof("explain", broken)
     assert ran.code == 70
     assert "could not be written" in ran.err
     assert "test_last_resort.py:" in ran.err
 
 
 @pytest.mark.parametrize("reader", ["true", "head -c 1"])
-@pytest.mark.parametrize("command", ["arch show gfx942 --json -", "rules list --json -", f"diff {KERNEL} {KERNEL}"])
+@pytest.mark.parametrize("command", ["list gpus gfx942 --json -", "list rules --json -", f"diff {KERNEL} {KERNEL}"])
 def test_a_reader_that_leaves_is_no_regression(command, reader):
     """Quiet, and the exit code that a shell gives a tool that SIGPIPE ended."""
     line = f"{KPROF} {command} | {{ {reader} >/dev/null; exec 0<&-; sleep 1; }}; exit ${{PIPESTATUS[0]}}"

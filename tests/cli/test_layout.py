@@ -1,4 +1,4 @@
-"""``kprof layout``."""
+"""``kprof draw layout``."""
 
 from xml.etree import ElementTree as ET
 
@@ -21,7 +21,7 @@ MFMA = (
 def test_an_attribute_becomes_a_file(kprof, tmp_path):
     """The picture is XML, and the last line says what was drawn."""
     file = tmp_path / "x.svg"
-    ran = kprof("layout", BLOCKED, "--size", "64x64", "-o", str(file))
+    ran = kprof("draw", "layout", BLOCKED, "--size", "64x64", "-o", str(file))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[-1].startswith("blocked 64x64 drawn in ")
     assert ET.fromstring(file.read_text()).tag.endswith("svg")
@@ -29,8 +29,8 @@ def test_an_attribute_becomes_a_file(kprof, tmp_path):
 
 def test_parameters_and_operands(kprof):
     """The same from a kind and its fields; an operand of it too."""
-    result = kprof("layout", *MFMA, "--size", "32x32")
-    operand = kprof("layout", *MFMA, "--size", "32x32", "--operand", "0")
+    result = kprof("draw", "layout", *MFMA, "--size", "32x32")
+    operand = kprof("draw", "layout", *MFMA, "--size", "32x32", "--operand", "0")
     assert "Mfma" in result.out
     assert "DotOperand" in operand.out
     assert result.code == operand.code == 0
@@ -39,7 +39,7 @@ def test_parameters_and_operands(kprof):
 @pytest.mark.parametrize("kind", ["blocked", "mfma", "wmma", "swizzled", "rotating"])
 def test_fields_that_are_left_out_are_the_usual_ones(kprof, kind):
     """A kind alone can be drawn."""
-    ran = kprof("layout", kind, "--size", "32x32")
+    ran = kprof("draw", "layout", kind, "--size", "32x32")
     assert (ran.code, ran.err) == (0, "")
     assert ET.fromstring(ran.out).tag.endswith("svg")
 
@@ -48,7 +48,7 @@ def test_an_alias_of_a_file(kprof, tmp_path):
     """Aliases are looked up where they are defined."""
     file = tmp_path / "k.ttgir"
     file.write_text(f"#b = {BLOCKED}\nmodule {{\n}}\n")
-    assert kprof("layout", "#b", "--module", str(file)).code == 0
+    assert kprof("draw", "layout", "#b", "--module", str(file)).code == 0
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_mistakes_are_one_message(kprof, arguments, words):
     """Exit 2, and what to do."""
     import re
 
-    ran = kprof("layout", *arguments)
+    ran = kprof("draw", "layout", *arguments)
     assert ran.code == 2
     assert re.search(words, ran.err)
     assert "Traceback" not in ran.err

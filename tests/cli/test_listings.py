@@ -11,7 +11,7 @@ from kprof.reporters.registry import formats
 
 ROOT = Path(__file__).resolve().parents[2]
 OCCUPANCY = ("occupancy", "--arch", "gfx942,gfx1201", "--vgpr", "128", "--num-warps", "8")
-LISTS = {"rules": ("rules", "list"), "kernels": ("kernels", "list"), "architectures": ("arch", "list")}
+LISTS = {"rules": ("list", "rules"), "kernels": ("list", "kernels"), "architectures": ("list", "gpus")}
 
 
 @pytest.mark.parametrize("kind", LISTS)
@@ -39,7 +39,7 @@ def test_occupancy_as_csv(kprof):
         }
 
 
-@pytest.mark.parametrize("command", [*LISTS.values(), OCCUPANCY, ("arch", "show", "gfx942")])
+@pytest.mark.parametrize("command", [*LISTS.values(), OCCUPANCY, ("list", "gpus", "gfx942")])
 def test_a_file_leaves_the_text(kprof, tmp_path, command):
     """A document in a file is the one on standard output, and people still get the text."""
     path = tmp_path / "found.json"
@@ -52,10 +52,10 @@ def test_a_file_leaves_the_text(kprof, tmp_path, command):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("rules", "list", "--format", "sarif"), "cannot show"),
-        (("arch", "list", "--format", "jsn"), "did you mean 'json'"),
-        (("arch", "show", "gfx942", "--csv", "x.csv"), "--csv"),
-        (("rules", "list", "--json", "-", "--csv", "-"), "standard output"),
+        (("list", "rules", "--format", "sarif"), "cannot show"),
+        (("list", "gpus", "--format", "jsn"), "did you mean 'json'"),
+        (("list", "gpus", "gfx942", "--csv", "x.csv"), "--csv"),
+        (("list", "rules", "--json", "-", "--csv", "-"), "standard output"),
     ],
 )
 def test_a_format_that_cannot_be_written_is_an_error(kprof, command, message):

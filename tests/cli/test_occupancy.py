@@ -254,7 +254,7 @@ def test_plain_characters_where_the_terminal_has_no_others():
 
 
 @pytest.mark.triton
-@pytest.mark.parametrize("command", ["occupancy", "cfg"])
+@pytest.mark.parametrize("command", ["occupancy", "draw flow"])
 def test_a_function_of_one_s_own_is_given_as_to_analyze(kprof, tmp_path, command):
     """With the types of its arguments, whichever command it is."""
     pytest.importorskip("triton")
@@ -263,6 +263,6 @@ def test_a_function_of_one_s_own_is_given_as_to_analyze(kprof, tmp_path, command
         "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef double(x, n, BLOCK: tl.constexpr):\n"
         "    i = tl.arange(0, BLOCK)\n    tl.store(x + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)\n"
     )
-    ran = kprof(command, str(path), "--arch", "gfx942", "--signature", "*fp16,i32", "--constexpr", "BLOCK=256")
+    ran = kprof(*command.split(), str(path), "--arch", "gfx942", "--signature", "*fp16,i32", "--constexpr", "BLOCK=256")
     assert ran.code == 0, ran.err
     assert "double" in ran.out

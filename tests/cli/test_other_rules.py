@@ -48,11 +48,11 @@ def acme(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("acme")
 def test_rules_of_other_distributions(kprof, tmp_path):
     """In the list, explained, and in a report."""
-    assert "ACME1" in kprof("rules", "list").out
-    explained = kprof("rules", "explain", "house-rule").out
+    assert "ACME1" in kprof("list", "rules").out
+    explained = kprof("explain", "house-rule").out
     assert "every kernel" in explained
     # As kernels and architectures are shown.
-    assert kprof("rules", "show", "house-rule").out == explained
+    assert kprof("explain", "house-rule").out == explained
     file = tmp_path / "k.s"
     file.write_text(ASSEMBLY)
     assert "ACME1" in kprof("analyze", "kernel", file).out

@@ -135,7 +135,7 @@ def test_broken_files_are_one_clear_error(tmp_path):
 
 
 def test_a_product_is_of_one_file(tmp_path, monkeypatch):
-    """Two files with a product of one name, however it is spelled, could not be told apart: ``kprof arch show``."""
+    """Two files with a product of one name, however it is spelled, could not be told apart: ``kprof list gpus``."""
     (tmp_path / "gfx1151.toml").write_text("[products.8060S]\n")
     (tmp_path / "gfx1150.toml").write_text("[products.890M]\n")
     monkeypatch.setattr(machine, "_FOLDER", tmp_path)

@@ -226,4 +226,4 @@ def test_without_protobuf_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
     with pytest.raises(KprofError, match="needs protobuf") as caught:
         load_perfetto(path)
-    assert "kprof[perfetto]" in str(caught.value)
+    assert "pip install 'protobuf>=" in str(caught.value)

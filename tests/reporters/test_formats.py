@@ -64,18 +64,18 @@ def copy(tmp_path_factory):
     return root, run
 
 
-@pytest.mark.parametrize("command", ["check", "lint-configs"])
+@pytest.mark.parametrize("command", ["check", "lint"])
 def test_a_format_is_one_file(copy, command):
     """Both commands write it, know it as ``--format`` and show it in their help."""
     root, run = copy
-    target = ["gfx950-GEMM-A16W16.json"] if command == "lint-configs" else []
+    target = ["gfx950-GEMM-A16W16.json"] if command == "lint" else []
     ran = run("-m", "kprof", command, *target, "--tsv", f"{command}.tsv")
     written = (root / f"{command}.tsv").read_text().splitlines()
     assert written[0] == "rule,where", ran.stderr
     assert ran.stdout
     ran = run("-m", "kprof", command, *target, "--format", "tsv")
     assert ran.stdout.splitlines() == written
-    if command == "lint-configs":
+    if command == "lint":
         assert any(line.startswith("KP711,") for line in written)
     helped = run("-m", "kprof", command, "--help").stdout
     assert re.search(r"--tsv PATH +Write findings as TSV\.", helped)
@@ -103,11 +103,11 @@ FORMAT = _Count()
 LISTED = {
     "occupancy": ("occupancy", "--arch", "gfx942,gfx1201", "--vgpr", "128", "--num-warps", "8"),
     "select": ("select", "rmsnorm", "--arch", "gfx942", "--shape", "M=64,N=64", "--no-predict"),
-    "kernels": ("kernels", "list"),
-    "kernel": ("kernels", "show", "softmax"),
-    "architectures": ("arch", "list"),
-    "architecture": ("arch", "show", "gfx942"),
-    "rules": ("rules", "list"),
+    "kernels": ("list", "kernels"),
+    "kernel": ("list", "kernels", "softmax"),
+    "architectures": ("list", "gpus"),
+    "architecture": ("list", "gpus", "gfx942"),
+    "rules": ("list", "rules"),
 }
 
 
@@ -137,7 +137,7 @@ def test_a_format_is_in_the_documentation(copy):
     assert ran.returncode == 0, ran.stderr
     rows = [line for line in (root / "docs/formats.md").read_text().splitlines() if line.startswith("| tsv ")]
     assert rows == [
-        "| tsv | `.tsv` | `--tsv PATH` | Write findings as TSV. | `kprof check`, `kprof lint-configs` |",
+        "| tsv | `.tsv` | `--tsv PATH` | Write findings as TSV. | `kprof check`, `kprof lint` |",
     ]
 
 
@@ -145,7 +145,7 @@ def test_a_format_of_other_documents_is_refused(copy):
     """A known one that cannot show a comparison, and one that nobody knows: exit 2, and what there is."""
     _, run = copy
     for name, message in (("tsv", "cannot show"), ("tvs", "did you mean 'tsv'")):
-        command = "diff" if name == "tsv" else "lint-configs"
+        command = "diff" if name == "tsv" else "lint"
         target = [str(ASSEMBLY), str(ASSEMBLY)] if name == "tsv" else ["gfx950-GEMM-A16W16.json"]
         ran = run("-m", "kprof", command, *target, "--format", name)
         assert (ran.returncode, ran.stdout) == (2, "")

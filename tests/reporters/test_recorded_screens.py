@@ -138,7 +138,7 @@ SHOWN: dict[str, tuple[str, str, Any]] = {
         "kprof.api.oracle.oracle",
         lambda: msgspec.convert(kept("oracle")["answers"], list[OracleAnswer]),
     ),
-    "watch": ("watch softmax.py", "kprof.api.live.watch.watch", updates),
+    "analyze-watch": ("analyze softmax.py --watch", "kprof.api.live.watch.watch", updates),
     "check-captures": (
         "check",
         "kprof.api.check.check",

@@ -26,22 +26,22 @@ COMMANDS = {
     "trace-top": "trace top trace.json",
     "trace-gaps": "trace gaps trace.json",
     "counters-metrics": "counters metrics counter_collection_1.csv --arch gfx942",
-    "lint-configs": "lint-configs gfx950-GEMM-A16W16.json",
-    "arch-list": "arch list",
-    "arch-show": "arch show MI300X",
-    "cfg": "cfg matmul.triton-3.9.0.amdgcn -o flow.svg",
+    "lint": "lint gfx950-GEMM-A16W16.json",
+    "list-gpus": "list gpus",
+    "list-gpus-one": "list gpus MI300X",
+    "draw-flow": "draw flow matmul.triton-3.9.0.amdgcn -o flow.svg",
     "configs": "configs config.json --server vllm --arch MI300X --tp 8",
     "counters-diff": "counters diff counter_collection_1.csv counter_collection_1.csv --arch gfx942",
     "counters-roofline": "counters roofline counter_collection_1.csv --arch gfx942",
     "ingest-counters": "ingest counters counter_collection_1.csv",
     "ingest-mlir": "ingest mlir matmul.ttgir",
     "ingest-trace": "ingest trace trace.json",
-    "kernels-list": "kernels list",
-    "layout": "layout mfma --size 32x32 -o layout.svg",
+    "list-kernels": "list kernels",
+    "draw-layout": "draw layout mfma --size 32x32 -o layout.svg",
     "occupancy": "occupancy --arch gfx942 --vgpr 168 --lds 32768 --num-warps 4",
     "occupancy-kernel": "occupancy matmul.triton-3.9.0.amdgcn --lds 16384",
-    "rules-explain": "rules explain KP301",
-    "rules-list": "rules list",
+    "explain": "explain KP301",
+    "list-rules": "list rules",
     "trace-diff": "trace diff trace.json slower.json",
     "trace-ops": "trace ops trace.json --arch MI300X",
     "trace-path": "trace path trace.json",
@@ -52,7 +52,7 @@ COMMANDS = {
 
 
 MNEMONIC = r"(?:[sv]|ds|buffer|global|flat|scratch)_(?:wait|mfma|wmma|load|store|read|write|cvt)\w*"
-ABOUT_INSTRUCTIONS = {"arch-show", "rules-explain", "ingest-mlir"}
+ABOUT_INSTRUCTIONS = {"list-gpus-one", "explain", "ingest-mlir"}
 """Screens whose subject they are; all others name instructions under -v."""
 
 
@@ -143,7 +143,7 @@ def words(text):
 @pytest.mark.parametrize(
     "name",
     # What a kernel cannot run on is asked of Triton.
-    [pytest.param(name, marks=[pytest.mark.triton] if name == "kernels-list" else []) for name in COMMANDS],
+    [pytest.param(name, marks=[pytest.mark.triton] if name == "list-kernels" else []) for name in COMMANDS],
 )
 def test_first_screens(folder, monkeypatch, capsys, name, width):
     """Each as it was read and found good."""

@@ -1,4 +1,4 @@
-"""``kprof lint-configs``: formats, exit codes, and compiled buckets."""
+"""``kprof lint``: formats, exit codes, and compiled buckets."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_good_files_are_fine(kprof, folder):
     """Exit code 0, and the last line says how much was looked at."""
-    ran = kprof("lint-configs", folder / "gfx942-GEMM-A16W16.json")
+    ran = kprof("lint", folder / "gfx942-GEMM-A16W16.json")
     assert (ran.code, ran.out) == (0, "ok: 1 file, 2 buckets: no findings\n")
 
 
@@ -44,7 +44,7 @@ def test_findings_fail_in_every_format(kprof, folder, tmp_path):
     """Each format names the rule and the line, from the repository's root; --fail-on decides the exit code."""
     names = ("json", "sarif", "junit", "gitlab", "markdown")
     outputs = [word for name in names for word in (f"--{name}", tmp_path / name)]
-    ran = kprof("lint-configs", folder, *outputs, "--github")
+    ran = kprof("lint", folder, *outputs, "--github")
     assert ran.code == 1
     assert ran.out.splitlines()[-1] == "failed (--fail-on warning): 2 files, 3 buckets: 1 warning"
     assert "configs/gfx950-GEMM-A16W16.json   gfx950\n  8:5  warning  KP711  any: kpack = 2" in ran.out
@@ -69,14 +69,14 @@ def test_findings_fail_in_every_format(kprof, folder, tmp_path):
         ["--ignore", "KP711"],
         ["--ignore", "kpack-not-of-this-gpu"],
     ):
-        assert kprof("lint-configs", folder, *arguments).code == 0, arguments
+        assert kprof("lint", folder, *arguments).code == 0, arguments
 
 
 def test_sarif_is_valid(kprof, folder, tmp_path, sarif_schema):
     """The official schema takes a run over configuration files."""
     jsonschema = pytest.importorskip("jsonschema")
     (folder / "gfx942-GEMM-A8W8.json").write_text('{"any": {"a": 1,}, "any": 2}')
-    kprof("lint-configs", folder, "--sarif", tmp_path / "out.sarif")
+    kprof("lint", folder, "--sarif", tmp_path / "out.sarif")
     jsonschema.validate(json.loads((tmp_path / "out.sarif").read_text()), sarif_schema)
 
 
@@ -94,21 +94,21 @@ def test_what_cannot_be_told_is_exit_code_2(kprof, folder, tmp_path):
         ([folder, "--fail-on", "bad"], "--fail-on takes"),
         ([folder, "--rename", "BLOCK"], "--rename takes KNOB=NAME"),
     ):
-        ran = kprof("lint-configs", *arguments)
+        ran = kprof("lint", *arguments)
         assert ran.code == 2, arguments
         assert words in ran.err, arguments
-    assert kprof("lint-configs", "empty").out == "cannot tell: no tuned configuration was found\n"
+    assert kprof("lint", "empty").out == "cannot tell: no tuned configuration was found\n"
 
 
 def test_the_rules_are_known(kprof):
     """The gate's, the ignores' and the configurations' rules are listed and explained."""
-    listed = json.loads(kprof("rules", "list", "--json", "-").out)
+    listed = json.loads(kprof("list", "rules", "--json", "-").out)
     assert listed["schema"] == "kprof.rules/1"
     known = {row["rule"]: row for row in listed["rules"]}
     assert {"KP001", "KP011", "KP012", "KP013", "KP101", "KP701", "KP744"} <= set(known)
     assert all(row["summary"] for row in known.values())
     for rule in ("KP001", "KP013", "kpack-not-of-this-gpu"):
-        ran = kprof("rules", "explain", rule)
+        ran = kprof("explain", rule)
         assert (ran.code, ran.err) == (0, "")
 
 
@@ -119,7 +119,7 @@ def test_buckets_are_compiled_where_the_kernel_is_declared(kprof, folder):
     (folder / "gfx942-GEMM-A16W16-N=256-K=4096.json").write_text(json.dumps({"M_LEQ_64": BUCKET, "any": large}))
     (folder / "gfx942-GEMM-A16WFP4.json").write_text(json.dumps({"any": BUCKET}))
     paths = [folder / name for name in ("gfx942-GEMM-A16W16-N=256-K=4096.json", "gfx942-GEMM-A16WFP4.json")]
-    ran = kprof("lint-configs", *paths, "--compile", "-v")
+    ran = kprof("lint", *paths, "--compile", "-v")
     assert ran.code == 1, ran
     assert "KP742  any: " in ran.out
     assert "the launch will fail (kprof's gemm with these knobs, Triton " in ran.out
@@ -132,9 +132,7 @@ def test_the_users_kernel_is_compiled(kprof, folder):
     """--kernel with a signature: what fails to compile is an error of the bucket."""
     path = folder / "mine.py"
     path.write_text(KERNEL)
-    ran = kprof(
-        "lint-configs", path, "--arch", "gfx942", "--target", f"{path}::scale", "--signature", "*fp32:16,*fp32:16,i32"
-    )
+    ran = kprof("lint", path, "--arch", "gfx942", "--target", f"{path}::scale", "--signature", "*fp32:16,*fp32:16,i32")
     assert ran.code == 1
     assert "KP713  scale/line 7: num_warps = 32 of 64 lanes" in ran.out
     assert "KP708  scale/line 7: BLOCK = 384" not in ran.out
@@ -159,7 +157,7 @@ def test_hostile_files_end_in_findings(kprof, folder, tmp_path):
         (hostile / name).write_text(text)
     (hostile / "gfx942-GEMM-E.json").write_bytes(b'\xff\xfe{"any": 1}')
     os.mkfifo(hostile / "gfx942-GEMM-F.json")
-    ran = kprof("lint-configs", hostile, "--json", tmp_path / "out.json", "--sarif", tmp_path / "out.sarif", "-v")
+    ran = kprof("lint", hostile, "--json", tmp_path / "out.json", "--sarif", tmp_path / "out.sarif", "-v")
     assert ran.code == 1
     assert "gfx942-GEMM-F.json: is not a file" in ran.err
     assert not [line for line in ran.out.splitlines() if line.startswith("::")]

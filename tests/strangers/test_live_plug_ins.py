@@ -29,7 +29,8 @@ from mcp.client.stdio import stdio_client
 
 async def client():
     import os
-    server = StdioServerParameters(command=sys.executable, args=["-m", "kprof", "mcp", "-j", "1"], env=dict(os.environ))
+    command = ["-m", "kprof", "serve", "mcp", "-j", "1"]
+    server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
         first = await session.call_tool("analyze", {"target": "k.amdgcn"})
@@ -95,7 +96,7 @@ def test_a_watch_names_it_and_waits_for_the_next_save(raising):
         map(str, (copy.root, copy.root / "analyzers", copy.root / "servers", copy.folder / "plugins"))
     )
     with subprocess.Popen(
-        [sys.executable, "-u", "-m", "kprof", "watch", "k.amdgcn"],
+        [sys.executable, "-u", "-m", "kprof", "analyze", "k.amdgcn", "--watch"],
         cwd=copy.folder,
         env={**os.environ, "PYTHONPATH": paths, "KPROF_CACHE_DIR": str(copy.folder / "cache"), "COLUMNS": "160"},
         stdout=subprocess.PIPE,

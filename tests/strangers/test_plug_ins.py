@@ -89,17 +89,17 @@ def test_a_plug_in_that_raises_while_knobs_are_tried_is_named(copy):
 def test_a_plug_in_may_bring_rules(copy):
     """As files of its own: they are listed, and judge."""
     plug_in(copy, RULE + "\n\ndef analyzers():\n    return [SleepingWavefront()]\n")
-    assert "sleeping-wavefront" in copy.kprof("rules", "list")
+    assert "sleeping-wavefront" in copy.kprof("list", "rules")
     (kernel,) = copy.analysed()["kernels"]
     assert [f["rule"] for f in kernel["findings"]].count("KP499") == 2
 
 
 TABLE = "gfx942-GEMM-A16W16.json"
 COMMANDS = {
-    "rules list": ("rules", "list"),
-    "rules explain": ("rules", "explain", "KP301"),
+    "list rules": ("list", "rules"),
+    "explain": ("explain", "KP301"),
     "diff": ("diff", "k.amdgcn", "k.amdgcn"),
-    "lint-configs": ("lint-configs", TABLE),
+    "lint": ("lint", TABLE),
     "analyze": ("analyze", "kernel", "k.amdgcn", "-q"),
     "report": ("report", "k.amdgcn", "-o", "page.html"),
     "tune": ("tune", "softmax", "--budget", "1"),

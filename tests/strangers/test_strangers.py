@@ -45,8 +45,8 @@ def rule(copy):
 
 def test_a_rule_is_one_file_and_its_cases(rule):
     """It is listed, explained, documented, tested and found; an ignore comment silences it."""
-    assert "sleeping-wavefront" in rule.kprof("rules", "list")
-    explained = rule.kprof("rules", "explain", "KP499")
+    assert "sleeping-wavefront" in rule.kprof("list", "rules")
+    explained = rule.kprof("explain", "KP499")
     assert "Looks for `s_sleep`" in explained
     assert "- lower `num_warps`: fewer to put to sleep" in explained
     rule.write_kernel()
@@ -168,23 +168,23 @@ def architecture(copy):
 
 def test_an_architecture_is_one_file(architecture):
     """Every command that takes one works with it, by its name and by its product's."""
-    listed = architecture.kprof("arch", "list")
+    listed = architecture.kprof("list", "gpus")
     assert "gfx1399" in listed
     assert "RX99" in listed
-    assert "RDNA9" in architecture.kprof("arch", "show", "RX99")
+    assert "RDNA9" in architecture.kprof("list", "gpus", "RX99")
     shown = architecture.kprof("occupancy", "--arch", "gfx1399", "--vgpr", 128, "--lds", "16K", "--num-warps", 4)
     assert "gfx1399" in shown
     assert "gfx1399" in architecture.kprof("occupancy", "k.amdgcn")
     assert "gfx1399" in architecture.kprof("analyze", "kernel", "k.amdgcn", "-v")
     architecture.kprof("report", "k.amdgcn", "-o", "page.html")
     assert "gfx1399" in (architecture.folder / "page.html").read_text()
-    architecture.kprof("cfg", "k.amdgcn", "-o", "flow.svg")
+    architecture.kprof("draw", "flow", "k.amdgcn", "-o", "flow.svg")
     (architecture.folder / "kprof.toml").write_text('arch = ["gfx1399"]\n[[kernel]]\ntarget = "k.amdgcn"\n')
     assert "ok" in architecture.kprof("check")
     assert "same" in architecture.kprof("diff", "k.amdgcn", "k.amdgcn")
     table = {"1": {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 64, "num_warps": 64, "num_stages": 2}}
     (architecture.folder / "gfx1399-GEMM-A16W16.json").write_text(json.dumps({"any": table["1"]}))
-    linted = architecture.kprof("lint-configs", "gfx1399-GEMM-A16W16.json", code=None)
+    linted = architecture.kprof("lint", "gfx1399-GEMM-A16W16.json", code=None)
     assert "gfx1399 allows" in linted or "gfx1399 takes 1,024" in linted
 
 
@@ -193,10 +193,10 @@ LATER = {
     "trace steps": (("model.json",), 0, "no steps are marked"),
     "trace tree": (("model.json",), 0, "0.144 ms of kernels"),
     "trace ranks": (("model.json",), 0, "one rank only"),
-    "layout": (("wmma", "--arch", "gfx1399"), 0, "<svg"),
+    "draw layout": (("wmma", "--arch", "gfx1399"), 0, "<svg"),
     "select": (("gemm", "--arch", "gfx1399", "--shape", "M=64,N=64,K=64"), 0, "select gemm on gfx1399: gemm (default)"),
-    "kernels show": (("softmax", "--arch", "gfx1399"), 0, "softmax: 6 cases"),
-    "rules list": ((), 0, "rules; kprof rules explain"),
+    "list kernels": (("softmax", "--arch", "gfx1399"), 0, "softmax: 6 cases"),
+    "list rules": ((), 0, "rules; kprof explain"),
     "doctor": ((), None, "all is well"),
     # What is not known of it is said, and no other architecture's is taken.
     "counters metrics": (("v3", "--arch", "RX99"), 2, "no counter formulas for gfx1399"),
@@ -205,7 +205,7 @@ LATER = {
     "tune": (("softmax", "--arch", "gfx1399", "--budget", "1"), 2, "this Triton does not compile for gfx1399"),
     "advise": (("softmax", "--arch", "gfx1399", "--budget", "1"), 2, "this Triton does not compile for gfx1399"),
 }
-COMPILE = {"select", "kernels show", "tune", "advise"}
+COMPILE = {"select", "list kernels", "tune", "advise"}
 
 
 @pytest.mark.slow
@@ -248,7 +248,7 @@ def test_an_architecture_s_file_says_what_its_counters_mean(architecture):
 
 def test_every_rule_says_what_it_did_on_a_new_architecture(architecture):
     """None takes another architecture's figures, and none is silent."""
-    architecture.kprof("rules", "list", "--json", "rules.json")
+    architecture.kprof("list", "rules", "--json", "rules.json")
     listed = json.loads((architecture.folder / "rules.json").read_text())["rules"]
     kernels = {r["rule"] for r in listed if r["rule"][:3] in {f"KP{family}" for family in range(1, 7)}}
     rules = architecture.analysed()["kernels"][0]["rules"]

@@ -37,9 +37,9 @@ VALUES = {
     "passes": ("--passes",),
     "value": ("--value", "zzz=1"),
 }
-COMMANDS = (("analyze", "kernel"), ("occupancy",), ("cfg",), ("report", "-o", "page.html"))
+COMMANDS = (("analyze", "kernel"), ("occupancy",), ("draw", "flow"), ("report", "-o", "page.html"))
 TAKES = {
-    "cfg": {"config", "shape", "case", "signature", "constexpr"},
+    "draw": {"config", "shape", "case", "signature", "constexpr"},
     "occupancy": {"config", "shape", "case", "signature", "constexpr"},
 }
 

@@ -42,7 +42,9 @@ def details_of(
     if len(facts.program.blocks) <= _MOST_BLOCKS:
         picture = Picture("Control flow", control_flow.to_svg(facts.program))
     else:
-        notes.append(f"the control flow has {len(facts.program.blocks)} blocks: kprof cfg TARGET -o FILE.svg draws it")
+        notes.append(
+            f"the control flow has {len(facts.program.blocks)} blocks: kprof draw flow TARGET -o FILE.svg draws it"
+        )
     pictures, skipped = layout_pictures(facts)
     return Details(
         files=files,

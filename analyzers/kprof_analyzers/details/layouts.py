@@ -54,7 +54,7 @@ def layout_pictures(facts: KernelFacts) -> tuple[list[Picture], list[str]]:
             left.append(name)
         else:
             found.append(picture)
-    note = f"layouts not drawn here: {', '.join(left)}: kprof layout --module FILE.ttgir draws them"
+    note = f"layouts not drawn here: {', '.join(left)}: kprof draw layout --module FILE.ttgir draws them"
     return found, [note] if left else []
 
 

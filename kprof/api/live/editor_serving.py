@@ -3,6 +3,7 @@
 from kprof.errors import KprofError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.options.tools import EditorOptions
+from kprof.plug_ins import install_command
 
 _NEEDED = frozenset({"pygls", "lsprotocol", "cattrs", "attrs"})
 
@@ -19,12 +20,12 @@ def serve(options: EditorOptions) -> None:
     """
     from kprof.hardware.machine import load_gpu
 
-    arch = options.one_gpu("kprof lsp") or DEFAULT_GPU
+    arch = options.one_gpu("kprof serve lsp") or DEFAULT_GPU
     load_gpu(arch)
     try:
         from kprof.api.live import lsp_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:
             raise
-        raise KprofError("pygls is not installed", hint="pip install 'kprof[lsp]'") from None
+        raise KprofError("pygls is not installed", hint=install_command("lsp")) from None
     lsp_server.serve(arch, jobs=options.jobs, timeout=options.timeout, seconds=options.seconds)

@@ -1,4 +1,4 @@
-"""The Language Server Protocol on standard input and output, for editors. It needs pygls, ``pip install kprof[lsp]``.
+"""The Language Server Protocol on standard input and output, for editors. It needs pygls, kprof's extra ``lsp``.
 
 A file is compiled when it is saved, never when it is opened: compiling imports it.
 """

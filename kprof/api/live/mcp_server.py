@@ -1,6 +1,6 @@
 """The Model Context Protocol server: kprof's questions as tools, on standard input and output.
 
-It needs the official SDK, ``pip install kprof[mcp]``.
+It needs the official SDK, kprof's extra ``mcp``.
 """
 
 import asyncio

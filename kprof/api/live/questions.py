@@ -182,7 +182,7 @@ def occupancy(target: str | None = None, **numbers: Any) -> answers.Occupied:
 
 
 def explain_rule(rule: str) -> answers.RuleText:
-    """What ``kprof rules explain`` prints."""
+    """What ``kprof explain`` prints."""
     from kprof.api import rules
 
     found = rules.rule(rule)

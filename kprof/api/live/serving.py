@@ -4,6 +4,7 @@ from kprof.api.live.reach import Reach, folders
 from kprof.errors import KprofError
 from kprof.importing.permission import distrust, forbid
 from kprof.options.tools import AgentOptions
+from kprof.plug_ins import install_command
 
 _SDK = frozenset({"mcp", "mcp_types", "pydantic"})
 
@@ -23,7 +24,7 @@ def serve(options: AgentOptions) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _SDK:
             raise
-        raise KprofError("the MCP SDK is not installed", hint="pip install 'kprof[mcp]'") from None
+        raise KprofError("the MCP SDK is not installed", hint=install_command("mcp")) from None
     from kprof.api.live.session import Session
 
     reach = Reach(folders(list(options.folder) or ["."]), run=options.allow_run)

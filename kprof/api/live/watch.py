@@ -1,4 +1,4 @@
-"""``kprof watch``: a target again after each change of its files, with what changed in the compiled code."""
+"""``kprof analyze --watch``: a target again after each change of its files, with what changed in the compiled code."""
 
 import time
 from collections.abc import Iterator, Mapping

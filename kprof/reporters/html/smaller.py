@@ -12,7 +12,7 @@ def smaller(details: Details) -> Iterator[Details]:
     """The details whole, without layouts, with the instructions of loops only, of fewer, and without any."""
     yield details
     if details.layouts:
-        details = _noted(replace(details, layouts=()), "layouts are left out: kprof layout draws them")
+        details = _noted(replace(details, layouts=()), "layouts are left out: kprof draw layout draws them")
         yield details
     if details.ttgir:
         details = _noted(replace(details, ttgir=()), "the TTGIR is left out: --max-size makes room for it")

@@ -1,1 +1,1 @@
-"""The commands ``kprof configs`` and ``kprof lint-configs``."""
+"""The commands ``kprof configs`` and ``kprof lint``."""

@@ -122,7 +122,7 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
         others: files there for the same shape under another name of this GPU, which are not asked for.
         batches: what each batch size is served by.
         notes: what is odd, a sentence each.
-        lint: findings of ``kprof lint-configs`` in the opened file, rule and message.
+        lint: findings of ``kprof lint`` in the opened file, rule and message.
         ranked: predicted times of each batch size, where they were asked for.
         unranked: why there are none, where they were asked for.
         basis: what the proposals rest on: tuned files of the server for other shapes, or the model alone.

@@ -43,7 +43,7 @@ class TunedFile:
 def read_all(folders: Iterable[Path], wanted: str) -> list[TunedFile]:
     """The files of some folders whose names have the keys and the kind of one that is wanted, but not its sizes.
 
-    Files that cannot be read are left out: ``kprof lint-configs`` is about them.
+    Files that cannot be read are left out: ``kprof lint`` is about them.
     """
     own = _parsed(Path(wanted))
     if own is None:

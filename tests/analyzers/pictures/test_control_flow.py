@@ -74,9 +74,9 @@ def test_command_writes_what_the_name_says(kprof, tmp_path):
     source = tmp_path / "nested.s"
     source.write_text(TEXT)
     picture = tmp_path / "nested.svg"
-    assert kprof("cfg", source, "-o", picture).code == 0
+    assert kprof("draw", "flow", source, "-o", picture).code == 0
     assert picture.read_text().startswith("<svg")
-    assert kprof("cfg", source).out.startswith('digraph "nested"')
-    ran = kprof("cfg", source, "--kernel", "other")
+    assert kprof("draw", "flow", source).out.startswith('digraph "nested"')
+    ran = kprof("draw", "flow", source, "--kernel", "other")
     assert ran.code == 2
     assert "no kernel 'other'" in ran.err

@@ -1,4 +1,4 @@
-"""Damaged bytes to ``kprof view``, ``kprof lsp`` and ``kprof mcp``: a line each, no traceback, and no crash."""
+"""Damaged bytes to ``kprof view``, ``kprof serve lsp`` and ``kprof serve mcp``: a line each, and no traceback."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ DAMAGED = (
 
 def served(name: str, data: bytes) -> "subprocess.CompletedProcess[bytes]":
     """A server on standard input and output that is given these bytes."""
-    command = [sys.executable, "-m", "kprof", name]
+    command = [sys.executable, "-m", "kprof", "serve", name]
     return subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
 
 
@@ -91,7 +91,10 @@ def test_an_agent_that_goes_away_is_no_crash() -> None:
     """Exit code 141, as of a tool that SIGPIPE ended, and nothing on standard error."""
     pytest.importorskip("mcp")
     with subprocess.Popen(
-        [sys.executable, "-m", "kprof", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "kprof", "serve", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

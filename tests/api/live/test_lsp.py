@@ -1,4 +1,4 @@
-"""``kprof lsp``, driven by pygls' own client over standard input and output."""
+"""``kprof serve lsp``, driven by pygls' own client over standard input and output."""
 
 import asyncio
 import sys
@@ -36,7 +36,9 @@ async def _driven(folder: Path) -> dict[str, Any]:
     def say(params: Any) -> None:
         said.put_nowait(params)
 
-    await client.start_io(sys.executable, "-m", "kprof", "lsp", "--arch", "MI300X", "--jobs", "1", "--budget", "5")
+    await client.start_io(
+        sys.executable, "-m", "kprof", "serve", "lsp", "--arch", "MI300X", "--jobs", "1", "--budget", "5"
+    )
     try:
         await client.initialize_async(types.InitializeParams(types.ClientCapabilities()))
         client.initialized(types.InitializedParams())

@@ -22,11 +22,11 @@ TOOLS = ["analyze", "compare", "advise", "rank", "occupancy", "explain_rule", "k
 
 
 def talk(folder: Path, what: Callable[[Any], Awaitable[Any]], *options: str) -> Any:
-    """Start ``kprof mcp`` in a folder, and do something as its client."""
+    """Start ``kprof serve mcp`` in a folder, and do something as its client."""
 
     async def client() -> Any:
         server = StdioServerParameters(
-            command=sys.executable, args=["-m", "kprof", "mcp", "-j", "1", *options], cwd=folder
+            command=sys.executable, args=["-m", "kprof", "serve", "mcp", "-j", "1", *options], cwd=folder
         )
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
@@ -42,7 +42,7 @@ def test_without_the_sdk(monkeypatch):
     monkeypatch.delattr("kprof.api.live.mcp_server", raising=False)
     with pytest.raises(KprofError, match="the MCP SDK is not installed") as missing:
         serving.serve(AgentOptions())
-    assert missing.value.hint == "pip install 'kprof[mcp]'"
+    assert missing.value.hint.startswith("pip install 'mcp>=")
 
 
 def test_tools_have_schemas(tmp_path):

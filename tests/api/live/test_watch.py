@@ -1,4 +1,4 @@
-"""``kprof watch``: a target again after each save."""
+"""``kprof analyze --watch``: a target again after each save."""
 
 import json
 import os
@@ -136,7 +136,7 @@ def test_the_command_ends_quietly_with_ctrl_c(tmp_path: Path) -> None:
     path.write_text(ASSEMBLY)
     with said.open("w") as out:
         running = subprocess.Popen(
-            [sys.executable, "-m", "kprof", "watch", str(path)],
+            [sys.executable, "-m", "kprof", "analyze", str(path), "--watch"],
             stdout=out,
             stderr=subprocess.STDOUT,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - one thread

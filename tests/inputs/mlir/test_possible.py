@@ -34,7 +34,7 @@ def test_what_cannot_be(kprof, text, words):
     assert isinstance(found, RawLayout)
     assert words in found.why
     assert time.process_time() - began < 1
-    ran = kprof("layout", text)
+    ran = kprof("draw", "layout", text)
     assert ran.code == 2
     assert words in ran.err
 

@@ -219,7 +219,7 @@ def test_the_dispatch_table_is_chosen_from(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["aiter", "vllm", "sglang"])
 def test_our_own_check_has_nothing_against_them(form: str, tmp_path: Path) -> None:
-    """``kprof lint-configs`` finds no fault in what is written."""
+    """``kprof lint`` finds no fault in what is written."""
     from kprof_servers.configs.lint import lint
     from kprof_servers.configs.reading import gather
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.errors import KprofError
 from kprof.options.groups import CompileOptions, ThreadTraceOptions
 from kprof.options.kernels import ViewOptions
+from kprof.plug_ins import install_command
 
 if TYPE_CHECKING:
     from kprof.api.live.view.application import ViewServer
@@ -39,7 +40,7 @@ def serve(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:
             raise
-        raise KprofError("the page's server is not installed", hint="pip install 'kprof[view]'") from None
+        raise KprofError("the page's server is not installed", hint=install_command("view")) from None
     del starlette
     from kprof.api.live.session import Session
     from kprof.api.live.view.application import Served, ViewServer

@@ -122,7 +122,7 @@ class WavesPerEu(BucketCheck):
     """`waves_per_eu` asks for more wavefronts than a SIMD holds.
 
     ## What it does
-    Compares it with the wave slots of a SIMD, which `kprof arch show` lists: 8 on an MI300X.
+    Compares it with the wave slots of a SIMD, which `kprof list gpus` lists: 8 on an MI300X.
 
     ## Why it matters
     The compiler ignores such a value: the kernel is the same as with 0.

@@ -1,4 +1,4 @@
-"""``kprof lint-configs``: tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
+"""``kprof lint``: tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ def command(
 
     Exit codes: 0 fine, 1 a finding at or above --fail-on, 2 cannot tell.
 
-    Example:  kprof lint-configs aiter/ops/triton/configs --compile
+    Example:  kprof lint aiter/ops/triton/configs --compile
     """
     from kprof_servers.lint_configs import lint_configs
 

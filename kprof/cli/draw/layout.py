@@ -1,4 +1,4 @@
-"""``kprof layout``: a layout as a picture."""
+"""``kprof draw layout``: a layout as a picture."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Draw a layout: which lane holds which element, or LDS and its banks.
 
-    Example:  kprof layout mfma --setting warpsPerCTA=2x2 --size 64x64 -o layout.svg
+    Example:  kprof draw layout mfma --setting warpsPerCTA=2x2 --size 64x64 -o layout.svg
     """
     from kprof.api.draw_layout import draw_layout
 

@@ -1,4 +1,4 @@
-"""``kprof arch``."""
+"""``kprof list gpus``."""
 
 import json
 
@@ -10,7 +10,7 @@ from kprof.reporters.architecture import listing
 
 def test_list_has_every_architecture(kprof):
     """One row each, with products, and where to go on."""
-    ran = kprof("arch", "list")
+    ran = kprof("list", "gpus")
 
     assert ran.code == 0
     rows = [line.split()[0] for line in ran.out.splitlines()[1:-1]]
@@ -32,7 +32,7 @@ def test_list_fits_the_terminal(width):
 
 def test_list_as_json(kprof):
     """For programs."""
-    document = json.loads(kprof("arch", "list", "--json", "-").out)
+    document = json.loads(kprof("list", "gpus", "--json", "-").out)
     assert document["schema"] == "kprof.architectures/1"
     rows = document["architectures"]
     assert {"name": "gfx950", "family": "CDNA4", "products": ["MI350X", "MI355X"]} in rows
@@ -42,7 +42,7 @@ def test_list_as_json(kprof):
 @pytest.mark.parametrize("verbose", [(), ("-v",)])
 def test_show_works_for_each(kprof, name, verbose):
     """Every sheet has the rules of occupancy, LDS and a last line that counts the figures."""
-    ran = kprof("arch", "show", name, *verbose)
+    ran = kprof("list", "gpus", name, *verbose)
 
     assert (ran.code, ran.err) == (0, "")
     assert "max_waves_per_simd" in ran.out
@@ -53,7 +53,7 @@ def test_show_works_for_each(kprof, name, verbose):
 
 def test_what_is_not_firmly_sourced_is_marked(kprof):
     """A placeholder carries a question mark, a published figure does not."""
-    lines = kprof("arch", "show", "gfx942").out.splitlines()
+    lines = kprof("list", "gpus", "gfx942").out.splitlines()
 
     assert next(line for line in lines if "l1.latency_cycles" in line).endswith("?")
     assert not next(line for line in lines if "max_waves_per_simd" in line).endswith("?")
@@ -64,7 +64,7 @@ def test_what_is_not_firmly_sourced_is_marked(kprof):
 
 def test_verbose_shows_sources_and_all_instructions(kprof):
     """Each figure's source by name, and the citations at the end."""
-    short, long = kprof("arch", "show", "gfx950").out, kprof("arch", "show", "gfx950", "-v").out
+    short, long = kprof("list", "gpus", "gfx950").out, kprof("list", "gpus", "gfx950", "-v").out
 
     assert "lds_measured, triton11365, hipkittens" in long
     assert "lds_measured: nod-ai/amd-shark-ai at efa471ae" in long
@@ -73,7 +73,7 @@ def test_verbose_shows_sources_and_all_instructions(kprof):
 
 def test_a_product_shows_its_architecture(kprof):
     """MI300X means gfx942, with this product's row only."""
-    out = kprof("arch", "show", "mi300x").out
+    out = kprof("list", "gpus", "mi300x").out
     assert out.startswith("gfx942   CDNA3")
     assert "1,307.4" in out
     assert "MI308X" not in out
@@ -81,7 +81,7 @@ def test_a_product_shows_its_architecture(kprof):
 
 def test_json_has_value_unit_and_sources(kprof):
     """The document is complete enough to check each figure."""
-    document = json.loads(kprof("arch", "show", "gfx942", "--json", "-").out)
+    document = json.loads(kprof("list", "gpus", "gfx942", "--json", "-").out)
 
     assert next(iter(document.items())) == ("schema", "kprof.architecture/1")
     figure = document["figures"]["occupancy.vgprs.64.granule"]
@@ -92,7 +92,7 @@ def test_json_has_value_unit_and_sources(kprof):
 @pytest.mark.parametrize(("typed", "near"), [("gfx94x", "gfx942"), ("MI3000X", "MI300X")])
 def test_unknown_architecture_has_near_matches(kprof, typed, near):
     """Exit 2 with the names that were probably meant."""
-    ran = kprof("arch", "show", typed)
+    ran = kprof("list", "gpus", typed)
 
     assert ran.code == 2
     assert f"'{near}'" in ran.err

@@ -1,4 +1,4 @@
-"""``kprof cfg``: the control flow of a kernel as a picture."""
+"""``kprof draw flow``: the control flow of a kernel as a picture."""
 
 from kprof.cli._arguments import TargetArgument
 from kprof.cli._options import takes_options
@@ -15,7 +15,7 @@ def command(target: TargetArgument, options: ControlFlowOptions, outputs: Output
 
     -o with .svg is a picture, with .dot for Graphviz; else that is printed.
 
-    Example:  kprof cfg gemm --arch gfx942 -o flow.svg
+    Example:  kprof draw flow gemm --arch gfx942 -o flow.svg
     """
     from kprof.api.draw_control_flow import draw_control_flow
     from kprof.reporters._console_text import plural

@@ -1,4 +1,4 @@
-"""``kprof mcp``: kprof's questions as tools for coding agents."""
+"""``kprof serve mcp``: kprof's questions as tools for coding agents."""
 
 from kprof.cli._options import takes_options
 from kprof.options.tools import AgentOptions

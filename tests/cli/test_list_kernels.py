@@ -1,4 +1,4 @@
-"""``kprof kernels list`` and ``show`` on the bundled kernels and on a user's file."""
+"""``kprof list kernels`` on the bundled kernels and on a user's file."""
 
 import json
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from kprof.cli.kernels import app
+from kprof.cli.list import app
 from kprof.errors import KprofError
 from kprof.targets.library import bundled, load
 
 
 def run(*arguments: str) -> str:
-    """Standard output of ``kprof kernels ...``; a KprofError goes through, as to the main program."""
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    """Standard output of ``kprof list kernels ...``; a KprofError goes through, as to the main program."""
+    result = CliRunner().invoke(app, ["kernels", *arguments], catch_exceptions=False)
     if isinstance(result.exception, KprofError):
         raise result.exception
     assert result.exit_code == 0, result.output
@@ -22,7 +22,7 @@ def run(*arguments: str) -> str:
 
 def test_list_names_every_kernel() -> None:
     """The table has each bundled kernel, and the last line counts them."""
-    output = run("list")
+    output = run()
 
     assert all(name in output for name in bundled())
     assert output.splitlines()[-1].startswith(f"{len(bundled())} kernels; ")
@@ -33,7 +33,7 @@ def test_list_json_tells_what_an_architecture_cannot_do() -> None:
     """fp8 kernels are listed with the reason why CDNA2 cannot run them."""
     pytest.importorskip("triton")
 
-    document = json.loads(run("list", "--json", "-", "--arch", "gfx90a,MI300X"))
+    document = json.loads(run("--json", "-", "--arch", "gfx90a,MI300X"))
     kernels = {row["name"]: row for row in document["kernels"]}
 
     assert document["schema"] == "kprof.kernels/1"
@@ -44,11 +44,11 @@ def test_list_json_tells_what_an_architecture_cannot_do() -> None:
 
 @pytest.mark.triton
 def test_show_json_is_the_kernel() -> None:
-    """``show --json`` gives cases, defaults for each architecture, space and source line as the kernel has them."""
+    """``list kernels NAME --json`` gives what the kernel has: cases, defaults by architecture, space, line."""
     pytest.importorskip("triton")
     kernel = load("flash_attention")
 
-    facts = json.loads(run("show", "flash_attention", "--json", "-", "--arch", "gfx942,gfx1201"))
+    facts = json.loads(run("flash_attention", "--json", "-", "--arch", "gfx942,gfx1201"))
 
     assert facts["schema"] == "kprof.kernel/1"
     assert facts["cases"] == {name: dict(shape) for name, shape in kernel.shapes.items()}
@@ -63,12 +63,12 @@ def test_show_prints_sections_and_ends_with_a_verdict() -> None:
     """The page has cases, defaults, space and further functions; quiet leaves the last line."""
     pytest.importorskip("triton")
 
-    page = run("show", "gemm")
+    page = run("gemm")
 
     assert [
         title for title in ("Cases", "Default knobs", "Tuning space", "Further functions") if title not in page
     ] == []
-    assert run("show", "gemm", "--quiet") == page.splitlines()[-1] + "\n"
+    assert run("gemm", "--quiet") == page.splitlines()[-1] + "\n"
 
 
 @pytest.mark.triton
@@ -78,20 +78,20 @@ def test_show_of_a_bare_function(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("import triton\n\n\n@triton.jit\ndef nothing(x_ptr):\n    pass\n")
 
-    assert run("show", f"{path}::nothing").splitlines()[-1].startswith("nothing: 0 cases, 0 configurations, no KERNEL")
+    assert run(f"{path}::nothing").splitlines()[-1].startswith("nothing: 0 cases, 0 configurations, no KERNEL")
 
 
 def test_unknown_kernel_has_near_matches() -> None:
     """A mistyped name is an error that names the right one."""
     with pytest.raises(KprofError, match="did you mean 'softmax'"):
-        run("show", "softmaxx")
+        run("softmaxx")
 
 
 def test_list_without_triton_says_what_it_cannot_know(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bare installation lists every kernel; what only a loaded kernel can tell is null, not an empty answer."""
     monkeypatch.setattr("kprof.targets.library.load_module", _no_triton)
 
-    rows = json.loads(run("list", "--json", "-"))["kernels"]
+    rows = json.loads(run("--json", "-"))["kernels"]
 
     assert {row["name"] for row in rows} == set(bundled())
     assert all(row["unsupported"] is None and row["summary"] for row in rows)
@@ -111,7 +111,7 @@ def test_show_of_a_function_without_a_description(tmp_path: Path) -> None:
         '@triton.autotune([triton.Config({"BLOCK": 256}, num_warps=2)], key=["n"])\n'
         "@triton.jit\ndef scale(x, n, BLOCK: tl.constexpr, TWICE: tl.constexpr = True):\n    pass\n"
     )
-    lines = [line.split() for line in run("show", str(path)).splitlines()]
+    lines = [line.split() for line in run(str(path)).splitlines()]
     assert ["passed", "x", "n"] in lines
     assert ["constexpr", "BLOCK", "TWICE=True"] in lines
     assert any("BLOCK=256" in line and "num_warps=2" in line for line in lines)

@@ -1,4 +1,4 @@
-"""``kprof lsp``: findings, costs of lines and better configurations in your editor."""
+"""``kprof serve lsp``: findings, costs of lines and better configurations in your editor."""
 
 from kprof.cli._options import takes_options
 from kprof.options.tools import EditorOptions

@@ -1,0 +1,24 @@
+"""``kprof demo``: an attention kernel that spills registers on an MI300X, why, and what cures it."""
+
+from kprof.cli import analyze
+from kprof.cli._options import takes_options
+from kprof.options.kernels import AnalyzeCommandOptions
+from kprof.output.writing import log
+from kprof.reporters.outputs import Outputs
+
+HELP = "See it at work: attention that spills registers on an MI300X, why, and the cure. No GPU needed."
+
+_TARGET = "flash_attention"
+_CASE = {"arch": ("gfx942",), "case": ("d256_s4096",), "config": {"BLOCK_M": 128, "BLOCK_N": 64}}
+_COMMAND = f"kprof analyze kernel {_TARGET} --arch gfx942 --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64"
+
+
+@takes_options("report")
+def command(outputs: Outputs) -> None:
+    """See kprof at work: attention with heads of 256 that spills registers on an MI300X, why, and what cures it.
+
+    It compiles the kernel and its cures, without a GPU, and shows what the command that it names shows.
+    """
+    if not outputs.to_stdout:
+        log(f"$ {_COMMAND}")
+    analyze.run([_TARGET], AnalyzeCommandOptions(**_CASE), outputs)
