@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from math import inf
 from typing import TypeVar
 
@@ -37,9 +38,15 @@ class Deadline:
         """Return the seconds for one of so many that share what is left; what it does not need is left for the rest."""
         return self.left / among
 
-    def taking(self, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Yield items as long as there is time; the next one is not asked for afterwards."""
+    def taking(self, items: Iterable[_Item], at_least: int = 0) -> Iterator[_Item]:
+        """Yield items as long as there is time; the next one is not asked for afterwards.
+
+        Args:
+            items: what is to be done, the most important first.
+            at_least: how many of them are yielded even if the time is over.
+        """
         iterator = iter(items)
+        yield from islice(iterator, at_least)
         while not self.over():
             try:
                 yield next(iterator)

@@ -47,3 +47,8 @@ def test_nothing_is_asked_for_after_it(clock):
     assert made == [0, 1, 2]
     assert list(Deadline(3.0).taking("ab")) == ["a", "b"]
     assert list(Deadline(0.0).taking(items())) == []
+
+
+def test_the_first_are_taken_whatever_the_time(clock):
+    """So many, and no more."""
+    assert list(Deadline(0.0).taking("abc", at_least=2)) == ["a", "b"]

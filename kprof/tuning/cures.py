@@ -29,7 +29,7 @@ WORTH_TRYING = 0.05
 """Share of the launch's time that a cause has to cost before anything is compiled for it."""
 
 SECONDS = 2.0
-"""Seconds after which no further compile is started."""
+"""Seconds after which no further compile is started, but for the first: what the costliest finding proposes."""
 
 MAX_COMPILES = 12
 """Maximum number of compiles for one kernel."""
@@ -114,7 +114,7 @@ def _try(
             begun[task.key] = change
             yield task
 
-    answers = judged(tasks(), judge, Deadline(seconds), workers=jobs)
+    answers = judged(tasks(), judge, Deadline(seconds), workers=jobs, at_least=1)
     options = _options(report)
     return [
         Evaluation({**options, **begun[key]}, begun[key], time_us=answer.time_us, resources=answer.resources)

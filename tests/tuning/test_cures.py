@@ -46,6 +46,16 @@ def test_the_first_cause_carries_its_cure(monkeypatch):
 
 
 @pytest.mark.triton
+def test_a_slow_machine_tries_what_the_costliest_finding_proposes(attention):
+    """Its answer has the same first cure as that of a fast one."""
+    report, job = attention
+    found = with_cures(report, job, seconds=0.0)
+    assert found.causes[0].cure.change == {"waves_per_eu": (2, 1)}
+    assert found.cure_trials.compiled == 1
+    assert found.cure_trials.remaining > 0
+
+
+@pytest.mark.triton
 def test_cures_can_be_switched_off(monkeypatch):
     """By the caller, and by the environment."""
     for value, wanted in (("0", True), ("1", False)):

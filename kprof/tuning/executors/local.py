@@ -59,7 +59,13 @@ class LocalExecutor:
 
 
 def judged(
-    tasks: Iterable[TuningTask], judge: Judge, deadline: Deadline, *, workers: int = 0, timeout: float = TIMEOUT
+    tasks: Iterable[TuningTask],
+    judge: Judge,
+    deadline: Deadline,
+    *,
+    workers: int = 0,
+    timeout: float = TIMEOUT,
+    at_least: int = 0,
 ) -> dict[str, TaskResult]:
     """Return the answers to a list of tasks, by key, as far as the time allows.
 
@@ -69,9 +75,10 @@ def judged(
         deadline: no compile is begun after it.
         workers: worker processes, 0 for one a core.
         timeout: seconds for one compile.
+        at_least: how many of the first tasks are judged whatever the time.
 
     Raises:
         KprofError: no usable Triton.
     """
     executor = LocalExecutor(judge, workers or None, timeout)
-    return {answer.key: answer for answer in executor.run(deadline.taking(tasks))}
+    return {answer.key: answer for answer in executor.run(deadline.taking(tasks, at_least))}
