@@ -240,7 +240,7 @@ def analyze(
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
             compiles are compared and checked, never where a kernel is analysed.
@@ -862,7 +862,7 @@ def report(
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         output: File or folder to write; as a file, - is standard output.
         max_size: Megabytes that the page of kernels should stay below, 1 if left out; 0: everything of all of them.
@@ -922,7 +922,7 @@ def run_report(
         trace: PyTorch traces, or folders of them, with what is asked about.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         target: A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.
         output: File or folder to write; as a file, - is standard output.
@@ -1445,7 +1445,7 @@ def validate(
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
-            at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
+            at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
 

@@ -9,7 +9,7 @@ from kprof.reporters.outputs import Outputs
 HELP = "See it at work: attention that spills registers on an MI300X, why, and the cure. No GPU needed."
 
 _TARGET = "flash_attention"
-_CASE = {"arch": ("gfx942",), "case": ("d256_s4096",), "config": {"BLOCK_M": 128, "BLOCK_N": 64}}
+_OPTIONS = AnalyzeCommandOptions(arch=("gfx942",), case="d256_s4096", config={"BLOCK_M": 128, "BLOCK_N": 64})
 _COMMAND = f"kprof analyze kernel {_TARGET} --arch gfx942 --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64"
 
 
@@ -21,4 +21,4 @@ def command(outputs: Outputs) -> None:
     """
     if not outputs.to_stdout:
         log(f"$ {_COMMAND}")
-    analyze.run([_TARGET], AnalyzeCommandOptions(**_CASE), outputs)
+    analyze.run([_TARGET], _OPTIONS, outputs)

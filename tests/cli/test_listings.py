@@ -54,7 +54,7 @@ def test_a_file_leaves_the_text(kprof, tmp_path, command):
     [
         (("list", "rules", "--format", "sarif"), "cannot show"),
         (("list", "gpus", "--format", "jsn"), "did you mean 'json'"),
-        (("list", "gpus", "gfx942", "--csv", "x.csv"), "--csv"),
+        (("list", "gpus", "gfx942", "--csv", "x.csv"), "csv cannot show"),
         (("list", "rules", "--json", "-", "--csv", "-"), "standard output"),
     ],
 )
