@@ -51,4 +51,4 @@ def test_a_listing_is_analysed(tmp_path):
     shutil.copy(min(ARTIFACTS.glob("*.amdgcn")), tmp_path / "a.amdgcn")
     assert run(tmp_path, "analyze", "kernel", "a.amdgcn").returncode == 0
     assert run(tmp_path, "occupancy", "--vgpr", "64", "--arch", "gfx942").returncode == 0
-    assert run(tmp_path, "rules", "--help").returncode == 0
+    assert run(tmp_path, "list", "rules", "--help").returncode == 0
