@@ -50,7 +50,7 @@ def show(trials: "Trials", console: "Console") -> None:
     tell_first(verdict(trials))
     console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
     show_trials(trials, console)
-    if trials.best:
+    if trials.best and (trials.told_apart or trials.ranked_by == "resources"):
         console.print(f"\n{switches_and_code(trials.best[0].config)}", markup=False, soft_wrap=True)
     tell_last(verdict(trials))
 
@@ -101,7 +101,7 @@ def verdict(trials: "Trials") -> str:
     if trials.ranked_by == "resources":
         return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}"
     if not trials.told_apart:
-        return f"no change of knobs is predicted to help enough to tell; the nearest: {first}{_gain(trials)}"
+        return f"keep yours: no change is predicted to help enough to tell; the nearest: {first}{_gain(trials)}"
     return f"try {first}{_gain(trials)}"
 
 

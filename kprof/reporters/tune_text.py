@@ -37,7 +37,7 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
             _problem(console, problem)
     console.print()
     _footer(console, report)
-    if len(report.problems) == 1 and report.problems[0].ranking:
+    if len(report.problems) == 1 and report.problems[0].ranking and not _keeps_own(report.problems[0]):
         from kprof.tuning.config_code import config_code
 
         console.print(f"\n{config_code(report.problems[0].ranking[0].config)}", markup=False, soft_wrap=True)
@@ -54,19 +54,31 @@ def verdict(report: "TuneReport") -> str:
         example = report.search.example.partition("\n")[0]
         why = f": {example}" if example and not any(p.ranking for p in report.problems) else ""
         return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}{why}"
-    best = report.problems[0].ranking[0]
+    (problem,) = report.problems
+    # In a tie the user's own stays: a change that brings nothing is work for nothing.
+    best = problem.own if _keeps_own(problem) and problem.own is not None else problem.ranking[0]
     time = f"{predicted(best)} predicted{_likely(best)}"
     if best.given:
         time = f"{predicted(best)} measured, as given"
     if best.measured_ms is not None:
         time = f"{microseconds(1000 * best.measured_ms)} measured"
-    gain = ""
-    if gains:
-        close = 0.97 <= gains[0] <= 1.03
-        gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x as fast as the kernel's own"
-        if gains[0] < 0.97:
-            gain = f", slower than the kernel's own, {_own_time(report.problems[0])}: keep that"
+    if _keeps_own(problem):
+        slower = gains[0] < 1 / _ALIKE
+        others = f"the best other one takes {_best_time(problem)}" if slower else "nothing faster was found"
+        words = f"keep the kernel's own, {time}: {others}"
+        return f"tune {report.kernel} on {report.arch}: {words}{ended}: {assigned(best.config)}"
+    gain = f", {gains[0]:.2f}x as fast as the kernel's own" if gains else ""
     return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
+
+
+_ALIKE = 1.03
+"""Times closer than this are one: no configuration is changed for it."""
+
+
+def _keeps_own(problem: "TunedProblem") -> bool:
+    """Whether the first configuration is not faster than the kernel's own by as much as is worth a change."""
+    gain = _gain(problem)
+    return gain is not None and gain <= _ALIKE
 
 
 def _gain(problem: "TunedProblem") -> float | None:
@@ -95,12 +107,12 @@ def _likely(one: "Ranked") -> str:
     return f" (likely {span(one.low_us, one.high_us)})"
 
 
-def _own_time(problem: "TunedProblem") -> str:
-    """What the kernel's own configuration takes, measured where the first one was."""
+def _best_time(problem: "TunedProblem") -> str:
+    """What the first configuration takes, measured where the kernel's own was."""
     assert problem.own is not None
     best, own = problem.ranking[0], problem.own
     both = best.measured_ms is not None and own.measured_ms is not None
-    return microseconds(1000 * own.measured_ms) if both and own.measured_ms is not None else predicted(own)
+    return microseconds(1000 * best.measured_ms) if both and best.measured_ms is not None else predicted(best)
 
 
 def microseconds(value: float) -> str:

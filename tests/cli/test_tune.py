@@ -392,5 +392,7 @@ def test_what_the_verdict_says_of_the_own_configuration() -> None:
 
     faster = "tune k on gfx942: 100 µs predicted (likely 80-120 µs), 1.50x as fast as the kernel's own: BLOCK=1"
     assert said(100.0, 150.0) == faster
-    assert "as good as the kernel's own: BLOCK=1" in said(100.0, 101.0)
-    assert "slower than the kernel's own, 50 µs: keep that: BLOCK=1" in said(100.0, 50.0)
+    kept = "keep the kernel's own, 101 µs predicted (likely 80.8-121 µs): nothing faster was found: BLOCK=1"
+    assert said(100.0, 101.0) == f"tune k on gfx942: {kept}"
+    assert "keep the kernel's own, 50 µs predicted" in said(100.0, 50.0)
+    assert ": the best other one takes 100 µs: BLOCK=1" in said(100.0, 50.0)
