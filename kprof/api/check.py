@@ -95,7 +95,15 @@ def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
         KprofError: there is a configuration already, or nothing to check.
     """
     from kprof.gate.config import find, load
-    from kprof.gate.first_files import BASELINE, CONFIG, WORKFLOW, config_text, find_targets, workflow_text
+    from kprof.gate.first_files import (
+        BASELINE,
+        CONFIG,
+        WORKFLOW,
+        config_text,
+        find_targets,
+        kprof_address,
+        workflow_text,
+    )
     from kprof.gate.subjects import gather
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.output.writing import write_output
@@ -118,7 +126,8 @@ def _begun(config_file: "Path_ | None", options: CheckOptions) -> CheckResult:
     if not WORKFLOW.exists():
         WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
         write_output(str(WORKFLOW), workflow_text())
-        written.append(f"{WORKFLOW}: written")
+        cure = "" if kprof_address() else "; set the repository's variable KPROF to what pip installs kprof from"
+        written.append(f"{WORKFLOW}: written{cure}")
     verdict = Verdict(status=document.verdict.status, summary="\n".join(written))
     return CheckResult(msgspec.structs.replace(document, verdict=verdict), folder / BASELINE)
 

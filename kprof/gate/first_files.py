@@ -3,15 +3,17 @@
 import ast
 import json
 import os
+import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 from kprof.errors import InputError, KprofError
 from kprof.importing.launches import launches_kernels
 from kprof.inputs import boundary
-from kprof.version import __version__
 
 CONFIG = "kprof.toml"
 BASELINE = "kprof-baseline.json"
@@ -84,34 +86,72 @@ def config_text(found: Found, gpus: Sequence[str]) -> str:
 
 
 def workflow_text() -> str:
-    """Return a workflow for GitHub that runs the check with the compiler and the kprof that are installed here."""
+    """Return a workflow for GitHub that runs the check and keeps one comment of a pull request up to date.
+
+    The compiler is the one that is installed here, and so is kprof where the repository that it came from is known;
+    else the workflow has a variable for that address.
+    """
     pins = [f"{name}=={version(name).partition('+')[0]}" for name in ("triton", "torch") if _is_installed(name)]
-    packages = " ".join(json.dumps(one) for one in (_requirement(), *pins))
+    address = kprof_address()
+    packages = " ".join(json.dumps(one) for one in (f"kprof @ {address or '$KPROF'}", *pins))
+    variable = "" if address else _VARIABLE
     return f"""\
 name: kprof
 on: [push, pull_request]
-jobs:
+permissions:
+  contents: read
+  pull-requests: write
+{variable}jobs:
   kernels:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: actions/checkout@11d5960a326750d5838078e36cf38b85af677262  # v4.4.0
+      - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065  # v5.6.0
         with:
           python-version: "3.12"
       - run: pip install {packages} --extra-index-url https://download.pytorch.org/whl/cpu
-      - run: kprof check
+      - run: kprof check --github --markdown comment.md
+      - name: Post the comment, or update it
+        if: always() && github.event_name == 'pull_request' && hashFiles('comment.md') != ''
+        # A pull request from a fork may not comment.
+        continue-on-error: true
+        env:
+          GH_TOKEN: ${{{{ github.token }}}}
+        run: gh pr comment ${{{{ github.event.number }}}} --edit-last --create-if-none --body-file comment.md
 """
 
 
-def _requirement() -> str:
-    """How pip gets this kprof: from the repository that it was installed from, else by its version."""
+_VARIABLE = """\
+env:
+  # Where pip gets kprof: git+https://HOST/OWNER/kprof@REVISION, set among the repository's variables.
+  KPROF: ${{ vars.KPROF }}
+"""
+
+
+def kprof_address() -> str | None:
+    """Return what pip installs this kprof from, a repository's address with a commit; ``None`` where it is not known.
+
+    That is what it was installed from, or the remote repository of the checkout that it was installed from.
+    """
     try:
         told = distribution("kprof").read_text("direct_url.json")
     except PackageNotFoundError:
-        told = None
+        return None
     place = json.loads(told) if told else {}
-    revision = place.get("vcs_info", {}).get("commit_id")
-    return f"kprof @ git+{place['url']}@{revision}" if revision else f"kprof=={__version__}"
+    url, revision = place.get("url", ""), place.get("vcs_info", {}).get("commit_id")
+    if not revision and url.startswith("file://"):
+        folder = url2pathname(urlparse(url).path)
+        url, revision = _git(folder, "config", "--get", "remote.origin.url"), _git(folder, "rev-parse", "HEAD")
+    return f"git+{url}@{revision}" if revision and str(url).startswith(("https://", "ssh://")) else None
+
+
+def _git(folder: str, *words: str) -> str:
+    """What git says of a folder; empty where it has nothing to say or is not there."""
+    try:
+        said = subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return said.stdout.strip()
 
 
 def _is_installed(name: str) -> bool:

@@ -1,11 +1,13 @@
 """The gate's first files, and what it says of a program that is named as a kernel."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from kprof.errors import KprofError
+from kprof.gate import first_files
 from kprof.gate.config import load
 from kprof.gate.first_files import Found, config_text, find_targets, workflow_text
 from kprof.importing.launches import launches_kernels
@@ -63,9 +65,42 @@ def test_nothing_to_check_is_an_error(here):
 
 def test_the_workflow_is_yaml_that_runs_the_check():
     yaml = pytest.importorskip("yaml")
-    steps = yaml.safe_load(workflow_text())["jobs"]["kernels"]["steps"]
-    assert steps[-1] == {"run": "kprof check"}
-    assert steps[-2]["run"].startswith("pip install ")
+    read = yaml.safe_load(workflow_text())
+    *_, install, check, comment = read["jobs"]["kernels"]["steps"]
+    assert install["run"].startswith('pip install "kprof @ ')
+    assert check == {"run": "kprof check --github --markdown comment.md"}
+    assert "gh pr comment" in comment["run"]
+    assert "--body-file comment.md" in comment["run"]
+    assert read["permissions"] == {"contents": "read", "pull-requests": "write"}
+
+
+def test_the_workflow_names_no_package_that_is_on_no_index(monkeypatch):
+    """Kprof comes from the repository that it was installed from, or from the address in a variable."""
+    monkeypatch.setattr(first_files, "kprof_address", lambda: None)
+    text = workflow_text()
+    assert '"kprof @ $KPROF"' in text
+    assert "KPROF: ${{ vars.KPROF }}" in text
+    monkeypatch.setattr(first_files, "kprof_address", lambda: "git+https://host/owner/kprof@abc")
+    text = workflow_text()
+    assert '"kprof @ git+https://host/owner/kprof@abc"' in text
+    assert "vars.KPROF" not in text
+
+
+def test_the_address_is_that_of_the_checkout(monkeypatch, tmp_path):
+    """Where it was installed from a checkout that was cloned; a folder of its own has no address."""
+
+    class Installed:
+        def read_text(self, _name):
+            return json.dumps({"url": tmp_path.as_uri(), "dir_info": {"editable": True}})
+
+    monkeypatch.setattr(first_files, "distribution", lambda _name: Installed())
+    assert first_files.kprof_address() is None
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"],
+                  ["remote", "add", "origin", "https://host/owner/kprof"]):  # fmt: skip
+        subprocess.run([*git, *words], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    assert first_files.kprof_address() == f"git+https://host/owner/kprof@{head}"
 
 
 @pytest.mark.triton
