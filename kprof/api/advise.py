@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from kprof.api.other_triton import takes_triton
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Finding
@@ -127,6 +128,7 @@ class Advised(Result):
 
 
 @keywords
+@takes_triton
 def advise(
     target: TargetLike | None = None,
     *,

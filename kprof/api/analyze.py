@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kprof.api.measurements import joining
+from kprof.api.other_triton import takes_triton
 from kprof.api.programs import launches_of
 from kprof.api.result import ReportResult
 from kprof.document import KernelReport
@@ -134,6 +135,7 @@ class Analysis(ReportResult):
 
 
 @keywords
+@takes_triton
 def analyze(
     *targets: TargetLike,
     options: AnalyzeOptions,

@@ -151,6 +151,7 @@ def _programs(
     from kprof.diffing.programs import recorded_sides
     from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given
+    from kprof.tuning.trials.tritons import Tritons
 
     if not versions or not program:
         raise TargetError(
@@ -160,16 +161,28 @@ def _programs(
     check(TargetKind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "value"])
     with tempfile.TemporaryDirectory(prefix="kprof-diff-") as folder:
         place = Path(folder)
-        sides = recorded_sides(
-            program, versions, list(options.package), options, place, function=function, tell=tell, wait=wait
+        recorded = recorded_sides(
+            program,
+            versions,
+            list(options.package),
+            options,
+            place,
+            explained=bool(options.explain),
+            function=function,
+            tell=tell,
+            wait=wait,
         )
-    return compared(sides, limits, notes=[f"{' '.join(program)} was recorded under each"])
+        with Tritons(program[0], options, versions, tell, wait) as tritons:
+            sides = tritons.recorded(recorded)
+            budget = 0.0 if options.explain is False else options.seconds
+            explained = tritons.explanations(sides, limits, budget) if budget else {}
+    return compared(sides, limits, explained, [f"{' '.join(program)} was recorded under each"])
 
 
 def _versions(named: Sequence[str], program: Sequence[str] | None) -> list[str]:
     """The releases asked for, in order; for a program also interpreters and wheels."""
     from kprof.compiler.installations import normalise
-    from kprof.diffing.programs import is_path
+    from kprof.compiler.locations import is_path
 
     versions = [name if program is not None and is_path(name) else normalise(name) for name in named]
     if len(versions) == 1:

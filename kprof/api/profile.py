@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from kprof.api.other_triton import takes_triton
 from kprof.api.programs import TIME_LIMIT
 from kprof.api.result import Result
 from kprof.condition import CONDITIONS
@@ -92,6 +93,7 @@ class Profile(Result):
 
 
 @keywords
+@takes_triton
 def profile(target: "str | os.PathLike[str] | Sequence[str]", *, options: ProfileOptions) -> Profile:
     """Where the time of a program would go on a GPU that it does not run on. Needs no GPU.
 
@@ -289,9 +291,12 @@ def _document(
         calls=len(calls),
         unknown_calls=sums.unknown_calls,
         unknown=sums.unknown,
+        unknown_kernel_calls=sums.unknown_kernel_calls,
+        unknown_kernels=sums.unknown_kernels,
         changes=changes_of(calls, product, tried),
         notes=[*notes, *_notes(capture, product, calls)],
         peak_bytes=capture.peak_bytes,
+        tritons=sorted({kernel.triton for kernel in capture.kernels if kernel.launches}),
         memory_bytes=hbm.size_bytes if (hbm := product.memory.get("hbm")) is not None else None,
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.api.other_triton import takes_triton
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.options.keywords import keywords
 from kprof.options.programs import CaptureOptions
@@ -64,6 +65,7 @@ class Recorded:
 
 
 @keywords
+@takes_triton
 def record(program: Sequence[str], *, options: CaptureOptions) -> Recorded:
     """Run a program in a process of its own and record what it launches, in a folder: ``kprof-capture`` by default.
 

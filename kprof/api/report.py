@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kprof.api.analyze import Analysis, analyzed
+from kprof.api.other_triton import takes_triton
 from kprof.errors import KprofError
 from kprof.options.kernels import ReportOptions
 from kprof.options.keywords import keywords
@@ -10,6 +11,7 @@ from kprof.targets.target import TargetLike
 
 
 @keywords
+@takes_triton
 def report(
     *targets: TargetLike,
     options: ReportOptions,

@@ -119,6 +119,21 @@ class ProgramOptions(Options):
 
 
 @group(frozen=True, kw_only=True)
+class TritonOptions(Options):
+    """Which Triton compiles."""
+
+    triton: Annotated[
+        str,
+        Option(
+            "The Triton to compile with: a release, got once, a .whl file, or a Python interpreter that has one; the "
+            "installed one if left out.",
+            "-t",
+            "VERSION|WHEEL|PYTHON",
+        ),
+    ] = ""
+
+
+@group(frozen=True, kw_only=True)
 class FailOptions(Options):
     """What makes the exit status 1."""
 

@@ -13,6 +13,7 @@ from kprof.options.groups import (
     ProgramOptions,
     ThreadTraceOptions,
     TimeoutOptions,
+    TritonOptions,
 )
 from kprof.options.kinds import BYTES, PATH, PATHS
 from kprof.options.option import Option, group
@@ -41,7 +42,7 @@ class KernelOptions(CompileOptions, ThreadTraceOptions, ChosenKernelOptions, Pro
 
 
 @group(frozen=True, kw_only=True)
-class AnalyzeOptions(KernelOptions, FailOptions):
+class AnalyzeOptions(KernelOptions, FailOptions, TritonOptions):
     """Options of ``kprof.analyze``."""
 
     dump: Annotated[
@@ -62,7 +63,7 @@ class AnalyzeCommandOptions(AnalyzeOptions):
 
 
 @group(frozen=True, kw_only=True)
-class ReportOptions(KernelOptions, OutputOptions):
+class ReportOptions(KernelOptions, OutputOptions, TritonOptions):
     """Options of ``kprof.report``."""
 
     max_size: Annotated[

@@ -18,6 +18,7 @@ from kprof.options.groups import (
     StrictOptions,
     TableOptions,
     TimeoutOptions,
+    TritonOptions,
     WorkerOptions,
 )
 from kprof.options.kinds import ASSIGNMENTS, NAMES, PATH
@@ -25,7 +26,7 @@ from kprof.options.option import Option, group
 
 
 @group(frozen=True, kw_only=True)
-class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, WorkerOptions):
+class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, TritonOptions, WorkerOptions):
     """Options of ``kprof capture``."""
 
     force: Annotated[bool, Option("Replace a capture that is there.")] = False
@@ -51,6 +52,7 @@ class ProfileOptions(
     ByOptions,
     CureOptions,
     ProgramOptions,
+    TritonOptions,
     WorkerOptions,
 ):
     """Options of ``kprof.profile`` and ``kprof profile``."""

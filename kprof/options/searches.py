@@ -16,6 +16,7 @@ from kprof.options.groups import (
     OutputOptions,
     SearchOptions,
     SpaceOptions,
+    TritonOptions,
     VerifyOptions,
     WorkerOptions,
 )
@@ -24,7 +25,7 @@ from kprof.options.option import Option, group
 
 
 @group(frozen=True, kw_only=True)
-class AdviseOptions(CompileOptions, SearchOptions, MeasuredOptions):
+class AdviseOptions(CompileOptions, SearchOptions, MeasuredOptions, TritonOptions):
     """Options of ``kprof.advise`` and ``kprof advise``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes"})

@@ -59,6 +59,8 @@ class RecordingSession:
                 "torch": self._torch,
                 "triton": self._triton,
                 inductor.MODULE: self._inductor,
+                inductor.TRIALS: self._inductor_trials,
+                inductor.CHOICES: self._inductor_choices,
                 inductor.DYNAMO: self._dynamo,
                 inductor_backward.MODULE: self._inductor_backward,
             }
@@ -126,6 +128,14 @@ class RecordingSession:
     def _inductor(self) -> None:
         if not self.recorder.executes:
             inductor.install(self.recorder, self.patches)
+
+    def _inductor_trials(self) -> None:
+        if not self.recorder.executes:
+            inductor.install_trials(self.recorder, self.patches)
+
+    def _inductor_choices(self) -> None:
+        if not self.recorder.executes:
+            inductor.install_choices(self.recorder, self.patches)
 
     def _inductor_backward(self) -> None:
         if not self.recorder.executes:

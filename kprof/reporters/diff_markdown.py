@@ -62,7 +62,7 @@ def _table(diff: Diff, kernels: list[KernelDiff], room: int, *, folded: bool) ->
 
 def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
     step = words.step_of(kernel)
-    head = f"| {code(kernel.name)} | {kernel.arch} |"
+    head = f"| {code(words.title(diff, kernel))} | {kernel.arch} |"
     if step is None or not step.changes:
         return [f"{head} {kernel.status} | {cell(words.since(diff, kernel))} | | |"]
     changes, _left = words.shown(step, 0)
@@ -73,11 +73,13 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
     ]
     if words.differs(step):
         rows.append(f"| | | | not the same: {cell(words.differs(step))} | | |")
+    if words.predicted(kernel):
+        rows.append(f"| | | | {cell(words.predicted(kernel))} | | |")
     return rows
 
 
 def _explanation(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[str]:
-    lines = [f"**Why** {code(kernel.name)} on {kernel.arch}: {cell(found.summary)}", ""]
+    lines = [f"**Why** {code(words.title(diff, kernel))} on {kernel.arch}: {cell(found.summary)}", ""]
     if not (found.causes or found.cures):
         return lines
     lines += [f"| | {' | '.join(words.FIGURES.values())} | price |", f"|---|{'---:|' * len(words.FIGURES)}---|"]
