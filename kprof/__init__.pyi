@@ -137,6 +137,7 @@ def advise(
     run: bool = True,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
+    triton: str | Sequence[str] = ...,
     search: bool = True,
     program: Sequence[str] | None = ...,
     progress: Callable[[int, str], None] | None = ...,
@@ -170,6 +171,8 @@ def advise(
         run: Run a capture's program again, up to the launch, for other tiles; else compiler options only.
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
+        triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
+            that has one; the installed one if left out. For a comparison, again for the next, old to new.
         search: Try other knobs; else only judge by --counters and --trace.
         program: a program to record and to advise on: its command, or with a file as the target its arguments.
         progress: called with the number of finished compiles and a few words.
@@ -205,6 +208,7 @@ def analyze(
     try_cures: bool = True,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     fail_on: str | None = None,
+    triton: str | Sequence[str] = ...,
     dump: str | os.PathLike[str] | None = None,
     keep_going: bool = ...,
     keep_programs: bool = ...,
@@ -244,6 +248,8 @@ def analyze(
         source: A folder with the sources of what is compiled already; the current one always counts.
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
             compiles are compared and checked, never where a kernel is analysed.
+        triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
+            that has one; the installed one if left out. For a comparison, again for the next, old to new.
         dump: Write each stage of the compiler, and with --passes each pass, to this folder.
         keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
         keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
@@ -462,13 +468,13 @@ def diff(
         budget: Seconds after which no compile is begun; 0: no limit.
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
             compiles are compared and checked, never where a kernel is analysed.
-        triton: A Triton to compile with, old to new; again for the next. 'installed' is the running one. For a
-            program also a Python interpreter, or a .whl file.
+        triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
+            that has one; the installed one if left out. For a comparison, again for the next, old to new.
         package: A package that the program after -- needs besides.
         explain: Look for cause and cures by recompiling; on by default with --triton, possible with two captures.
         tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
-        program: a command to record under each of ``triton``; there ``triton`` may also name interpreters and
-            ``.whl`` files. With ``old`` the arguments of that Python file, ``FILE.py`` or ``FILE.py::FUNCTION``.
+        program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
+            ``FILE.py`` or ``FILE.py::FUNCTION``.
         progress: called with each step, in words.
         waiting: called with what is downloaded or waited for, in words.
 
@@ -770,6 +776,7 @@ def profile(
     by: str = "",
     advise: float = 0.0,
     time_limit: float | None = None,
+    triton: str | Sequence[str] = ...,
     jobs: int = 0,
     within: str = "",
     html: str | os.PathLike[str] | None = None,
@@ -798,6 +805,8 @@ def profile(
             operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
         advise: Seconds to search, by recompiling, for better knobs; 0: none.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
+        triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
+            that has one; the installed one if left out. For a comparison, again for the next, old to new.
         jobs: Worker processes; 0: one for each core.
         within: Only what runs in torch.profiler.record_function(NAME).
         html: Write one page of everything that is known, for a browser. - is standard output.
@@ -831,6 +840,7 @@ def report(
     try_cures: bool = True,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     output: str | os.PathLike[str] | None = None,
+    triton: str | Sequence[str] = ...,
     max_size: float | None = None,
     keep_going: bool = ...,
     program: Sequence[str] | None = ...,
@@ -865,6 +875,8 @@ def report(
             at most, none started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         output: File or folder to write; as a file, - is standard output.
+        triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
+            that has one; the installed one if left out. For a comparison, again for the next, old to new.
         max_size: Megabytes that the page of kernels should stay below, 1 if left out; 0: everything of all of them.
         keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.

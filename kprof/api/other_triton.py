@@ -40,15 +40,17 @@ def takes_triton(function: Function) -> Function:
 
     @functools.wraps(function)
     def called(*args: Any, options: TritonOptions, **given: Any) -> Any:
-        if not options.triton:
+        name = options.one_triton(f"kprof.{function.__name__}")
+        if not name:
             return function(*args, options=options, **given)
-        return _elsewhere(function, list(args), options, {n: v for n, v in given.items() if n not in _HERE})
+        return _elsewhere(name, function, list(args), options, {n: v for n, v in given.items() if n not in _HERE})
 
     return called  # type: ignore[return-value]  # as the function, whose signature it has
 
 
-def _elsewhere(function: Callable[..., Any], args: list[Any], options: TritonOptions, given: dict[str, Any]) -> Any:
-    from kprof.compiler.installations import name_of
+def _elsewhere(
+    name: str, function: Callable[..., Any], args: list[Any], options: TritonOptions, given: dict[str, Any]
+) -> Any:
     from kprof.compiler.locations import locate
 
     recompiles = function.__name__ == "advise"
@@ -57,10 +59,11 @@ def _elsewhere(function: Callable[..., Any], args: list[Any], options: TritonOpt
         if target is not None and target is not command:
             _check(target, recompiled=recompiles)
     with tempfile.TemporaryDirectory(prefix="kprof-triton-") as folder:
-        place = locate(options.triton, Path(folder) / "triton", log)
+        place = locate(name, Path(folder) / "triton", log)
         if place.environment is None:
             raise TargetError(
-                f"the Triton of {options.triton} is for another Python than {name_of('this one')}",
+                f"its Triton is for another version of Python than {sys.version.split()[0]}",
+                path=name,
                 hint="Run kprof with that interpreter, or name the release.",
             )
         if command is not None:

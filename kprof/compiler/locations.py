@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kprof import children
-from kprof.compiler.installations import Environment, normalise, provide
+from kprof.compiler import installations
+from kprof.compiler.installations import Environment
 from kprof.compiler.installers import find_installer
 from kprof.errors import CompileError, TargetError
 
@@ -94,7 +95,7 @@ def locate(name: str, folder: Path, wait: Tell) -> TritonLocation:
         # A virtual environment is known by its link: what it points to is another one.
         interpreter = Path(name).absolute()
         return TritonLocation(name, interpreter=interpreter, environment=_triton_of(interpreter, folder))
-    environment = provide(normalise(name), tell=wait)
+    environment = installations.provide(installations.normalise(name), tell=wait)
     own = (environment.folder,) if environment.folder is not None else ()
     return TritonLocation(f"Triton {name}", own, environment=environment)
 

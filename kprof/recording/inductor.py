@@ -142,16 +142,18 @@ def install_trials(recorder: "Recorder", patches: "Patches") -> None:
 
 def install_choices(recorder: "Recorder", patches: "Patches") -> None:
     """Replace Inductor's table of measured choices by a note: nothing was measured."""
-    from torch._inductor.select_algorithm import AlgorithmSelectorCache
+    from torch._inductor import select_algorithm
 
-    cache: Any = AlgorithmSelectorCache
+    module: Any = select_algorithm
 
     def log_results(name: str, _input_nodes: Any, timings: Mapping[Any, float], *_: Any, **__: Any) -> None:
         if len(timings) > 1:
             recorder.note(f"torch.compile: the first of {len(timings)} choices for {name} is recorded, none is timed")
 
-    if hasattr(cache, "log_results"):
-        patches.set(cache, "log_results", staticmethod(log_results))
+    if hasattr(module.AlgorithmSelectorCache, "log_results"):
+        patches.set(module.AlgorithmSelectorCache, "log_results", staticmethod(log_results))
+    if hasattr(module, "_log_autotune_choices_stats"):
+        patches.set(module, "_log_autotune_choices_stats", lambda *_args, **_kwargs: None)
 
 
 def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GeneratedLaunch:

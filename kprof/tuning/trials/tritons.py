@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kprof.compiler.child import Child
+    from kprof.compiler.installations import Environment
     from kprof.diffing.comparing import Input
     from kprof.diffing.document import Explanation
     from kprof.diffing.limits import DiffLimits
@@ -68,14 +71,14 @@ class Tritons:
         """
         from kprof.compiler.child import Child
         from kprof.compiler.defaults import default_jobs
-        from kprof.compiler.installations import CURRENT, provide
+        from kprof.compiler.installations import CURRENT
         from kprof.compiler.versions import installed
 
         if CURRENT[0] in self.versions:
             # Reported before others are fetched from the network.
             installed()
         with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
-            made = list(threads.map(lambda version: provide(version, tell=self.wait), self.versions))
+            made = list(threads.map(self._environment, self.versions))
             self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]
             jobs = max(1, (self.options.jobs or default_jobs()) // len(made))
             try:
@@ -86,6 +89,18 @@ class Tritons:
                     child.kill()
                 raise
         return self._with_failed(found)
+
+    def _environment(self, name: str) -> "Environment":
+        from kprof.compiler import installations
+        from kprof.compiler.locations import is_path, locate
+
+        if not is_path(name):
+            return installations.provide(name, tell=self.wait)
+        folder = self._stack.enter_context(TemporaryDirectory(prefix="kprof-triton-"))
+        found = locate(name, Path(folder, "triton"), self.wait).environment
+        if found is None:
+            raise KprofError("its Triton is for another version of Python", path=name)
+        return found
 
     def recorded(self, sides: "Sequence[RecordedSide]") -> "list[Input]":
         """Take sides that were recorded under each version; their kernels are compiled again only to be explained."""

@@ -16,8 +16,6 @@ from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 # Persistent kernels leave a few CUs out on purpose.
 _MUCH = 0.1
 
-_EMPTY = 2.0
-
 _LANE_BYTES = 16
 """The widest load or store of a lane."""
 
@@ -33,8 +31,8 @@ class FewerWorkgroupsThanCus(Rule):
     ## What it does
     Compares the grid with the CUs of the GPU that was named, such as `--arch MI300X`. Below a tenth of idle CUs it is a
     note: persistent kernels leave some out on purpose. Where a workgroup has no loop and none of its loads and stores
-    moves more than one instruction of one wavefront can, there is nothing to spread, and the rule is quiet. It is also
-    quiet where the launch is predicted to take at most twice the time of an empty launch.
+    moves more than one instruction of one wavefront can, there is nothing to spread, and the rule is quiet. The finding
+    is left out where the launch is predicted to take at most twice the time of an empty one.
 
     ## Why it matters
     A workgroup runs on one CU. CUs without one stand still for the whole kernel.
@@ -67,7 +65,7 @@ class FewerWorkgroupsThanCus(Rule):
         """See :meth:`Rule.check`."""
         product, workgroups = known(facts.product), prod(known(facts.grid))
         units = units_of(product)
-        if workgroups < units and not _nothing_to_spread(facts) and not _hardly_longer_than_empty(facts):
+        if workgroups < units and not _nothing_to_spread(facts):
             idle = (units - workgroups) / units
             yield Costed(
                 self.finding(
@@ -78,19 +76,6 @@ class FewerWorkgroupsThanCus(Rule):
                 ),
                 ModelChange(idle_share=idle, at_most=True),
             )
-
-
-def _hardly_longer_than_empty(facts: KernelFacts) -> bool:
-    """Whether starting the kernel takes half of its predicted time or more: other workgroups would save nothing."""
-    from kprof_analyzers.model.kernel import predict
-    from kprof_analyzers.model.occupancy_gain import without_guesses
-
-    empty_us = (known(facts.product).launch_overhead_ns or 0.0) / 1e3
-    try:
-        time_us = without_guesses(predict(facts)).time_us
-    except Exception:  # noqa: BLE001 - a kernel that cannot be modelled is judged by its grid alone
-        return False
-    return time_us is not None and time_us <= _EMPTY * empty_us
 
 
 def _nothing_to_spread(facts: KernelFacts) -> bool:

@@ -1,0 +1,108 @@
+"""``triton=`` of the functions that compile or record: another process makes the call."""
+
+import json
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import kprof
+from kprof.compiler import installations
+from kprof.errors import CompileError, KprofError, TargetError
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+
+PROGRAM = """
+import kprof_marker
+import torch, triton, triton.language as tl
+
+@triton.jit
+def scale(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at) * 2)
+
+scale[(1,)](torch.ones(64, device="cuda"), BLOCK=64)
+"""
+
+
+@pytest.fixture
+def another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A release whose folder holds the installed Triton, and a module that nothing else has."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "kprof_marker.py").write_text("", encoding="utf-8")
+    monkeypatch.setattr(installations, "provide", lambda version, **_: installations.Environment(version, site))
+    return site
+
+
+@pytest.mark.triton
+def test_a_kernel_is_compiled_in_another_process(another: Path, tmp_path: Path) -> None:
+    """Its file is imported there, where the folder of the release comes first."""
+    text = PROGRAM.replace("import torch, ", "import ").partition("scale[")[0]
+    (tmp_path / "kernel.py").write_text(text, encoding="utf-8")
+    launch = {"signature": "*fp32:16", "constexpr": {"BLOCK": 64}, "arch": "MI300X"}
+    target = f"{tmp_path / 'kernel.py'}::scale"
+
+    found = kprof.analyze(target, triton="3.6.0", **launch)
+
+    assert isinstance(found.kernels[0].triton, str)
+    assert "kprof_marker" not in sys.modules
+    assert found.asm
+    with pytest.raises(KprofError, match="kprof_marker"):
+        kprof.analyze(target, **launch)
+
+
+@pytest.mark.triton
+@needs_torch
+def test_a_program_is_recorded_with_it(kprof, another: Path, tmp_path: Path, monkeypatch) -> None:
+    """By capture and by analyze: the program finds the release's folder, and the answer names what compiled."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    ran = kprof("capture", "--triton", "3.6.0", "-a", "MI300X", "-o", "recorded", "--json", "c.json", "--",
+                "python", "program.py")  # fmt: skip
+    assert ran.code == 0, ran.out + ran.err
+    assert json.loads(Path("c.json").read_text())["kernels"][0]["triton"]
+    ran = kprof("analyze", "kernel", "program.py", "--triton", "3.6.0", "--json", "a.json", "--")
+    assert ran.code == 0, ran.out + ran.err
+    assert [kernel["name"] for kernel in json.loads(Path("a.json").read_text())["kernels"]] == ["scale"]
+    ran = kprof("profile", "--triton", "3.6.0", "-a", "MI300X", "--json", "p.json", "--", "python", "program.py")
+    assert ran.code == 0, ran.out + ran.err
+    assert json.loads(Path("p.json").read_text())["tritons"]
+
+
+def test_what_another_triton_cannot_do_is_refused(tmp_path: Path) -> None:
+    compiled = tmp_path / "kernel.amdgcn"
+    compiled.write_text("", encoding="utf-8")
+    with pytest.raises(TargetError, match="compiled already"):
+        kprof.analyze(compiled, triton="installed")
+    with pytest.raises(TargetError, match="an object of this one"):
+        kprof.analyze(print, triton="installed")
+    with pytest.raises(KprofError, match="one Triton at a time"):
+        kprof.analyze("gemm", triton=["3.6.0", "3.9.0"])
+    with pytest.raises(CompileError, match="takes a release"):
+        kprof.analyze("gemm", triton="newest")
+    with pytest.raises(CompileError, match="no such wheel"):
+        kprof.advise("gemm", triton="none.whl")
+    (tmp_path / "capture.json").write_text('{"schema": "kprof.capture/1", "arch": "gfx942"}', encoding="utf-8")
+    with pytest.raises(TargetError, match="compiled already"):
+        kprof.profile(tmp_path, triton="installed")
+
+
+def test_an_error_of_the_other_process_is_this_ones(tmp_path: Path) -> None:
+    with pytest.raises(KprofError) as caught:
+        kprof.analyze("gem", triton="installed")
+    assert "gem" in str(caught.value)
+    assert "gemm" in str(caught.value)
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_an_older_release_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a release that an earlier ``kprof diff`` has put into the cache that KPROF_TEST_CACHE names."""
+    cache = os.environ.get("KPROF_TEST_CACHE")
+    if not cache:
+        pytest.skip("KPROF_TEST_CACHE names no cache with Triton 3.6.0")
+    monkeypatch.setenv("KPROF_CACHE_DIR", cache)
+    assert kprof.analyze("softmax", arch="MI300X", triton="3.6.0").kernels[0].triton == "3.6.0"
