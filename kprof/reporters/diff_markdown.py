@@ -64,7 +64,8 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
     step = words.step_of(kernel)
     head = f"| {code(words.title(diff, kernel))} | {kernel.arch} |"
     if step is None or not step.changes:
-        return [f"{head} {kernel.status} | {cell(words.since(diff, kernel))} | | |"]
+        what = ", ".join(filter(None, (words.since(diff, kernel), words.predicted(kernel))))
+        return [f"{head} {kernel.status} | {cell(what)} | | |"]
     changes, _left = words.shown(step, 0)
     rows = [
         f"{head if number == 0 else '| | |'} {words.kind(change)} | {cell(change.text)} | "

@@ -143,7 +143,8 @@ class DiffTextReporter:
         head = [Text(clean(words.title(diff, kernel)), style="bold"), Text(kernel.arch)] if many else []
         if step is None or not step.changes:
             style = _STYLE["error"] if kernel.status == "worse" else "dim"
-            table.add_row(*head, Text(kernel.status, style=style), Text(words.since(diff, kernel)), "", "")
+            what = ", ".join(filter(None, (words.since(diff, kernel), words.predicted(kernel))))
+            table.add_row(*head, Text(kernel.status, style=style), Text(clean(what)), "", "")
             return
         changes, _left = words.shown(step, self._verbose)
         blank = [""] * len(head)
@@ -159,7 +160,7 @@ class DiffTextReporter:
         step = words.step_of(kernel)
         if step is None:
             return []
-        tail = [words.predicted(kernel)] if words.predicted(kernel) else []
+        tail = [words.predicted(kernel)] if step.changes and words.predicted(kernel) else []
         tail += [words.knobs(kernel)] if with_knobs and self._verbose else []
         if words.differs(step):
             tail.append(f"not the same: {words.differs(step)}")

@@ -45,7 +45,7 @@ def number(value: float | None) -> str:
     """A figure for people; ``?`` for what is not known."""
     if value is None:
         return "?"
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.4g}"
 
 
 def outcome(trial: TriedChange, metrics: Sequence[str] = _SHOWN) -> str:
