@@ -1,5 +1,6 @@
 """Kernels that triton_kernels writes from others at run time: their lines are those of the kernels they come from."""
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,9 @@ MODULE = "triton_kernels.specialize"
 
 
 def install(patches: "Patches") -> None:
-    """Give each kernel that is specialised from another one the file and the lines of that one.
-
-    Releases of triton_kernels that do so themselves are left alone.
-    """
-    import triton_kernels.specialize as module
-
-    original: Callable[..., Any] = module.specialize
+    """Give each kernel that is specialised from another one the file and the lines of that one."""
+    module = sys.modules[MODULE]
+    original: Callable[..., Any] = module.__dict__["specialize"]
 
     def specialize(fn: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(fn, *args, **kwargs)
@@ -36,11 +33,15 @@ def locate(made: Any, template: Any) -> None:
     """
     code, own = made.fn.__code__, template.fn.__code__
     lines, text = getattr(template, "raw_src", None), getattr(made, "src", None)
-    if code.co_filename == own.co_filename or not lines or not isinstance(text, str):
+    if not lines or not isinstance(text, str):
         return
     # Both end with the same body: only what stands before it has another length.
     longer = len("".join(lines).rstrip().splitlines()) - len(text.rstrip().splitlines())
     first = max(1, template.starting_line_number + longer)
     before = next((n for n, line in enumerate(made.raw_src) if line.strip().startswith("def ")), 0)
     made.starting_line_number = max(1, first - before)
+    # Triton 3.9 keeps both besides, and takes them for the lines of the compiled code.
+    for name, value in (("def_file_line_number", first), ("file_name", own.co_filename)):
+        if hasattr(made, name):
+            setattr(made, name, value)
     made.fn.__code__ = code.replace(co_filename=own.co_filename, co_firstlineno=first)
