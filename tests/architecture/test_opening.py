@@ -19,6 +19,7 @@ ALLOWED = {
     "kprof/api/live/candidate.py": "a file that kprof wrote a moment ago; it is read in a contained process",
     "kprof/api/live/candidates.py": "its forks' pipes, and /proc",
     "kprof/api/live/view/application.py": OWN,
+    "kprof/api/other_triton.py": "a call and its answer between two processes of kprof, in a folder made for them",
     "kprof/api/trace_summary.py": WRITES,
     "kprof/bench/published.py": OWN,
     "kprof/bench/worker.py": WRITES,
