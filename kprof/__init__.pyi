@@ -462,13 +462,13 @@ def diff(
         budget: Seconds after which no compile is begun; 0: no limit.
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
             compiles are compared and checked, never where a kernel is analysed.
-        triton: A Triton to compile with, old to new; again for the next. 'installed' is the running one. For a
-            program also a Python interpreter, or a .whl file.
+        triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
+            that has one; the installed one if left out. For a comparison, again for the next, old to new.
         package: A package that the program after -- needs besides.
         explain: Look for cause and cures by recompiling; on by default with --triton, possible with two captures.
         tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
-        program: a command to record under each of ``triton``; there ``triton`` may also name interpreters and
-            ``.whl`` files. With ``old`` the arguments of that Python file, ``FILE.py`` or ``FILE.py::FUNCTION``.
+        program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
+            ``FILE.py`` or ``FILE.py::FUNCTION``.
         progress: called with each step, in words.
         waiting: called with what is downloaded or waited for, in words.
 

@@ -102,6 +102,11 @@ def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[
     return subprocess.run(list(command), preexec_fn=tied_to(os.getpid()), **options)  # noqa: PLW1510 - the caller's check
 
 
+def encoded_path(path: Sequence[str]) -> str:
+    """The last argument of :data:`START`: the folders to import from."""
+    return json.dumps(list(path))
+
+
 def module_path() -> list[str]:
     """Return ``sys.path`` with absolute folders, for a worker that may stand in another one."""
     return [str(Path(entry or ".").absolute()) for entry in sys.path]
@@ -136,7 +141,7 @@ class PythonWorker:
     ) -> None:
         # Appending keeps a worker that empties its log from leaving a hole.
         self._log: IO[bytes] | None = tempfile.TemporaryFile("a+b", buffering=0) if log else None  # noqa: SIM115
-        imports = json.dumps(list(module_path() if path is None else path))
+        imports = encoded_path(module_path() if path is None else path)
         self.process: subprocess.Popen[bytes] = popen(
             [sys.executable, *flags, "-c", START, module, *arguments, imports],
             stdin=subprocess.PIPE,

@@ -52,6 +52,8 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
     kept, silenced = apply(findings, loaded.program)
     kept.sort(key=lambda finding: _order(finding, costs.get(id(finding))))
     effects = {id(f): change for a in found for f, change in zip(a.findings, a.changes, strict=False)}
+    if _hardly_longer_than_empty(prediction, facts):
+        kept = [finding for finding in kept if not _is_of_idle_units(effects.get(id(finding)))]
     changes = [effects.get(id(finding)) for finding in kept]
     if prediction is not None and prediction.time_us is not None:
         kept = [replace(finding, gain=costs.get(id(finding))) for finding in kept]
@@ -106,6 +108,22 @@ def _modelled(
         notes.append(f"the time is not modelled: {type(error).__name__}: {error}")
         return None, {}, None
 
+
+def _hardly_longer_than_empty(prediction: Prediction | None, facts: KernelFacts) -> bool:
+    """Whether starting the kernel takes half of its predicted time or more."""
+    product = facts.product or next(iter(facts.arch.products.values()), None)
+    if prediction is None or prediction.time_us is None or product is None:
+        return False
+    return prediction.time_us <= _EMPTY * (product.launch_overhead_ns or 0.0) / 1e3
+
+
+def _is_of_idle_units(change: ModelChange | None) -> bool:
+    """Whether a finding is about CUs that stand still."""
+    return change is not None and change.idle_share is not None
+
+
+_EMPTY = 2.0
+"""Launches that take up to this many times an empty one would gain nothing from more CUs."""
 
 _GOOD_PART = 0.1
 """Share of the time from which on a finding says what holds a kernel."""

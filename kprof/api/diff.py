@@ -85,8 +85,8 @@ def diff(
             an ``.amdgcn``, ``.hsaco`` or ``.co`` file, a kernel.
         new: the same, to be compared with it; left out with ``triton``, where ``old`` is a kernel or a capture.
         options: how kernels are compiled, what is explained and what may get worse.
-        program: a command to record under each of ``triton``; there ``triton`` may also name interpreters and
-            ``.whl`` files. With ``old`` the arguments of that Python file, ``FILE.py`` or ``FILE.py::FUNCTION``.
+        program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
+            ``FILE.py`` or ``FILE.py::FUNCTION``.
         progress: called with each step, in words.
         waiting: called with what is downloaded or waited for, in words.
 
@@ -96,7 +96,7 @@ def diff(
         CompileError: a kernel does not compile, or a release of Triton cannot be had.
     """
     limits = _limits(options)
-    versions = _versions(options.triton, program)
+    versions = _versions(options.triton)
     tell, wait = progress or _silent, waiting or _silent
     if program is not None:
         if new is not None or isinstance(old, ReportResult):
@@ -151,6 +151,7 @@ def _programs(
     from kprof.diffing.programs import recorded_sides
     from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given
+    from kprof.tuning.trials.tritons import Tritons
 
     if not versions or not program:
         raise TargetError(
@@ -160,18 +161,30 @@ def _programs(
     check(TargetKind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "value"])
     with tempfile.TemporaryDirectory(prefix="kprof-diff-") as folder:
         place = Path(folder)
-        sides = recorded_sides(
-            program, versions, list(options.package), options, place, function=function, tell=tell, wait=wait
+        recorded = recorded_sides(
+            program,
+            versions,
+            list(options.package),
+            options,
+            place,
+            explained=bool(options.explain),
+            function=function,
+            tell=tell,
+            wait=wait,
         )
-    return compared(sides, limits, notes=[f"{' '.join(program)} was recorded under each"])
+        with Tritons(program[0], options, versions, tell, wait) as tritons:
+            sides = tritons.recorded(recorded)
+            budget = 0.0 if options.explain is False else options.seconds
+            explained = tritons.explanations(sides, limits, budget) if budget else {}
+    return compared(sides, limits, explained, [f"{' '.join(program)} was recorded under each"])
 
 
-def _versions(named: Sequence[str], program: Sequence[str] | None) -> list[str]:
-    """The releases asked for, in order; for a program also interpreters and wheels."""
+def _versions(named: Sequence[str]) -> list[str]:
+    """The Tritons asked for, in order: releases in their usual form, interpreters and wheels as they are named."""
     from kprof.compiler.installations import normalise
-    from kprof.diffing.programs import is_path
+    from kprof.compiler.locations import is_path
 
-    versions = [name if program is not None and is_path(name) else normalise(name) for name in named]
+    versions = [name if is_path(name) else normalise(name) for name in named]
     if len(versions) == 1:
         raise CompileError(
             "one --triton alone is nothing to compare with",

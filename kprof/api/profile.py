@@ -289,9 +289,12 @@ def _document(
         calls=len(calls),
         unknown_calls=sums.unknown_calls,
         unknown=sums.unknown,
+        unknown_kernel_calls=sums.unknown_kernel_calls,
+        unknown_kernels=sums.unknown_kernels,
         changes=changes_of(calls, product, tried),
         notes=[*notes, *_notes(capture, product, calls)],
         peak_bytes=capture.peak_bytes,
+        tritons=sorted({kernel.triton for kernel in capture.kernels if kernel.launches}),
         memory_bytes=hbm.size_bytes if (hbm := product.memory.get("hbm")) is not None else None,
     )
 

@@ -122,6 +122,8 @@ def _continued(few: OneRun, more: OneRun, layers: Layers, by: str, program: list
         calls=len(found.calls),
         unknown_calls=sums.unknown_calls,
         unknown=sums.unknown,
+        unknown_kernel_calls=sums.unknown_kernel_calls,
+        unknown_kernels=sums.unknown_kernels,
         changes=changes_of(found.calls, product),
         notes=notes,
         peak_bytes=None if None in peaks else _line(peaks[0] or 0, peaks[1] or 0, layers.steps),

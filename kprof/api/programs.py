@@ -4,6 +4,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ from kprof.targets.usable_options import check, given
 if TYPE_CHECKING:
     from kprof.captures.model import CapturedKernel
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
+
+PYTHON: ContextVar[str] = ContextVar("python_of_programs", default=sys.executable)
+"""The Python that runs a program of which only its file is named."""
 
 TIME_LIMIT = 3600.0
 """Seconds that a program may run, unless a limit is given."""
@@ -55,7 +59,7 @@ def launches_of(
         settings = prepare(Recording(arch, output, jobs=options.jobs, execute=False), [file, *arguments])
         log(f"kprof: running {file} on a simulated {settings.device.name}")
         # What it prints is no part of the analysis.
-        ended = run(settings, [sys.executable, file, *arguments], stdout=2, time_limit=time_limit or TIME_LIMIT)
+        ended = run(settings, [PYTHON.get(), file, *arguments], stdout=2, time_limit=time_limit or TIME_LIMIT)
         launched = [kernel for kernel in read(output).kernels if kernel.launches]
         names = list(dict.fromkeys(kernel.name for kernel in launched))
         ended.obey()
@@ -131,7 +135,7 @@ def recording(
     from kprof.tuning.recorded.relaunch import RelaunchedProgram
 
     file, function = ("", "") if target is None else _program([target])
-    command = [sys.executable, file, *program] if file else list(program)
+    command = [PYTHON.get(), file, *program] if file else list(program)
     if not command:
         raise TargetError("no program is named", hint="after --: python program.py")
     check(TargetKind.CAPTURE, f"what {file or command[0]} launches", given(options))

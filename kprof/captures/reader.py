@@ -1,6 +1,8 @@
 """Reading a capture directory. Nothing in it is executed or imported, and no link in it is followed."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,6 +15,7 @@ from kprof.captures.model import (
     CapturedKernel,
     CapturedLaunch,
     CapturedOperator,
+    Grid,
     unrun_words,
     with_candidates,
 )
@@ -100,6 +103,33 @@ def launches(path: str | Path) -> Iterator[CapturedLaunch]:
         KprofError: as :func:`read`.
     """
     return (found for found in operations(path, replayed=False) if isinstance(found, CapturedLaunch))
+
+
+def kernels_by_grid(path: str | Path) -> list[CapturedKernel]:
+    """Return the kernels of a capture, each once for every grid that it was launched with.
+
+    Arguments and what an autotuner would choose among are those of the first launch with that grid. A kernel that was
+    never launched comes once, without a grid.
+
+    Raises:
+        KprofError: as :func:`read`.
+    """
+    kernels = {kernel.id: kernel for kernel in read(path).kernels}
+    first: dict[tuple[str, Grid], CapturedLaunch] = {}
+    counts: Counter[tuple[str, Grid]] = Counter()
+    for launch in launches(path):
+        key = launch.kernel, launch.grid
+        first.setdefault(key, launch)
+        counts[key] += 1
+    found = [kernel for kernel in kernels.values() if not kernel.launches]
+    for key, launch in first.items():
+        if launch.kernel in kernels:
+            times = counts[key]
+            of_grid = replace(
+                kernels[launch.kernel], launches=times, grids={launch.grid: times}, arguments=launch.arguments
+            )
+            found.append(with_candidates(of_grid, launch.tuning, kernels))
+    return found
 
 
 def operations(path: str | Path, *, replayed: bool = True) -> Iterator[CapturedLaunch | CapturedOperator]:

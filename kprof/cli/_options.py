@@ -8,8 +8,10 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kprof.cli import _completion
-from kprof.options.groups import DisplayOptions
+from kprof.cli._other_triton import run_again
+from kprof.options.groups import DisplayOptions, TritonOptions
 from kprof.options.option import Declared, Options, declared, is_group
+from kprof.options.searches import DiffOptions
 from kprof.reporters.interface import Format
 from kprof.reporters.outputs import TEXT, Outputs
 from kprof.reporters.registry import formats, formats_of
@@ -39,6 +41,9 @@ def takes_options(kind: str = "") -> Callable[[Command], Command]:
             if "outputs" in own:
                 made["outputs"] = _outputs(kind, given)
                 made["outputs"].check()
+            for options in made.values():
+                if isinstance(options, TritonOptions) and not isinstance(options, DiffOptions):
+                    run_again(options, given)
             command(*args, **given, **made)
 
         shown: list[inspect.Parameter] = []

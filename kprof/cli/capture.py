@@ -6,7 +6,7 @@ import typer
 
 from kprof.cli._options import takes_options
 from kprof.errors import KprofError
-from kprof.options.programs import CaptureOptions
+from kprof.options.programs import CaptureCommandOptions
 from kprof.output.headline import on_screen
 from kprof.reporters.outputs import Outputs
 
@@ -24,7 +24,7 @@ _INTERRUPTED = 130
 @takes_options("capture")
 def command(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="What to run: -- python train.py --steps 1")],
-    options: CaptureOptions,
+    options: CaptureCommandOptions,
     outputs: Outputs,
 ) -> None:
     """Run a program and record the Triton kernels that it launches. Needs no GPU.

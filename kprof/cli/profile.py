@@ -7,10 +7,11 @@ import typer
 
 from kprof.cli._options import takes_options
 from kprof.errors import KprofError
-from kprof.options.programs import ProfileOptions
+from kprof.options.programs import ProfileCommandOptions
 from kprof.reporters.outputs import Outputs
 
 CONTEXT_SETTINGS = {"allow_interspersed_args": True}
+_INCOMPLETE = 2
 HELP = "Predict where a program's time goes, step by step, on a GPU that it does not run on."
 
 
@@ -19,7 +20,7 @@ def command(
     program: Annotated[
         list[str], typer.Argument(metavar="CAPTURE | -- PROGRAM", help="A capture, or a program: -- python step.py")
     ],
-    options: ProfileOptions,
+    options: ProfileCommandOptions,
     outputs: Outputs,
 ) -> None:
     """Predict where a program's GPU time goes: Triton's kernels by the model, torch's operators by their work.
@@ -27,7 +28,8 @@ def command(
     Nothing is measured, and no GPU is needed. What cannot be predicted is listed with its calls and no time. Host
     time, overlap and other ranks are outside.
 
-    Exit codes: 0 predicted, 2 nothing could be, or the program failed before it did anything.
+    Exit codes: 0 predicted, 2 nothing could be, a Triton kernel has no time (the sum is then a lower bound), or the
+    program failed before it did anything.
 
     -o writes the step as a trace in Kineto's form. Beside the page of --html each Triton kernel has its own.
 
@@ -44,3 +46,5 @@ def command(
     found = profile(program[0] if one else program, options=options)
     lines = functools.partial(profile_text.lines, found.document, options.rows_by, options.top)
     outputs.tell(found, lambda: print("\n".join(lines())))
+    if not all(one.complete for one in (found.document, *found.document.other_gpus)):
+        raise typer.Exit(_INCOMPLETE)

@@ -135,6 +135,7 @@ def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> Ker
         specialization=kernel.specialization,
         overall=overall,
         against=against,
+        grid=UNSET if (grid := facts.grid(kernel)) is None else list(grid),
     )
 
 

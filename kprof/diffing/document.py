@@ -154,6 +154,7 @@ class KernelDiff(msgspec.Struct, frozen=True):
         overall: the last side against the first one, when there are more than two.
         against: index of the side that the last one is worse than; absent when it is worse than none.
         explanation: why it got worse, when that was looked for.
+        grid: workgroups of the launch along each axis, as on the last side that has it; absent where that is not known.
     """
 
     name: str
@@ -166,6 +167,7 @@ class KernelDiff(msgspec.Struct, frozen=True):
     overall: DiffStep | UnsetType = UNSET
     against: int | UnsetType = UNSET
     explanation: Explanation | UnsetType = UNSET
+    grid: list[int] | UnsetType = UNSET
 
 
 class Diff(msgspec.Struct, frozen=True):

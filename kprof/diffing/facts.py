@@ -125,12 +125,19 @@ def figures(kernel: KernelReport) -> dict[str, Number]:
         "sgpr": resource(kernel, "sgpr"),
         "loop_instructions": sum(loop.instructions.values()) if loop else None,
         "instructions": sum(kernel.instructions.values()) if has_code(kernel) else None,
+        "model_us": finite(getattr(kernel.model, "time_us", None)),
     }
 
 
 def location_of(kernel: KernelReport) -> str:
     """``gemm.py:47``, or nothing."""
     return "" if kernel.source is UNSET else str(kernel.source)
+
+
+def grid(kernel: KernelReport) -> tuple[int, ...] | None:
+    """Workgroups of the launch along each axis; ``None`` where that is not known."""
+    known = None if kernel.launch is UNSET else kernel.launch.get("grid")
+    return tuple(known) if isinstance(known, list | tuple) else None
 
 
 def unrecorded(kernels: Iterable[KernelReport]) -> list[str]:

@@ -37,19 +37,24 @@ class KernelPair:
 def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[KernelPair]:
     """Pair the entries of two sides.
 
-    First those with the same name, architecture and specialisation. Then, of the same name and architecture, those with
-    the same types, compile-time values and options, whose hints differ: another Triton, or another launch. Then the
-    nearest specialisation. Entries with equal descriptions are paired by the file of a directory that each was read
-    from; where that does not decide, the most alike are paired, with a note.
+    First those with the same name, architecture, grid and specialisation. Then, of the same name, architecture and
+    grid, those with the same types, compile-time values and options, whose hints differ: another Triton, or another
+    launch. Then the same whatever the grid. Then the nearest specialisation. Entries with equal descriptions are paired
+    by the file of a directory that each was read from; where that does not decide, the most alike are paired, with a
+    note.
     """
     left, right = dict(enumerate(old)), dict(enumerate(new))
     found: list[KernelPair] = []
-    for key in (_exactly, _without_hints):
+    for key in (_with_grid(_exactly), _with_grid(_without_hints), _exactly, _without_hints):
         found += _same(left, right, key)
     found += _nearest(left, right)
     found += [KernelPair(i, None) for i in left]
     found += [KernelPair(None, j) for j in right]
     return sorted(found, key=lambda m: (m.old is None, m.old if m.old is not None else m.new))
+
+
+def _with_grid(key: Callable[[KernelReport], Hashable]) -> Callable[[KernelReport], Hashable]:
+    return lambda kernel: (key(kernel), facts.grid(kernel))
 
 
 def _exactly(kernel: KernelReport) -> Hashable:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from kprof.condition import CONDITIONS, WARM
 from kprof.errors import KprofError
-from kprof.options.kinds import ASSIGNMENTS, GRID, NAMES, PATH, PATHS, PROBLEMS, SUPPLIED, SWITCHES, WORDS
+from kprof.options.kinds import ASSIGNMENTS, GRID, LISTED, NAMES, PATH, PATHS, PROBLEMS, SUPPLIED, SWITCHES, WORDS
 from kprof.options.option import Option, Options, group
 
 
@@ -116,6 +116,32 @@ class ProgramOptions(Options):
         float | None,
         Option("Seconds that the program after -- may run; 3600 if left out.", metavar="SECONDS", least=1),
     ] = None
+
+
+@group(frozen=True, kw_only=True)
+class TritonOptions(Options):
+    """Which Triton compiles."""
+
+    triton: Annotated[
+        Sequence[str],
+        Option(
+            "The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter that "
+            "has one; the installed one if left out. For a comparison, again for the next, old to new.",
+            "-t",
+            "VERSION|WHEEL|PYTHON",
+            LISTED,
+        ),
+    ] = ()
+
+    def one_triton(self, command: str) -> str:
+        """The only Triton that is named, empty where none is.
+
+        Raises:
+            KprofError: several are.
+        """
+        if len(self.triton) > 1:
+            raise KprofError(f"{command} takes one Triton at a time", hint="kprof diff compares several.")
+        return self.triton[0] if self.triton else ""
 
 
 @group(frozen=True, kw_only=True)

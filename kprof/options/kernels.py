@@ -13,6 +13,7 @@ from kprof.options.groups import (
     ProgramOptions,
     ThreadTraceOptions,
     TimeoutOptions,
+    TritonOptions,
 )
 from kprof.options.kinds import BYTES, PATH, PATHS
 from kprof.options.option import Option, group
@@ -52,7 +53,7 @@ class AnalyzeOptions(KernelOptions, FailOptions):
 
 
 @group(frozen=True, kw_only=True)
-class AnalyzeCommandOptions(AnalyzeOptions):
+class AnalyzeCommandOptions(AnalyzeOptions, TritonOptions):
     """Options of ``kprof analyze kernel``."""
 
     timeline: Annotated[
@@ -83,7 +84,7 @@ class RunReportOptions(KernelOptions, LinkedTargetOptions, OutputOptions, Cluste
 
 
 @group(frozen=True, kw_only=True)
-class ReportPageOptions(ReportOptions, RunReportOptions):
+class ReportPageOptions(ReportOptions, RunReportOptions, TritonOptions):
     """Options of ``kprof report``: of the page of kernels, or of the page of a run."""
 
     without: ClassVar[frozenset[str]] = frozenset({"scheduler"})

@@ -18,6 +18,7 @@ from kprof.options.groups import (
     StrictOptions,
     TableOptions,
     TimeoutOptions,
+    TritonOptions,
     WorkerOptions,
 )
 from kprof.options.kinds import ASSIGNMENTS, NAMES, PATH
@@ -26,7 +27,7 @@ from kprof.options.option import Option, group
 
 @group(frozen=True, kw_only=True)
 class CaptureOptions(GpuOptions, OutputOptions, StrictOptions, TimeoutOptions, WorkerOptions):
-    """Options of ``kprof capture``."""
+    """Options of ``kprof.capture``."""
 
     force: Annotated[bool, Option("Replace a capture that is there.")] = False
     execute: Annotated[bool, Option("Let kernels run where there is a ROCm GPU.")] = True
@@ -53,7 +54,7 @@ class ProfileOptions(
     ProgramOptions,
     WorkerOptions,
 ):
-    """Options of ``kprof.profile`` and ``kprof profile``."""
+    """Options of ``kprof.profile``."""
 
     within: Annotated[str, Option("Only what runs in torch.profiler.record_function(NAME).", metavar="NAME")] = ""
     html: Annotated[
@@ -163,3 +164,13 @@ class OracleCommandOptions(OracleOptions):
             metavar="KERNEL[@CASE]",
         ),
     ] = None
+
+
+@group(frozen=True, kw_only=True)
+class CaptureCommandOptions(CaptureOptions, TritonOptions):
+    """Options of ``kprof capture``."""
+
+
+@group(frozen=True, kw_only=True)
+class ProfileCommandOptions(ProfileOptions, TritonOptions):
+    """Options of ``kprof profile``."""

@@ -16,16 +16,17 @@ from kprof.options.groups import (
     OutputOptions,
     SearchOptions,
     SpaceOptions,
+    TritonOptions,
     VerifyOptions,
     WorkerOptions,
 )
-from kprof.options.kinds import ASSIGNMENTS, LISTED, NAMES, PATH, TEXTS
+from kprof.options.kinds import ASSIGNMENTS, NAMES, PATH, TEXTS
 from kprof.options.option import Option, group
 
 
 @group(frozen=True, kw_only=True)
 class AdviseOptions(CompileOptions, SearchOptions, MeasuredOptions):
-    """Options of ``kprof.advise`` and ``kprof advise``."""
+    """Options of ``kprof.advise``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "passes"})
 
@@ -63,21 +64,16 @@ class TuneOptions(
 
 
 @group(frozen=True, kw_only=True)
-class DiffOptions(CompileOptions, BudgetOptions, FailOptions):
+class AdviseCommandOptions(AdviseOptions, TritonOptions):
+    """Options of ``kprof advise``."""
+
+
+@group(frozen=True, kw_only=True)
+class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
     """Options of ``kprof.diff`` and ``kprof diff``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"grid", "value", "passes"})
 
-    triton: Annotated[
-        Sequence[str],
-        Option(
-            "A Triton to compile with, old to new; again for the next. 'installed' is the running one. For a program "
-            "also a Python interpreter, or a .whl file.",
-            "-t",
-            "VERSION",
-            LISTED,
-        ),
-    ] = ()
     package: Annotated[
         Sequence[str],
         Option("A package that the program after -- needs besides.", metavar="REQUIREMENT", kind=TEXTS),

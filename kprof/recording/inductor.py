@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 MODULE = "torch._inductor.runtime.triton_heuristics"
 """After its import :func:`install` is due."""
 
+TRIALS = "torch._inductor.codegen.triton"
+"""After its import :func:`install_trials` is due."""
+
+CHOICES = "torch._inductor.select_algorithm"
+"""After its import :func:`install_choices` is due."""
+
 DYNAMO = "torch._dynamo.convert_frame"
 """After its import :func:`tolerate` is due."""
 
@@ -110,6 +116,44 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
         found = getattr(benchmarking, name, None)
         if found is not None:
             patches.set(found, "benchmark_gpu", benchmark)
+
+
+def install_trials(recorder: "Recorder", patches: "Patches") -> None:
+    """Keep out of the launches what Inductor launches to find out which operators to fuse.
+
+    It writes each candidate as a kernel ``triton_`` and calls it once outside its benchmarker.
+    """
+    from torch._inductor.codegen.triton import TritonScheduling
+
+    scheduling: Any = TritonScheduling
+
+    def of_trial(original: Callable[..., Any]) -> Callable[..., Any]:
+        def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with recorder.trial():
+                return original(self, *args, **kwargs)
+
+        return called
+
+    for name in ("benchmark_codegened_module", "benchmark_combo_kernel"):
+        original = getattr(scheduling, name, None)
+        if original is not None:
+            patches.set(scheduling, name, of_trial(original))
+
+
+def install_choices(recorder: "Recorder", patches: "Patches") -> None:
+    """Replace Inductor's table of measured choices by a note: nothing was measured."""
+    from torch._inductor import select_algorithm
+
+    module: Any = select_algorithm
+
+    def log_results(name: str, _input_nodes: Any, timings: Mapping[Any, float], *_: Any, **__: Any) -> None:
+        if len(timings) > 1:
+            recorder.note(f"torch.compile: the first of {len(timings)} choices for {name} is recorded, none is timed")
+
+    if hasattr(module.AlgorithmSelectorCache, "log_results"):
+        patches.set(module.AlgorithmSelectorCache, "log_results", staticmethod(log_results))
+    if hasattr(module, "_log_autotune_choices_stats"):
+        patches.set(module, "_log_autotune_choices_stats", lambda *_args, **_kwargs: None)
 
 
 def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GeneratedLaunch:

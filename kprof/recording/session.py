@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.cache import location
-from kprof.recording import inductor, inductor_backward
+from kprof.recording import inductor, inductor_backward, specialized
 from kprof.recording.files_read import Reads
 from kprof.recording.settings import VARIABLE, Settings, from_json
 from kprof.simulation import smi
@@ -59,6 +59,9 @@ class RecordingSession:
                 "torch": self._torch,
                 "triton": self._triton,
                 inductor.MODULE: self._inductor,
+                specialized.MODULE: self._specialized,
+                inductor.TRIALS: self._inductor_trials,
+                inductor.CHOICES: self._inductor_choices,
                 inductor.DYNAMO: self._dynamo,
                 inductor_backward.MODULE: self._inductor_backward,
             }
@@ -126,6 +129,17 @@ class RecordingSession:
     def _inductor(self) -> None:
         if not self.recorder.executes:
             inductor.install(self.recorder, self.patches)
+
+    def _specialized(self) -> None:
+        specialized.install(self.patches)
+
+    def _inductor_trials(self) -> None:
+        if not self.recorder.executes:
+            inductor.install_trials(self.recorder, self.patches)
+
+    def _inductor_choices(self) -> None:
+        if not self.recorder.executes:
+            inductor.install_choices(self.recorder, self.patches)
 
     def _inductor_backward(self) -> None:
         if not self.recorder.executes:

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
 from kprof.output.assignments import assigned
+from kprof.reporters._model_text import duration
 from kprof_analyzers.model.certainty import PredictedGain
 from kprof_analyzers.rules import known_rules
 
@@ -16,6 +17,7 @@ FIGURES = {
     "lds_bytes": "LDS B",
     "waves_per_simd": "waves",
     "vgpr_allocated": "VGPRs",
+    "model_us": "µs (model)",
 }
 """Figures of a trial's table, with their headings."""
 
@@ -90,6 +92,22 @@ def where(kernel: KernelDiff, change: Change) -> str:
     if colon and kernel.source is not UNSET and str(kernel.source).rpartition(":")[0] == file:
         text = f"line {lines}"
     return f"{text} hot" if change.hot and text else text
+
+
+def title(diff: Diff, kernel: KernelDiff) -> str:
+    """The kernel's name; with the grid where another entry of this name has another grid."""
+    others = [other.grid for other in diff.kernels if (other.name, other.arch) == (kernel.name, kernel.arch)]
+    if kernel.grid is UNSET or all(other == kernel.grid for other in others):
+        return kernel.name
+    return f"{kernel.name} [{'x'.join(map(str, kernel.grid))}]"
+
+
+def predicted(kernel: KernelDiff) -> str:
+    """``predicted: 812 µs → 1.02 ms``: the time of a launch on each side; empty where no side has one."""
+    times = kernel.figures.get("model_us", [])
+    if all(time is None for time in times):
+        return ""
+    return "predicted: " + " → ".join("not known" if time is None else duration(time) for time in times)
 
 
 def step_of(kernel: KernelDiff) -> DiffStep | None:

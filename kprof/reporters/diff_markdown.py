@@ -62,9 +62,10 @@ def _table(diff: Diff, kernels: list[KernelDiff], room: int, *, folded: bool) ->
 
 def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
     step = words.step_of(kernel)
-    head = f"| {code(kernel.name)} | {kernel.arch} |"
+    head = f"| {code(words.title(diff, kernel))} | {kernel.arch} |"
     if step is None or not step.changes:
-        return [f"{head} {kernel.status} | {cell(words.since(diff, kernel))} | | |"]
+        what = ", ".join(filter(None, (words.since(diff, kernel), words.predicted(kernel))))
+        return [f"{head} {kernel.status} | {cell(what)} | | |"]
     changes, _left = words.shown(step, 0)
     rows = [
         f"{head if number == 0 else '| | |'} {words.kind(change)} | {cell(change.text)} | "
@@ -73,11 +74,13 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
     ]
     if words.differs(step):
         rows.append(f"| | | | not the same: {cell(words.differs(step))} | | |")
+    if words.predicted(kernel):
+        rows.append(f"| | | | {cell(words.predicted(kernel))} | | |")
     return rows
 
 
 def _explanation(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[str]:
-    lines = [f"**Why** {code(kernel.name)} on {kernel.arch}: {cell(found.summary)}", ""]
+    lines = [f"**Why** {code(words.title(diff, kernel))} on {kernel.arch}: {cell(found.summary)}", ""]
     if not (found.causes or found.cures):
         return lines
     lines += [f"| | {' | '.join(words.FIGURES.values())} | price |", f"|---|{'---:|' * len(words.FIGURES)}---|"]

@@ -87,9 +87,8 @@ class DiffTextReporter:
         way = ("Triton " if releases else "") + " → ".join(names)
         if len(diff.kernels) == 1 and shown:
             kernel = diff.kernels[0]
-            self._console.print(
-                f"[bold]{_escape(kernel.name)}[/bold]   {_escape(kernel.arch)}   {_escape(way)}", highlight=False
-            )
+            name = _escape(words.title(diff, kernel))
+            self._console.print(f"[bold]{name}[/bold]   {_escape(kernel.arch)}   {_escape(way)}", highlight=False)
             knobs = words.knobs(kernel)
             if knobs:
                 self._print(knobs, "dim")
@@ -108,7 +107,7 @@ class DiffTextReporter:
         for number, kernel in enumerate(shown):
             if not alone:
                 self._console.print(
-                    "\n" * bool(number) + f"[bold]{_escape(kernel.name)}[/bold]  {_escape(kernel.arch)}"
+                    "\n" * bool(number) + f"[bold]{_escape(words.title(diff, kernel))}[/bold]  {_escape(kernel.arch)}"
                 )
             self._console.print(self._table(diff, [kernel], many=False))
             for tail in self._tail(diff, kernel, with_knobs=not alone):
@@ -141,10 +140,11 @@ class DiffTextReporter:
         from rich.text import Text
 
         step = words.step_of(kernel)
-        head = [Text(clean(kernel.name), style="bold"), Text(kernel.arch)] if many else []
+        head = [Text(clean(words.title(diff, kernel)), style="bold"), Text(kernel.arch)] if many else []
         if step is None or not step.changes:
             style = _STYLE["error"] if kernel.status == "worse" else "dim"
-            table.add_row(*head, Text(kernel.status, style=style), Text(words.since(diff, kernel)), "", "")
+            what = ", ".join(filter(None, (words.since(diff, kernel), words.predicted(kernel))))
+            table.add_row(*head, Text(kernel.status, style=style), Text(clean(what)), "", "")
             return
         changes, _left = words.shown(step, self._verbose)
         blank = [""] * len(head)
@@ -160,7 +160,8 @@ class DiffTextReporter:
         step = words.step_of(kernel)
         if step is None:
             return []
-        tail = [words.knobs(kernel)] if with_knobs and self._verbose else []
+        tail = [words.predicted(kernel)] if step.changes and words.predicted(kernel) else []
+        tail += [words.knobs(kernel)] if with_knobs and self._verbose else []
         if words.differs(step):
             tail.append(f"not the same: {words.differs(step)}")
         tail += step.notes
@@ -189,7 +190,7 @@ class DiffTextReporter:
         from rich.text import Text
 
         many = len(diff.kernels) > 1
-        name = f"{kernel.name} on {kernel.arch}: " if many else ""
+        name = f"{words.title(diff, kernel)} on {kernel.arch}: " if many else ""
         why = Table.grid(padding=(0, 2), pad_edge=False)
         why.add_column(no_wrap=True)
         why.add_column(overflow="fold")

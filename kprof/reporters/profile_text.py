@@ -191,20 +191,29 @@ def verdict(document: "ProfileDocument") -> str:
     """The sum with its range, how it is known, and how much is not."""
     known = document.calls - document.unknown_calls
     span = f"{_ms(document.low_us)} to {_ms(document.high_us)}"
-    head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu}, {document.condition} ({span})"
+    least = "" if document.complete else "at least "
+    head = f"{least}{_ms(document.us)} ms of GPU time predicted on {document.gpu}, {document.condition} ({span})"
     if document.layers:
         few, more, wanted = document.layers
         head += f", for {wanted} layers from runs with {few} and {more}"
     parts = [f"{head}, {known:,} of {document.calls:,} calls"]
     if not document.fits and document.peak_bytes is not None and document.memory_bytes is not None:
         parts.insert(0, f"does not fit: {binary_bytes(document.peak_bytes)} of {binary_bytes(document.memory_bytes)}")
+    if not document.complete:
+        parts.insert(0, f"no time for {document.unknown_kernel_calls:,} launches of {_named(document.unknown_kernels)}")
     if document.us:
         parts.append(f"{100 * document.triton_us / document.us:.0f} % of it in Triton's kernels")
     if document.unwritten:
         left = len(document.unwritten) - _NAMED
         places = ", ".join([*document.unwritten[:_NAMED], *([f"{left} more places"] if left > 0 else [])])
         parts.append(f"not in it: work that hangs on values no kernel wrote, {places}")
-    if document.unknown_calls:
-        named = ", ".join([*document.unknown[:_NAMED], *(["..."] if len(document.unknown) > _NAMED else [])])
-        parts.append(f"no time for {document.unknown_calls:,} calls: {named}")
+    others = document.unknown_calls - document.unknown_kernel_calls
+    if others:
+        named = _named([words for words in document.unknown if words not in document.unknown_kernels])
+        parts.append(f"no time for {others:,} calls: {named}")
     return "; ".join(parts)
+
+
+def _named(words: "Sequence[str]") -> str:
+    """The first of what has no time."""
+    return ", ".join([*words[:_NAMED], *["..."] * (len(words) > _NAMED)])

@@ -12,7 +12,7 @@ from typing import Any
 
 from kprof.captures.layout import is_capture
 from kprof.captures.model import CapturedKernel, TensorInfo
-from kprof.captures.reader import read
+from kprof.captures.reader import kernels_by_grid, read
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.request import CompileRequest
 from kprof.errors import InputError, KprofError
@@ -66,7 +66,12 @@ def is_recorded(target: str) -> bool:
 
 
 def recorded(
-    target: str, archs: Sequence[str] = (), *, all_configs: bool = False
+    target: str,
+    archs: Sequence[str] = (),
+    *,
+    all_configs: bool = False,
+    grid: Sequence[int] | None = None,
+    listed: str | None = None,
 ) -> tuple[list[RecompilableKernel], dict[str, str]]:
     """The kernels of a capture that can be compiled again, and why the others cannot, by name.
 
@@ -74,6 +79,8 @@ def recorded(
         target: the capture's directory; with ``::NAME`` one kernel of it, see :func:`kprof.targets.captured.chosen`.
         archs: architectures to keep; all when empty.
         all_configs: also those that were only compiled, as an autotuner's other configurations.
+        grid: with the launch of this grid; ``None``: with the most frequent one.
+        listed: the configuration of an autotuner to take instead of the recorded one.
 
     Raises:
         KprofError: it is no capture, or holds no such kernel.
@@ -88,9 +95,13 @@ def recorded(
         raise InputError(f"this was recorded for {has}, not for {', '.join(archs)}", path=folder)
     found: list[RecompilableKernel] = []
     lost: dict[str, str] = {}
+    if grid is not None:
+        wanted = {kernel.id for kernel in kernels}
+        kernels = [k for k in kernels_by_grid(folder) if k.id in wanted and tuple(grid) in k.grids]
     for kernel in kernels:
         try:
-            found.append(_recorded(folder, kernel))
+            each = _recorded(folder, kernel)
+            found.append(each if listed is None else with_configuration(each, listed))
         except KprofError as error:
             lost[kernel.name] = error.message
     return found, lost

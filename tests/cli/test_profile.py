@@ -46,6 +46,43 @@ def test_what_has_no_time_is_in_the_first_line(profiled):
     assert f"{profiled.document.unknown_calls:,} calls" in profiled.summary
 
 
+def test_kernels_without_a_time_come_first_and_the_sum_is_a_lower_bound(profiled, kprof, monkeypatch):
+    """What matters and has no time leads the first line, and the exit status says that the answer is not whole."""
+    from msgspec.structs import replace
+
+    whole = profiled.document
+    lacking = ["triton_flex_attention (2: its loops depend on values that are not known)"]
+    part = replace(
+        whole,
+        unknown_calls=whole.unknown_calls + 2,
+        unknown=[*lacking, *whole.unknown],
+        unknown_kernel_calls=2,
+        unknown_kernels=lacking,
+    )
+    found = type(profiled)(part, profiled.calls)
+    first, second = found.summary.split("; ")[:2]
+    assert first == f"no time for 2 launches of {lacking[0]}"
+    assert second.startswith("at least ")
+    assert found.summary.count("triton_flex_attention") == 1
+    assert f"no time for {whole.unknown_calls:,} calls" in found.summary
+    assert "at least" not in profiled.summary
+    for answer, code in ((found, 2), (profiled, 0)):
+        monkeypatch.setattr("kprof.api.profile.profile", lambda *_, answer=answer, **__: answer)
+        assert kprof("profile", "-q", "--", "python", "step.py").code == code
+
+
+def test_launches_without_a_time_are_counted():
+    """Triton's kernels apart from torch's operators."""
+    from kprof_analyzers.whole_step.table import sums_of
+    from kprof_analyzers.whole_step.timing import StepCall, TimedCall
+
+    kernel = TimedCall("flex", "grid 1", "triton", why="its loops depend on values that are not known")
+    operator = TimedCall("aten::fft", "", "", why="kprof does not know what it does")
+    sums = sums_of([StepCall(timed, None, 0, 0, None) for timed in (kernel, kernel, operator)])
+    assert (sums.unknown_calls, sums.unknown_kernel_calls) == (3, 2)
+    assert sums.unknown_kernels == ["flex (2: its loops depend on values that are not known)"]
+
+
 def test_a_sort_lies_between_one_pass_and_one_for_each_byte_of_its_keys(profiled):
     sort = next(row for row in profiled.document.rows if row.name == "aten::sort")
     assert sort.high_us > 5 * sort.low_us

@@ -80,6 +80,81 @@ def test_what_could_not_be_compared_is_in_the_verdict():
     assert os.linesep not in found.verdict.summary
 
 
+TWO_GRIDS = (
+    PROGRAM.partition("sys.exit")[0].replace("scale[(1,)]", "scale[(2,)]")
+    + """
+scale[(640,)](torch.ones(64, device="cuda"), BLOCK=64)
+"""
+)
+
+
+@pytest.mark.triton
+@needs_torch
+def test_launches_are_paired_by_their_grid_and_have_times(program, kprof):
+    """Each grid is an entry of its own, with the predicted time of its launch on both sides."""
+    program.write_text(TWO_GRIDS, encoding="utf-8")
+    both = ("diff", "--triton", "installed", "--triton", sys.executable, "--arch", "MI300X")
+    ran = kprof(*both, "-vv", "--json", "d.json", "--", "python", program)
+    assert ran.code == 0, ran.out + ran.err
+    document = json.loads(Path("d.json").read_text())
+    assert sorted(kernel["grid"][0] for kernel in document["kernels"]) == [2, 640]
+    for kernel in document["kernels"]:
+        old, new = kernel["figures"]["model_us"]
+        assert old == new > 0
+        assert "notes" not in kernel["steps"][0]
+    shown = " ".join(ran.out.split())
+    assert "predicted:" in shown
+    assert "scale [640x1x1]" in shown
+
+
+WORSE = """
+import os
+import torch, triton, triton.language as tl
+
+@triton.jit
+def product(a, b, c, SIZE: tl.constexpr):
+    rows, columns = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]
+    total = tl.dot(tl.load(a + rows * SIZE + columns), tl.load(b + rows * SIZE + columns))
+    tl.store(c + rows * SIZE + columns, total)
+
+a, b = (torch.ones(128, 128, device="cuda", dtype=torch.float16) for _ in range(2))
+c = torch.ones(128, 128, device="cuda")
+product[(1,)](a, b, c, SIZE=128, num_warps=1 if "FEW" in os.environ else 8)
+"""
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+@needs_torch
+def test_what_got_worse_is_explained(program, kprof, tmp_path):
+    """From the recordings of both sides, as for a capture: with what was tried and a cure that was compiled."""
+    program.write_text(WORSE, encoding="utf-8")
+    other = tmp_path / "other"
+    other.write_text(f'#!/bin/sh\nFEW=1 exec {sys.executable} "$@"\n', encoding="utf-8")
+    other.chmod(0o755)
+    both = ("diff", "--triton", "installed", "--triton", other, "--arch", "MI300X", "--json", "-")
+    ran = kprof(*both, "--", "python", program)
+    assert ran.code == 1, ran.out + ran.err
+    (kernel,) = json.loads(ran.out)["kernels"]
+    why = kernel["explanation"]
+    assert why["tried"] > 0, why
+    assert why["cures"], why
+    assert all(cure["time_us"] for cure in why["cures"])
+
+    ran = kprof(*both, "--no-explain", "--", "python", program)
+    assert "explanation" not in json.loads(ran.out)["kernels"][0]
+
+
+def test_an_interpreter_of_another_python_cannot_explain(program, kprof, tmp_path):
+    """Its Triton cannot be imported here: an error before the program is run."""
+    other = tmp_path / "python2"
+    other.write_text("#!/bin/sh\nprintf 'cpython-27\\n/nowhere/triton\\n\\n'\n", encoding="utf-8")
+    other.chmod(0o755)
+    ran = kprof("diff", "--triton", "installed", "--triton", other, "--explain", "--", "python", program)
+    assert ran.code == 2
+    assert "--explain compiles with each Triton, and this Python cannot import that of" in ran.err
+
+
 @pytest.mark.triton
 @needs_torch
 def test_one_function_of_a_program(program, kprof):

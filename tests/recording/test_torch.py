@@ -91,3 +91,22 @@ def test_inductors_kernels_are_recorded(tmp_path):
     assert not any("sin" in name for name in launched)
     assert any("split as on the CPU" in note for note in capture.notes)
     assert any("a graph runs as plain torch" in note for note in capture.notes)
+
+
+@pytest.mark.slow
+def test_what_inductor_tries_is_no_launch_and_has_no_time(tmp_path):
+    """With max-autotune: trial kernels are left out, and no table of invented times is printed."""
+    ran = subprocess.run(
+        capture_command(tmp_path / "capture", "max_autotune.py"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    assert "all fine" in ran.stdout, ran.stderr
+    assert "1.0000 ms" not in ran.stderr
+    capture = read(tmp_path / "capture")
+    launched = [kernel.name for kernel in capture.kernels if kernel.launches]
+    assert launched
+    assert "triton_" not in launched
+    assert any("choices for" in note and "none is timed" in note for note in capture.notes), capture.notes

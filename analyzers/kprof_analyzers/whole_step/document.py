@@ -76,6 +76,8 @@ class ProfileDocument(msgspec.Struct, frozen=True):
         calls: of launches and operators.
         unknown_calls: those without a time.
         unknown: what these are, most calls first.
+        unknown_kernel_calls: launches of Triton's kernels among those without a time: ``us`` is then a lower bound.
+        unknown_kernels: what these are, most launches first.
         unwritten: where the program looked at values that no kernel wrote: work whose size or turn hangs on them is not
             in the time; each as ``nonzero at step.py:12``.
         changes: what would pay most.
@@ -87,6 +89,7 @@ class ProfileDocument(msgspec.Struct, frozen=True):
             and how many it has; else empty.
         condition: that the times are of: ``warm``, ``flushed``, ``flushed-dirty`` or ``graph``.
         added_us: what of the sum the condition adds to the program as a whole: events, and the caches' flush.
+        tritons: releases of Triton that compiled its kernels.
         other_gpus: the same program on other GPUs, each run and compiled for it.
     """
 
@@ -109,7 +112,15 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     unwritten: list[str] = []
     condition: str = WARM.name
     added_us: float = 0.0
+    tritons: list[str] = []
+    unknown_kernel_calls: int = 0
+    unknown_kernels: list[str] = []
     other_gpus: "list[ProfileDocument]" = []
+
+    @property
+    def complete(self) -> bool:
+        """Whether each launch of a Triton kernel has a time; else the sum is a lower bound."""
+        return not self.unknown_kernel_calls
 
     @property
     def fits(self) -> bool:

@@ -71,6 +71,8 @@ class Sums:
     triton_us: float
     unknown_calls: int
     unknown: list[str]
+    unknown_kernel_calls: int
+    unknown_kernels: list[str]
 
 
 _NAMED = 8
@@ -79,15 +81,23 @@ _NAMED = 8
 def sums_of(calls: Sequence[StepCall]) -> Sums:
     """The sums of all calls of a step."""
     timed = [call.timed for call in calls if call.timed.us is not None]
-    unknown = Counter((call.timed.name, call.timed.why) for call in calls if call.timed.us is None)
+    untimed = [call.timed for call in calls if call.timed.us is None]
+    unknown = Counter((one.name, one.why) for one in untimed)
+    kernels = Counter((one.name, one.why) for one in untimed if one.kind == "triton")
     return Sums(
         us=sum(one.us or 0.0 for one in timed),
         low_us=sum(one.low_us or 0.0 for one in timed),
         high_us=sum(one.high_us or 0.0 for one in timed),
         triton_us=sum(one.us or 0.0 for one in timed if one.kind == "triton"),
         unknown_calls=unknown.total(),
-        unknown=[f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)],
+        unknown=_named(unknown),
+        unknown_kernel_calls=kernels.total(),
+        unknown_kernels=_named(kernels),
     )
+
+
+def _named(unknown: Counter[tuple[str, str]]) -> list[str]:
+    return [f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)]
 
 
 def _in_order(rows: list[ProfiledRow]) -> list[ProfiledRow]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kprof.errors import KprofError
+
 if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel
     from kprof.targets.recompile import RecompilableKernel
@@ -17,6 +19,7 @@ def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import loaded
     from kprof.targets.recompile import recorded
+    from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 
     options = question["options"]
@@ -33,7 +36,8 @@ def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
             kind = "unread" if outcome.path is not None and "TTIR" in (outcome.error or "") else "lost"
             yield {"kind": kind, **place, "error": outcome.error or outcome.status}
             continue
-        entry = analyze(_as_recorded(each, loaded(each.job, outcome.result())))
+        kernel = _as_recorded(each, loaded(each.job, outcome.result()), options["condition"])
+        entry = with_time(analyze(kernel), kernel)
         yield {"kind": "kernel", **place, "report": entry, "config": dict(each.knobs), "target": each.target}
 
 
@@ -54,16 +58,21 @@ def trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.targets.recompile import changed, recorded
     from kprof.tuning.trials.analysed import analysed_each
 
-    ((each,), _lost) = recorded(question["target"])
-    options = question["options"]
+    options, launch = question["options"], question.get("launch", {})
+    found, lost = recorded(question["target"], all_configs=bool(launch), **launch)
+    if not found:
+        raise KprofError(next(iter(lost.values())))
+    (each,) = found
     asked = ((change, {**each.knobs, **change}, changed(each, change)) for change in question["changes"])
     for trial in analysed_each(
         asked, deadline=Deadline(question["seconds"]), workers=options["jobs"], use_cache=options["use_cache"],
-        timed=True, adapt=lambda kernel: _as_recorded(each, kernel),
+        timed=True, adapt=lambda kernel: _as_recorded(each, kernel, options["condition"]),
     ):  # fmt: skip
         yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
 
 
-def _as_recorded(each: "RecompilableKernel", kernel: "LoadedKernel") -> "LoadedKernel":
+def _as_recorded(each: "RecompilableKernel", kernel: "LoadedKernel", condition: str) -> "LoadedKernel":
     """What is read of a compile, with the place and the GPU of the recording."""
-    return replace(kernel, source=each.kernel.source, product=each.kernel.product)
+    from kprof.condition import CONDITIONS
+
+    return replace(kernel, source=each.kernel.source, product=each.kernel.product, condition=CONDITIONS[condition])

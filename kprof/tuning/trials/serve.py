@@ -103,9 +103,11 @@ def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 def _entry(job: "TargetJob", compiled: Any, product: "Product | None") -> "KernelReport":
     from kprof.targets.jobs import loaded
+    from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze
 
-    return analyze(replace(loaded(job, compiled), product=product))
+    kernel = replace(loaded(job, compiled), product=product)
+    return with_time(analyze(kernel), kernel)
 
 
 def _configs(

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kprof.compiler.child import Child
+    from kprof.compiler.installations import Environment
     from kprof.diffing.comparing import Input
     from kprof.diffing.document import Explanation
     from kprof.diffing.limits import DiffLimits
+    from kprof.diffing.programs import RecordedSide
 
 _MODULE = "kprof.tuning.trials.serve"
 _EXPLAINED = 4
@@ -31,7 +35,7 @@ class Tritons:
     """A target under several Tritons.
 
     Args:
-        target: what to compile.
+        target: what to compile; of a recorded program, the program.
         options: how.
         versions: releases in the order of the comparison, ``installed`` for the running one.
         tell: called with each step, in words.
@@ -47,8 +51,11 @@ class Tritons:
     def __post_init__(self) -> None:
         self._stack = ExitStack()
         self._children: list[Child] = []
+        self._recorded: Sequence[RecordedSide] = ()
+        self._launches: dict[int, Mapping[str, Any]] = {}
         self._configs: dict[int, Mapping[str, Any]] = {}
         self._targets: dict[int, str] = {}
+        self._started: dict[int, Child] = {}
 
     def __enter__(self) -> "Self":
         return self
@@ -64,14 +71,14 @@ class Tritons:
         """
         from kprof.compiler.child import Child
         from kprof.compiler.defaults import default_jobs
-        from kprof.compiler.installations import CURRENT, provide
+        from kprof.compiler.installations import CURRENT
         from kprof.compiler.versions import installed
 
         if CURRENT[0] in self.versions:
             # Reported before others are fetched from the network.
             installed()
         with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
-            made = list(threads.map(lambda version: provide(version, tell=self.wait), self.versions))
+            made = list(threads.map(self._environment, self.versions))
             self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]
             jobs = max(1, (self.options.jobs or default_jobs()) // len(made))
             try:
@@ -82,6 +89,46 @@ class Tritons:
                     child.kill()
                 raise
         return self._with_failed(found)
+
+    def _environment(self, name: str) -> "Environment":
+        from kprof.compiler import installations
+        from kprof.compiler.locations import is_path, locate
+
+        if not is_path(name):
+            return installations.provide(name, tell=self.wait)
+        folder = self._stack.enter_context(TemporaryDirectory(prefix="kprof-triton-"))
+        found = locate(name, Path(folder, "triton"), self.wait).environment
+        if found is None:
+            raise KprofError("its Triton is for another version of Python", path=name)
+        return found
+
+    def recorded(self, sides: "Sequence[RecordedSide]") -> "list[Input]":
+        """Take sides that were recorded under each version; their kernels are compiled again only to be explained."""
+        self._recorded = sides
+        for found in sides:
+            for kernel in found.side.kernels:
+                place = found.entries[id(kernel)]
+                self._targets[id(kernel)] = place.target
+                self._launches[id(kernel)] = {"grid": place.grid, "listed": place.listed}
+        return [found.side for found in sides]
+
+    def _child(self, index: int) -> "Child":
+        """The process of a side; those of recorded sides are started when they are needed.
+
+        Raises:
+            KprofError: this Python cannot import the side's Triton.
+        """
+        from kprof.compiler.child import Child
+
+        if not self._recorded:
+            return self._children[index]
+        known = self._started.get(index)
+        if known is None:
+            environment = self._recorded[index].environment
+            if environment is None:
+                raise KprofError(f"{self._recorded[index].side.label} has a Triton for another version of Python")
+            known = self._started[index] = self._stack.enter_context(Child(environment, _MODULE))
+        return known
 
     def _side_or_error(self, child: "Child", jobs: int) -> "Input | KprofError":
         try:
@@ -171,19 +218,38 @@ class Tritons:
         from kprof.tuning.trials.explain import Case, explain
 
         labels = (sides[indices[0]].label, sides[indices[1]].label)
-        compilers = [
-            _OneKernel(self._children[index], self, self._targets[id(kernel)], kernel.arch, self._config_of(kernel))
-            for index, kernel in zip(indices, pair, strict=True)
-        ]
-        case = Case(*pair, labels, indices, compilers[1].config, limits)
         try:
+            compilers = [
+                _OneKernel(
+                    self._child(index),
+                    self,
+                    self._targets[id(kernel)],
+                    kernel.arch,
+                    self._config_of(kernel),
+                    {"launch": launch} if (launch := self._launches.get(id(kernel))) else {},
+                )
+                for index, kernel in zip(indices, pair, strict=True)
+            ]
+            case = Case(*pair, labels, indices, compilers[1].config, limits)
             return explain(case, compilers[0], compilers[1], seconds=seconds, tell=self.tell)
         except KprofError as error:
             return Explanation(old=indices[0], new=indices[1], summary=f"not found out: {error.message}")
 
     def _config_of(self, kernel: KernelReport) -> dict[str, Any]:
+        """Knobs and switches.
+
+        Raises:
+            KprofError: a recorded kernel cannot be compiled again.
+        """
+        from kprof.targets.recompile import recorded
+
         spec = kernel.specialization
         known = {} if spec is UNSET else dict(spec.environment)
+        if id(kernel) not in self._configs:
+            found, lost = recorded(self._targets[id(kernel)], all_configs=True, **self._launches[id(kernel)])
+            if not found:
+                raise KprofError(next(iter(lost.values())))
+            self._configs[id(kernel)] = found[0].knobs
         return {**known, **self._configs[id(kernel)]}
 
 
@@ -196,6 +262,7 @@ class _OneKernel:
     target: str
     arch: str
     config: Mapping[str, Any]
+    launch: Mapping[str, Any]
 
     def _question(self, ask: str, **more: Any) -> dict[str, Any]:
         options = self.owner._asked(arch=(), all_configs=False)  # noqa: SLF001  # of one piece with its owner
@@ -205,6 +272,7 @@ class _OneKernel:
             "options": options,
             "arch": self.arch,
             "config": dict(self.config),
+            **self.launch,
             **more,
         }
 

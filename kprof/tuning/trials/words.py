@@ -43,7 +43,9 @@ def price_of(change: Change) -> str:
 
 def number(value: float | None) -> str:
     """A figure for people; ``?`` for what is not known."""
-    return "?" if value is None else f"{value:,.10g}"
+    if value is None:
+        return "?"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.4g}"
 
 
 def outcome(trial: TriedChange, metrics: Sequence[str] = _SHOWN) -> str:

@@ -31,7 +31,8 @@ class FewerWorkgroupsThanCus(Rule):
     ## What it does
     Compares the grid with the CUs of the GPU that was named, such as `--arch MI300X`. Below a tenth of idle CUs it is a
     note: persistent kernels leave some out on purpose. Where a workgroup has no loop and none of its loads and stores
-    moves more than one instruction of one wavefront can, there is nothing to spread, and the rule is quiet.
+    moves more than one instruction of one wavefront can, there is nothing to spread, and the rule is quiet. The finding
+    is left out where the launch is predicted to take at most twice the time of an empty one.
 
     ## Why it matters
     A workgroup runs on one CU. CUs without one stand still for the whole kernel.

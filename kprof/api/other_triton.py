@@ -1,0 +1,85 @@
+"""Commands with ``--triton``: each runs in a process of its own that imports that Triton.
+
+What a process has imported stays imported. So the command runs again, in a process whose module path begins with the
+Triton that was named: it compiles, records and judges with it as if it were the installed one.
+"""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from kprof import children
+from kprof.api.programs import PYTHON
+from kprof.errors import TargetError
+from kprof.output.writing import log
+from kprof.targets.target import TargetKind, resolve
+
+_SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION})
+
+
+def check_target(target: str, *, recompiled: bool = False) -> None:
+    """See that another Triton can compile a target.
+
+    Args:
+        target: as a command takes it.
+        recompiled: the command compiles captures again.
+
+    Raises:
+        TargetError: it is compiled already.
+        KprofError: as :func:`kprof.targets.target.resolve`.
+    """
+    found = resolve(target)
+    if found.kind in _SOURCES or (recompiled and found.kind is TargetKind.CAPTURE):
+        return
+    again = "Record the program with it: kprof capture --triton VERSION -- PROGRAM."
+    source = "Name the kernel's source: a bundled kernel or FILE.py::FUNCTION."
+    raise TargetError(
+        f"this is {found.kind.value}, compiled already: another Triton does not compile it",
+        path=found.text,
+        hint=again if found.kind is TargetKind.CAPTURE else source,
+    )
+
+
+def run_with_triton(name: str, module: str, arguments: Sequence[str], program: Sequence[str] | None) -> int:
+    """Run a module's ``main`` in a process that imports another Triton, and return its exit status.
+
+    Args:
+        name: a release, ``installed``, a ``.whl`` file, or the path of a Python interpreter.
+        module: it gets the Python for programs and then the arguments; :func:`begin` takes the first away.
+        arguments: a command line.
+        program: the command of a program that follows ``--``; ``None`` where none does.
+
+    Raises:
+        KprofError: the Triton cannot be had, or is for another version of Python.
+    """
+    from kprof.compiler.locations import locate
+
+    with tempfile.TemporaryDirectory(prefix="kprof-triton-") as folder:
+        place = locate(name, Path(folder) / "triton", log)
+        if place.environment is None:
+            raise TargetError(
+                f"its Triton is for another version of Python than {sys.version.split()[0]}",
+                path=name,
+                hint="Run kprof with that interpreter, or name the release.",
+            )
+        words = list(arguments)
+        if program is not None:
+            words += ["--", *place.command(program)]
+        imports = children.encoded_path(place.environment.module_path)
+        python = str(place.interpreter or sys.executable)
+        process = children.popen(
+            [sys.executable, "-c", children.START, module, python, *words, imports], env=place.variables
+        )
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            # The terminal has sent it to the other process too.
+            return process.wait()
+
+
+def begin() -> list[str]:
+    """Set what the process that :func:`run_with_triton` has started runs programs with, and return its arguments."""
+    children.end_with_parent()
+    PYTHON.set(sys.argv[1])
+    return sys.argv[2:]

@@ -1,0 +1,107 @@
+"""``--triton`` of the commands that compile or record: another process runs the command."""
+
+import json
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from kprof.compiler import installations
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+
+PROGRAM = """
+import kprof_marker
+import torch, triton, triton.language as tl
+
+@triton.jit
+def scale(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at) * 2)
+
+scale[(1,)](torch.ones(64, device="cuda"), BLOCK=64)
+"""
+
+
+@pytest.fixture
+def another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A release whose folder holds the installed Triton, and a module that nothing else has."""
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "kprof_marker.py").write_text("", encoding="utf-8")
+    monkeypatch.setattr(installations, "provide", lambda version, **_: installations.Environment(version, site))
+    return site
+
+
+@pytest.mark.triton
+def test_a_kernel_is_compiled_in_another_process(kprof, another: Path, tmp_path: Path) -> None:
+    """Its file is imported there, where the folder of the release comes first."""
+    text = PROGRAM.replace("import torch, ", "import ").partition("scale[")[0]
+    (tmp_path / "kernel.py").write_text(text, encoding="utf-8")
+    target = f"{tmp_path / 'kernel.py'}::scale"
+    command = ("analyze", target, "--signature", "*fp32:16", "--constexpr", "BLOCK=64", "-a", "MI300X")
+    alone = kprof(*command)
+    assert alone.code == 2
+    assert "kprof_marker" in alone.err
+
+    found = kprof(*command, "--triton", "3.6.0", "--json", tmp_path / "a.json")
+
+    assert found.code == 0, found.err
+    assert isinstance(json.loads((tmp_path / "a.json").read_text())["kernels"][0]["triton"], str)
+    assert "kprof_marker" not in sys.modules
+
+
+@pytest.mark.triton
+@needs_torch
+def test_a_program_is_recorded_with_it(kprof, another: Path, tmp_path: Path, monkeypatch) -> None:
+    """By capture and by analyze: the program finds the release's folder, and the answer names what compiled."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    ran = kprof("capture", "--triton", "3.6.0", "-a", "MI300X", "-o", "recorded", "--json", "c.json", "--",
+                "python", "program.py")  # fmt: skip
+    assert ran.code == 0, ran.out + ran.err
+    assert json.loads(Path("c.json").read_text())["kernels"][0]["triton"]
+    ran = kprof("analyze", "kernel", "program.py", "--triton", "3.6.0", "--json", "a.json", "--")
+    assert ran.code == 0, ran.out + ran.err
+    assert [kernel["name"] for kernel in json.loads(Path("a.json").read_text())["kernels"]] == ["scale"]
+    ran = kprof("profile", "--triton", "3.6.0", "-a", "MI300X", "--json", "p.json", "--", "python", "program.py")
+    assert ran.code == 0, ran.out + ran.err
+    assert json.loads(Path("p.json").read_text())["tritons"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("analyze kernel kernel.amdgcn --triton installed", "compiled already"),
+        ("analyze recorded -t installed", "compiled already"),
+        ("profile --triton installed recorded", "compiled already"),
+        ("report gemm --triton 3.6.0 --triton 3.9.0 -o page.html", "one Triton at a time"),
+        ("analyze gemm --triton newest", "takes a release"),
+        ("advise gemm --triton=none.whl", "no such wheel"),
+    ],
+)
+def test_what_another_triton_cannot_do_is_refused(
+    kprof, tmp_path: Path, monkeypatch, command: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernel.amdgcn").write_text("", encoding="utf-8")
+    (tmp_path / "recorded").mkdir()
+    capture = '{"schema": "kprof.capture/1", "arch": "gfx942"}'
+    (tmp_path / "recorded" / "capture.json").write_text(capture, encoding="utf-8")
+    ran = kprof(*command.split())
+    assert ran.code == 2
+    assert message in ran.err
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_an_older_release_compiles(kprof, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With a release that an earlier ``kprof diff`` has put into the cache that KPROF_TEST_CACHE names."""
+    cache = os.environ.get("KPROF_TEST_CACHE")
+    if not cache:
+        pytest.skip("KPROF_TEST_CACHE names no cache with Triton 3.6.0")
+    monkeypatch.setenv("KPROF_CACHE_DIR", cache)
+    assert kprof("analyze", "softmax", "-a", "MI300X", "--triton", "3.6.0", "--json", tmp_path / "a.json").code == 0
+    assert json.loads((tmp_path / "a.json").read_text())["kernels"][0]["triton"] == "3.6.0"
