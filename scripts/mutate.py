@@ -2,7 +2,7 @@
 
     python scripts/mutate.py kprof_analyzers.occupancy.hardware -- tests/analyzers/occupancy/test_hardware.py
     python scripts/mutate.py --set core [--write docs/validation/mutation.md] [-j 2] [MODULE...]
-    python scripts/mutate.py --sample 40 --seed 7 --least 75
+    python scripts/mutate.py --sample 40 --seed COMMIT --seconds 240 --least 90
 
 A mutant is one change of a comparison, a number, an operator, a condition, a jump, a piece of text or an entry of a
 finding's evidence. Each is run in a process of its own, forked from one that has loaded the tests' libraries but
@@ -16,6 +16,7 @@ import ast
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import math
 import multiprocessing
 import os
 import random
@@ -36,6 +37,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
 _MOST = 10
 # Mutants of each module that is drawn: its tests are loaded for all of them at once.
 _DRAWN = 5
+# A sample fails where fewer than one run in a hundred would kill as few of its mutants if --least of all were killed.
+_CHANCE = 0.01
 
 
 class _Loader(importlib.abc.SourceLoader):
@@ -175,8 +178,17 @@ def _load_rules_but(module: str, below: set[str]) -> None:
     assert module not in sys.modules
 
 
-def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS, drawn: int | None = None) -> Score:
-    """Run the mutants of a module, or so many of them that are drawn by the module's name.
+def score(
+    chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS, drawn: int | None = None, seed: str = ""
+) -> Score:
+    """Run the mutants of a module, or a sample of them.
+
+    Args:
+        chosen: the module and its tests.
+        workers: maximum number of mutants that run at once.
+        kinds: kinds of mutants to make.
+        drawn: size of the sample; None runs all mutants.
+        seed: chooses the sample, together with the module's name.
 
     Raises:
         ValueError: the tests fail without any change.
@@ -188,7 +200,7 @@ def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS, drawn:
     source = Path(spec.origin).read_text(encoding="utf-8")
     made = [mutant for mutant in mutants(source) if mutant.kind in kinds]
     if drawn is not None:
-        made = random.Random(module).sample(made, min(drawn, len(made)))
+        made = random.Random(f"{seed} {module}").sample(made, min(drawn, len(made)))
     if not made:
         return Score(chosen, {}, [])
     _load_unchanged(module)
@@ -215,8 +227,14 @@ def main() -> None:
         "--write", type=Path, help="Put the table into a page, between its markers; rows of modules not asked for stay."
     )
     parser.add_argument("--sample", type=int, help="So many mutants of modules that are drawn from all sets.")
-    parser.add_argument("--seed", default="0", help="Of the modules that are drawn.")
-    parser.add_argument("--least", type=float, default=0.0, help="Exit status 1 where a group has less, in percent.")
+    parser.add_argument("--seed", default="0", help="Chooses the modules of a sample and their mutants.")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="Start no module of a sample after this time.")
+    parser.add_argument(
+        "--least",
+        type=float,
+        default=0.0,
+        help="Exit status 1 where a group has less, in percent, or where a sample shows that all mutants have less.",
+    )
     own, tests = sys.argv[1:], []
     if "--" in own:
         own, tests = own[: own.index("--")], own[own.index("--") + 1 :]
@@ -233,25 +251,42 @@ def main() -> None:
         every = [one for name in sorted(SETS) for one in SETS[name]()]
         chosen = random.Random(given.seed).sample(every, max(1, given.sample // _DRAWN))
         drawn = _DRAWN
-    scores = []
+    scores: list[Score] = []
+    begin = time.monotonic()
     # A process for each module: what one leaves in memory must not be there for the next.
     context = multiprocessing.get_context("fork")
     for one in chosen:
+        if given.sample and scores and time.monotonic() - begin > given.seconds:
+            print(f"{given.seconds:g} s are over: {len(scores)} of {len(chosen)} modules of the sample were run")
+            break
         with context.Pool(1) as alone:
-            found = alone.apply(score, (one, given.jobs, given.kind or KINDS, drawn))
+            found = alone.apply(score, (one, given.jobs, given.kind or KINDS, drawn, given.seed))
         scores.append(found)
         print(_line(found), flush=True)
         for mutant in found.survivors:
             print(f"    line {mutant.line}: {mutant.kind}: {mutant.words}", flush=True)
     if given.write is not None:
         _write(given.write, given.set, _with_rows(given.write, given.set, scores))
-    groups = [(dead, made) for dead, made in _groups(scores).values()]
+    groups = list(_groups(scores).values())
     if given.sample:
-        # Too few of a group are drawn for a share of its own.
-        groups = [(sum(dead for dead, _ in groups), sum(made for _, made in groups))]
-        print(f"{groups[0][0]} of {groups[0][1]} mutants killed", flush=True)
-    if any(_percent(dead, made) < given.least for dead, made in groups):
+        # Too few mutants of a group are drawn for a share of its own.
+        dead, made = (sum(each) for each in zip(*groups, strict=True))
+        print(f"{dead} of {made} mutants killed", flush=True)
+        if chance(dead, made, given.least / 100) < _CHANCE:
+            raise SystemExit(f"fewer than {given.least:g} % of all mutants are killed")
+    elif any(_percent(dead, made) < given.least for dead, made in groups):
         raise SystemExit(1)
+
+
+def chance(dead: int, made: int, share: float) -> float:
+    """Return the probability that a sample has at most this many killed mutants.
+
+    Args:
+        dead: killed mutants of the sample.
+        made: all mutants of the sample.
+        share: share of killed mutants among those that the sample is drawn from, 0 to 1.
+    """
+    return sum(math.comb(made, k) * share**k * (1 - share) ** (made - k) for k in range(dead + 1))
 
 
 def _groups(scores: Sequence[Score]) -> dict[str, tuple[int, int]]:

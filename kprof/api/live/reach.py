@@ -55,7 +55,7 @@ class Reach:
         if not any(path.is_relative_to(root) for root in self.roots):
             listed = ", ".join(map(str, self.roots))
             raise TargetError(
-                "lies outside what this server reads", path=text, hint=f"It reads {listed}: --root adds a folder."
+                "lies outside what this server reads", path=text, hint=f"It reads {listed}: --folder adds one."
             )
         return path
 

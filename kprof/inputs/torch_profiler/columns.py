@@ -39,6 +39,22 @@ class _Column:
     def data(self, numbers: "array[int]") -> None:
         self._data, self._count = numbers, 0
 
+    @property
+    def readable(self) -> "array[int]":
+        """All numbers, only to be read: a run of one value is written out for the caller, and stays a run."""
+        return array(self._kind, (self._value,)) * self._count if self._count else self._data
+
+    @property
+    def only(self) -> int | None:
+        """The number of all rows where they are kept as a run of one value."""
+        return self._value if self._count else None
+
+    def numbers_of(self, low: int, high: int) -> "array[int]":
+        """The numbers of neighbouring rows."""
+        if self._count:
+            return array(self._kind, (self._value,)) * (min(high, self._count) - low)
+        return self._data[low:high]
+
     def at(self, row: int) -> int:
         """The number of a row.
 
@@ -58,6 +74,13 @@ class _Column:
     def distinct(self) -> set[int]:
         """Every number that is in it."""
         return {self._value} if self._count else set(self._data)
+
+    def _add(self, numbers: "list[int] | array[int]") -> None:
+        """Add numbers; a run of one value stays one where they continue it."""
+        if not self._data and numbers and numbers.count(numbers[0]) == len(numbers):
+            self._repeat(numbers[0], len(numbers))
+        else:
+            self.data += numbers if isinstance(numbers, array) else array(self._kind, numbers)
 
     def _repeat(self, number: int, count: int) -> None:
         if not self._data and (not self._count or self._value == number):
@@ -90,7 +113,7 @@ class OptionalIntegers(_Column):
         if _has_mark(plain.tobytes()):
             self._extend_marked(values)
         else:
-            self.data += plain
+            self._add(plain)
 
     def repeat(self, value: int | None, count: int) -> None:
         """Add one value several times."""
@@ -99,10 +122,10 @@ class OptionalIntegers(_Column):
         self._repeat(mark, count)
 
     def _extend_marked(self, values: "Sequence[int | None]") -> None:
-        before = len(self.data)
         if values.count(None) == len(values):
             self.repeat(None, len(values))
             return
+        before = len(self.data)
         known = [value for value in values if value is not None] if None in values else values
         self._plain = self._plain and len(known) == len(values)
         if known and not (min(known) > ELSEWHERE and max(known) < -NOTHING):  # type: ignore[type-var, operator]
@@ -195,7 +218,7 @@ class Words(_Column):
             for value in set(values):
                 self.code(value)
             codes = list(map(self._codes.__getitem__, values))
-        self.data += array("i", codes)
+        self._add(codes)
 
     def repeat(self, value: Any, count: int) -> None:
         """Add one value several times."""

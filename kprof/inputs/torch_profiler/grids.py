@@ -40,7 +40,9 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
         activity = trace.activities[first]
         issue = _settle(trace, activity, vendor)
         for column, name in zip(columns, _SETTLED, strict=True):
-            _fill(column.data, rows, column.code(getattr(activity, name)))
+            code = column.code(getattr(activity, name))
+            if column.only != code:
+                _fill(column.data, rows, code)
         if issue is not None:
             log.add(*issue, place=trace.activities.words("name")[first][:80], count=len(rows))
 
@@ -58,13 +60,14 @@ def _alike_in_columns(trace: LinkedTrace) -> "list[link_columns.Numbers] | None"
     if not link_columns.is_worth_it(trace):
         return None
     activities, launches = trace.activities, trace.launches
-    kinds, launch = activities.words("kind"), link_columns.view(activities.numbers("launch").data)
-    rows = (link_columns.codes(kinds.data) == kinds.code("kernel")).nonzero()[0]
-    columns = [link_columns.codes(activities.words(name).data)[rows] for name in _OWN]
+    kinds, launch = activities.words("kind"), link_columns.view(activities.numbers("launch").readable)
+    rows = (link_columns.codes(kinds.readable) == kinds.code("kernel")).nonzero()[0]
+    # A column of one value tells no rows apart.
+    own = [column for column in map(activities.words, _OWN) if column.only is None]
+    columns = [link_columns.codes(column.data)[rows] for column in own]
     called = launch[rows]
-    for name in _CALLS:
-        codes = link_columns.codes(launches.words(name).data)
-        found = codes[called] if len(codes) else called.astype("int32")
+    for name in _CALLS if len(launches) else ():
+        found = link_columns.codes(launches.words(name).readable)[called]
         found[called < 0] = -1
         columns.append(found)
     return link_columns.alike(columns, rows)

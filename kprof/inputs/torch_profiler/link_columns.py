@@ -140,24 +140,30 @@ def link_activities(trace: LinkedTrace) -> tuple[int, int]:
     in_time = np.argsort(view(launches.numbers("start_ns").data), kind="stable")
     by_correlation = Rows(launches.numbers("correlation").data, in_time)
     correlations, externals, starts = (
-        view(activities.numbers(field).data) for field in ("correlation", "external_id", "start_ns")
+        view(activities.numbers(field).readable) for field in ("correlation", "external_id", "start_ns")
     )
     low, count = by_correlation.ranges(correlations)
     count[correlations <= ELSEWHERE] = 0
     launch = np.full(len(activities), -1)
     known = count > 0
+    has_launches = bool(known.any())
     launch[known] = by_correlation.order[low[known]]
     begun = view(launches.numbers("start_ns").data)
     for row in np.flatnonzero(count > 1).tolist():
         calls = by_correlation.order[low[row] : low[row] + count[row]]
         earlier = calls[begun[calls] <= starts[row]]
         launch[row] = earlier[-1] if len(earlier) else calls[0]
-    view(activities.numbers("launch").data)[:] = launch
-    view(launches.numbers("activities").data)[:] += np.bincount(launch[known], minlength=len(launches))
+    # Columns of which nothing is known stay runs of -1, which take no memory.
+    if has_launches:
+        view(activities.numbers("launch").data)[:] = launch
+        view(launches.numbers("activities").data)[:] += np.bincount(launch[known], minlength=len(launches))
     operator = np.full(len(activities), -1)
     operator[known] = view(launches.numbers("operator").data)[launch[known]]
     _by_external_id(trace, operator, externals)
-    view(activities.numbers("operator").data)[:] = operator
+    if (operator >= 0).any():
+        view(activities.numbers("operator").data)[:] = operator
+    if not has_launches:
+        return by_correlation.repeated()
     flags = activities.words("graph")
     plain, in_graph = flags.code(False), flags.code(True)
     words, names = launches.words("name").words, codes(launches.words("name").data)
@@ -201,9 +207,9 @@ def collisions(trace: LinkedTrace) -> tuple[int, int]:
 
     table = trace.activities
     starts, durations, correlations, devices, streams = (
-        view(table.numbers(field).data) for field in ("start_ns", "duration_ns", "correlation", "device", "stream")
+        view(table.numbers(field).readable) for field in ("start_ns", "duration_ns", "correlation", "device", "stream")
     )
-    names = codes(table.words("name").data)
+    names = codes(table.words("name").readable)
     order = np.lexsort((names, durations, starts, streams, devices))
     same_stream = (np.diff(devices[order]) == 0) & (np.diff(streams[order]) == 0)
     same = same_stream & (durations[order][1:] > 0)
@@ -224,11 +230,14 @@ def take_lds(trace: LinkedTrace) -> None:
     activities = trace.activities
     lds, of_launch = activities.numbers("lds_bytes"), trace.launches.numbers("lds_bytes")
     kinds, graph = activities.words("kind"), activities.words("graph")
-    launch = view(activities.numbers("launch").data)
-    is_kernel, in_graph = codes(kinds.data) == kinds.code("kernel"), codes(graph.data) == graph.code(True)
-    rows = np.flatnonzero((view(lds.data) == NOTHING) & (launch >= 0) & is_kernel & ~in_graph)
-    found = view(of_launch.data)[launch[rows]]
+    if activities.numbers("launch").only == -1:
+        return
+    launch = view(activities.numbers("launch").readable)
+    is_kernel, in_graph = codes(kinds.readable) == kinds.code("kernel"), codes(graph.readable) == graph.code(True)
+    rows = np.flatnonzero((view(lds.readable) == NOTHING) & (launch >= 0) & is_kernel & ~in_graph)
+    found = view(of_launch.readable)[launch[rows]]
     plain = found > ELSEWHERE
-    view(lds.data)[rows[plain]] = found[plain]
+    if plain.any():
+        view(lds.data)[rows[plain]] = found[plain]
     for row in rows[found == ELSEWHERE].tolist():
         lds[row] = of_launch[int(launch[row])]

@@ -23,7 +23,7 @@ def drop_implausible(trace: LinkedTrace, log: IssueLog) -> None:
     """Take out GPU activities that lie a day or more away from the bulk of them."""
     if not len(trace.activities):
         return
-    starts = trace.activities.numbers("start_ns").data
+    starts = trace.activities.numbers("start_ns").readable
     if max(starts) - min(starts) < DAY_NS:
         return
     low, high = bulk_range(sorted(starts))
@@ -54,7 +54,7 @@ def bulk_range(starts: list[int]) -> tuple[int, int]:
 def note_oddities(trace: LinkedTrace, log: IssueLog) -> int:
     """Note zero durations and repeated events; return the number of overlaps within one stream."""
     table = trace.activities
-    durations, kinds = table.numbers("duration_ns").data, table.words("kind")
+    durations, kinds = table.numbers("duration_ns").readable, table.words("kind")
     zero = 0
     if not all(durations):
         zero = sum(1 for row, duration in enumerate(durations) if duration == 0 and kinds[row] == "kernel")

@@ -16,8 +16,9 @@ def test_outside_is_refused(tmp_path, path):
     root = tmp_path / "root"
     root.mkdir()
     (root / "link").symlink_to("/etc")
-    with pytest.raises(TargetError, match="lies outside what this server reads"):
+    with pytest.raises(TargetError, match="lies outside what this server reads") as refused:
         Reach((root.resolve(),)).target(path)
+    assert refused.value.hint == f"It reads {root.resolve()}: --folder adds one."
 
 
 @given(st.text(st.sampled_from("./~ax\0"), max_size=12))

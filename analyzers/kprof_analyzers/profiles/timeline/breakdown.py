@@ -54,20 +54,21 @@ def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupa
     sums: dict[tuple[str, int, int], list[int]] = {}
     columns = (
         trace.activities.words("name").data,
-        *(trace.activities.numbers(n).data for n in ("rank", "duration_ns")),
+        *(trace.activities.numbers(n).readable for n in ("rank", "duration_ns")),
     )
     of_each = categories_of(trace, categories)
     for category, name, rank, duration in zip(of_each, *columns, strict=True):
         key = category, name, rank
         if key in sums:
-            sums[key].append(duration)
+            entry = sums[key]
+            entry[0] += 1
+            entry[1] += duration
         else:
-            sums[key] = [duration]
+            sums[key] = [1, duration]
     words = trace.activities.words("name").words
-    for (category, name, rank), durations in sums.items():
-        total = sum(durations)
+    for (category, name, rank), (count, total) in sums.items():
         totals[category] += total
-        counts[category] += len(durations)
+        counts[category] += count
         names[category][words[name]] += total
         by_rank[rank][category] += total
     return Breakdown(
@@ -127,9 +128,9 @@ def _by_lane(trace: LinkedTrace, categories: Categories, low: int) -> dict[_Key,
     """Starts and durations of some rows by rank, a row with the device, kind and lane."""
     table, high = trace.activities, low + _TOGETHER
     kinds, names = table.words("kind"), table.words("name")
-    columns = [kinds.data, names.data, *(table.numbers(n).data for n in ("rank", "device", "start_ns", "duration_ns"))]
+    fields = [kinds, names, *(table.numbers(n) for n in ("rank", "device", "start_ns", "duration_ns"))]
     grouped: dict[tuple[int, ...], tuple[int, list[int], list[int]]] = {}
-    rows = zip(*(column[low:high] for column in columns), strict=True)
+    rows = zip(*(column.numbers_of(low, high) for column in fields), strict=True)
     for row, (kind, name, rank, device, start, duration) in enumerate(rows, low):
         key = kind, name, rank, device
         group = grouped.get(key)

@@ -67,14 +67,14 @@ class Categories:
     def of_all(self, trace: LinkedTrace) -> list[str]:
         """The category of each GPU activity of a trace, in their order."""
         kinds, names = trace.activities.words("kind"), trace.activities.words("name").words
-        kernel, texts = kinds.code("kernel"), trace.activities.words("name").data
-        launches, operators = (trace.activities.numbers(field).data for field in ("launch", "operator"))
+        kernel, texts = kinds.code("kernel"), trace.activities.words("name").readable
+        launches, operators = (trace.activities.numbers(field).readable for field in ("launch", "operator"))
         # What is around an activity counts by its names only: equal ones are decided once.
         paths = operator_paths(trace)
         frames = trace.launches.numbers("frame").data if len(trace.frames) else None
         known: dict[tuple[int, ...], str] = {}
         found: list[str] = []
-        for kind, name, launch, operator in zip(kinds.data, texts, launches, operators, strict=True):
+        for kind, name, launch, operator in zip(kinds.readable, texts, launches, operators, strict=True):
             if kind != kernel:
                 found.append(MEMORY)
                 continue

@@ -53,7 +53,7 @@ def fused_kernels(trace: LinkedTrace, categories: Sequence[str]) -> list[FusedKe
     of_name = [_fits(name) for name in words.words]
     lanes: defaultdict[tuple[int, int | None, int | None], array[int]] = defaultdict(_rows)
     names = ("rank", "device", "stream", "start_ns", "duration_ns")
-    rank, device, stream, start, duration = (trace.activities.numbers(name).data for name in names)
+    rank, device, stream, start, duration = (trace.activities.numbers(name).readable for name in names)
     for at, lane in enumerate(zip(rank, device, stream, strict=True)):
         lanes[lane].append(at)
     sums: defaultdict[str, Counter[str]] = defaultdict(Counter)

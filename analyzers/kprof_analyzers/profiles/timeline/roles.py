@@ -27,7 +27,7 @@ def categories_of(trace: LinkedTrace, categories: Categories) -> list[str]:
     found = categories.of_all(trace)
     flags = trace.activities.words("graph")
     in_graph = flags.code(True)
-    if in_graph not in flags.data:
+    if in_graph not in flags.distinct():
         return found
     lanes: defaultdict[_Lane, list[tuple[int, int]]] = defaultdict(list)
     open_products: defaultdict[_Lane, set[int]] = defaultdict(set)

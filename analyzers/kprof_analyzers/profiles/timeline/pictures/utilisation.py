@@ -13,6 +13,8 @@ LANES: tuple[Lane, ...] = ("compute", "communication", "memory")
 _COLOURS = {"compute": colour("attention"), "communication": colour("communication"), "memory": colour("memory")}
 # From so many intervals on numpy's import is worth it.
 _MANY = 1 << 13
+# Intervals that numpy works on at a time: what it needs beside them stays in the megabytes.
+_PIECE = 1 << 17
 _LEFT, _WIDTH, _HEIGHT, _STEP = 120, 720, 40, 56
 
 
@@ -59,15 +61,18 @@ def _binned_at_once(busy: Disjoint, first: int, width: float, bins: int) -> list
     """The same sums, in the same order and to the last bit, with numpy."""
     import numpy as np
 
-    starts, ends = (np.frombuffer(times, dtype=np.int64) - first for times in (busy.starts, busy.ends))
-    low, high = (np.minimum(bins - 1, (times / width).astype(np.int64)) for times in (starts, ends))
-    # An interval has an entry for each bin that it touches.
-    counts = np.maximum(high - low + 1, 0)
-    which = np.repeat(np.arange(len(starts)), counts)
-    index = low[which] + np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-    inside = np.minimum(ends[which], (index + 1) * width) - np.maximum(starts[which], index * width)
     shares = np.zeros(bins)
-    np.add.at(shares, index, np.maximum(0.0, inside) / width)
+    for at in range(0, len(busy), _PIECE):
+        starts, ends = (
+            np.frombuffer(times[at : at + _PIECE], dtype=np.int64) - first for times in (busy.starts, busy.ends)
+        )
+        low, high = (np.minimum(bins - 1, (times / width).astype(np.int64)) for times in (starts, ends))
+        # An interval has an entry for each bin that it touches.
+        counts = np.maximum(high - low + 1, 0)
+        which = np.repeat(np.arange(len(starts)), counts)
+        index = low[which] + np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        inside = np.minimum(ends[which], (index + 1) * width) - np.maximum(starts[which], index * width)
+        np.add.at(shares, index, np.maximum(0.0, inside) / width)
     return [min(1.0, share) for share in shares.tolist()]
 
 
