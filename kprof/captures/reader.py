@@ -1,14 +1,19 @@
 """Reading a capture directory. Nothing in it is executed or imported, and no link in it is followed."""
 
+import dataclasses
+import os
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from kprof.captures import layout
 from kprof.captures import records as r
+from kprof.captures.installed import package_of
 from kprof.captures.journals import Gathered, JournalReader, Specialisation
 from kprof.captures.model import (
     Capture,
@@ -19,15 +24,162 @@ from kprof.captures.model import (
     unrun_words,
     with_candidates,
 )
-from kprof.captures.moved import in_place
-from kprof.captures.program_files import ProgramFiles
-from kprof.captures.requests import request_of
-from kprof.captures.staleness import root_of
+from kprof.captures.records import Sources
+from kprof.captures.staleness import digest, root_of
+from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.hardware.machine import Product, find_product
 from kprof.inputs import plain_files
 from kprof.inputs.boundary import JSON_ERRORS, refuse_repeated_keys
+
+
+@dataclass(frozen=True)
+class ProgramFiles:
+    """The files of several processes; the first that names one is right.
+
+    Attributes:
+        records: one a process.
+    """
+
+    records: Sequence[Sources]
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """Below the root, to their digests."""
+        return {name: content for one in reversed(self.records) for name, content in one.files.items()}
+
+    @cached_property
+    def outside(self) -> dict[str, str]:
+        """Those that are not below it."""
+        return {name: content for one in reversed(self.records) for name, content in one.outside.items()}
+
+    @cached_property
+    def packages(self) -> dict[str, str]:
+        """Files of installed packages."""
+        return {name: content for one in reversed(self.records) for name, content in one.packages.items()}
+
+    @cached_property
+    def packages_absent(self) -> list[str]:
+        """What one process looked for in them and did not find, without what another had."""
+        sought = dict.fromkeys(name for one in self.records for name in one.packages_absent)
+        return [name for name in sought if name not in self.packages]
+
+    @cached_property
+    def distributions(self) -> dict[str, str]:
+        """Packages without kernels in any process, to the distribution that they are of."""
+        plain = [{package_of(name) for name in one.packages} - one.distributions.keys() for one in self.records]
+        with_kernels = set[str]().union(*plain)
+        return {
+            package: name
+            for one in reversed(self.records)
+            for package, name in one.distributions.items()
+            if package not in with_kernels
+        }
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        """Distributions that modules were imported from, to their versions."""
+        return {name: version for one in reversed(self.records) for name, version in one.imported.items()}
+
+    @cached_property
+    def folders(self) -> dict[str, str]:
+        """Folders that were listed, to the digests of the names in them."""
+        return {name: had for one in reversed(self.records) for name, had in one.folders.items()}
+
+    @property
+    def overflowed(self) -> bool:
+        """A process had more names than are kept."""
+        return any(one.overflowed for one in self.records)
+
+    @cached_property
+    def absent(self) -> list[str]:
+        """What one process looked for and did not find, without what another had or wrote."""
+        had = {*self.files, *self.outside}.union(*(one.written for one in self.records))
+        return [name for name in dict.fromkeys(name for one in self.records for name in one.absent) if name not in had]
+
+
+_DEPTH = 32
+
+
+def request_of(record: r.KernelRecord, arch: str, notes: list[str]) -> CompileRequest:
+    """The request of a kernel; an empty one, with a note, where it is damaged.
+
+    Args:
+        record: as it stands in the journal.
+        arch: architecture of the capture.
+        notes: gets what is damaged.
+    """
+    empty = CompileRequest(path="", function=record.name, arch=arch, signature={})
+    damaged = f"{record.name}: what was asked of the compiler is damaged"
+    if _too_deep(record.request):
+        notes.append(damaged)
+        return empty
+    try:
+        request = from_json({**empty.to_json(), **record.request, "passes": False})
+        _Checked(**{item.name: getattr(request, item.name) for item in dataclasses.fields(_Checked)}).verify()
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration, OverflowError):
+        notes.append(damaged)
+        return empty
+    return request
+
+
+@dataclass
+class _Checked:
+    """The parts of a request whose types :func:`from_json` takes on trust."""
+
+    path: Any
+    function: Any
+    arch: Any
+    attributes: Any
+    environment: Any
+    options: Any
+
+    def verify(self) -> None:
+        """Raise :class:`TypeError` for what is no request."""
+        msgspec.convert([self.path, self.function, self.arch], list[r.Name])
+        msgspec.convert(self.attributes, dict[str, dict[str, int]])
+        msgspec.convert(self.environment, dict[str, str | None])
+        msgspec.convert(list(self.options), list[r.Name])
+
+
+def _too_deep(value: Any, depth: int = 0) -> bool:
+    if depth > _DEPTH:
+        return True
+    if isinstance(value, dict):
+        value = list(value.values())
+    return isinstance(value, list) and any(_too_deep(item, depth + 1) for item in value)
+
+
+def in_place(kernel: CapturedKernel, now: Path, sources: Mapping[str, str], checkout: Path) -> CapturedKernel:
+    """The same with its sources where they are now.
+
+    Args:
+        kernel: as it was recorded.
+        now: the folder that the names of sources start in, if the capture was moved together with them.
+        sources: files from there to their SHA-256.
+        checkout: where they are taken from, as they were recorded, if they are neither there nor where they were.
+    """
+    place = Path(kernel.request.path)
+    name = next((name for name in sources if place.parts[-len(Path(name).parts) :] == Path(name).parts), None)
+    if name is None or not place.is_absolute() or kernel.source is None:
+        return kernel
+    before = place.parents[len(Path(name).parts) - 1]
+    folder = Path(os.path.normpath(now.absolute()))
+    if not (folder / name).is_file() and not place.is_file() and digest(checkout / name) == sources[name]:
+        folder = checkout
+    if before == folder or not (folder / name).is_file():
+        return kernel
+    moved = str(before), str(folder)
+    site = tuple(msgspec.structs.replace(at, file=_at(at.file, moved)) for at in kernel.site)
+    source = msgspec.structs.replace(kernel.source, file=_at(kernel.source.file, moved))
+    return dataclasses.replace(kernel, source=source, site=site, moved=moved)
+
+
+def _at(file: str, moved: tuple[str, str]) -> str:
+    before, now = moved
+    return now + file[len(before) :] if file.startswith(before + os.sep) else file
+
 
 PROCESSES = 10_000
 """Journals of one capture."""

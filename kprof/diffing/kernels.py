@@ -145,7 +145,6 @@ def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iter
             before,
             after,
             Severity.ERROR if halved else Severity.WARNING,
-            more_is_worse=False,
         ),
         limits,
     )
@@ -167,7 +166,7 @@ def _code(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[
     )
     if len(old.loops) != len(new.loops):
         counts = (len(old.loops), len(new.loops))
-        yield from rate(ComparedFigure("loops", "loops", *counts, Severity.NOTE, more_is_worse=None), limits)
+        yield from rate(ComparedFigure("loops", "loops", *counts, Severity.NOTE), limits)
 
 
 def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:

@@ -176,7 +176,7 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> 
     for shape in sorted({*a.matrix, *b.matrix}):
         count, now = a.matrix.get(shape, 0), b.matrix.get(shape, 0)
         metric, text = f"matrix:{shape}", f"matrix instructions {shape} an iteration"
-        yield from rated("matrix", text, count, now, Severity.NOTE, metric=metric, more_is_worse=None)
+        yield from rated("matrix", text, count, now, Severity.NOTE, metric=metric)
 
 
 def _widths(
@@ -195,7 +195,6 @@ def _widths(
                 # LDS accesses of 8 and 16 bytes a lane differ little in what they cost.
                 Severity.WARNING if kind.startswith("global") else Severity.NOTE,
                 metric=f"width:{kind}",
-                more_is_worse=False,
                 negligible=_WARN,
                 where=where,
                 hot=is_hot,

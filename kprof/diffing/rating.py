@@ -31,6 +31,11 @@ ORDER = (
 )
 """Kinds of changes in the order of the harm that they do."""
 
+FEWER_IS_WORSE = frozenset({"waves_per_simd", "width"})
+"""Kinds that get worse when they fall; those that are not named here or below get worse when they rise."""
+_NEUTRAL = frozenset({"loops", "matrix"})
+"""Kinds of which neither more nor less is worse."""
+
 # Of the ratio by which two iterations' work differs.
 _ROUNDING = 1e-9
 
@@ -45,7 +50,6 @@ class ComparedFigure:
         old, new: as they are shown.
         severity: how much a change of it matters.
         metric: name in the document, ``kind`` by default.
-        more_is_worse: direction; ``None`` when neither is worse.
         scale: work of one iteration, new by old: ``new`` is compared with ``old`` times this.
         negligible: share of the larger value below which a difference is not worth reporting.
         where, hot, note: as in :class:`kprof.diffing.document.Change`.
@@ -57,7 +61,6 @@ class ComparedFigure:
     new: Number
     severity: Severity
     metric: str = ""
-    more_is_worse: bool | None = True
     scale: float = 1.0
     negligible: float = 0.0
     where: str = ""
@@ -90,12 +93,23 @@ def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
     )
 
 
+def is_worse(metric: str, before: float, now: float) -> bool:
+    """Return whether a metric got worse, in the direction and with the rounding that `diff` and `check` share.
+
+    Args:
+        metric: its name in the document.
+        before: the earlier value, or the limit.
+        now: the value to judge, in the same unit.
+    """
+    return _effect(ComparedFigure(metric, "", before, now, Severity.NOTE)) == "worse"
+
+
 def _effect(found: ComparedFigure) -> Effect | None:
     if found.old is None or found.new is None:
         return None if found.old is None and found.new is None else "unknown"
     expected = found.old * found.scale
     if abs(found.new - expected) <= max(found.negligible, _ROUNDING) * max(abs(found.new), abs(expected)):
         return None
-    if found.more_is_worse is None:
+    if found.kind in _NEUTRAL:
         return "neutral"
-    return "worse" if (found.new > expected) == found.more_is_worse else "better"
+    return "worse" if (found.new > expected) != (found.kind in FEWER_IS_WORSE) else "better"

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from kprof.diffing.rating import is_worse
 from kprof.document import KernelReport
 from kprof.findings import Advice, Finding, Severity
 from kprof.gate.edits import edits
@@ -42,7 +43,7 @@ def cures(found: Sequence[Finding], before: CheckSubject, after: CheckSubject) -
                 return False
             continue
         limit, value = finding.evidence.get("budget", finding.evidence.get("baseline")), metrics[metric]
-        if value is None or limit is None or (value < limit if metric == "waves_per_simd" else value > limit):
+        if value is None or limit is None or is_worse(metric, limit, value):
             return False
     return _errors(after) <= _errors(before)
 

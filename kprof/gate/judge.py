@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.diffing.facts import unchecked, unrecorded
+from kprof.diffing.rating import is_worse
 from kprof.document import KernelReport, Report
 from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.anchors import relocated
@@ -330,7 +331,7 @@ def _covers(allowance: Allowance, subject: CheckSubject, finding: Finding, count
     if metric is None:
         return counts[finding.rule] <= allowance.limit
     value = float(finding.evidence["value"])
-    return value >= allowance.limit if metric == "waves_per_simd" else value <= allowance.limit
+    return not is_worse(metric, allowance.limit, value)
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import UNSET, UnsetType
 
 from kprof.compiler.limits import launch_problems
+from kprof.diffing.rating import is_worse
 from kprof.findings import Finding, Location
 from kprof.gate.baseline import BaselineEntry, product_of
 from kprof.gate.config import COSTS, Budget
@@ -116,7 +117,7 @@ def worse(
             if value is not None or before is not None:
                 side = "now" if value is None else "in the baseline"
                 yield cannot_tell(subject, f"{metric} is not known {side}, so it cannot be compared", what=metric)
-        elif value < before if metric == "waves_per_simd" else value > before:
+        elif is_worse(metric, before, value):
             text = f"{value:,g} {WORDS[metric]}, the baseline has {before:,g}"
             text = f"{change}: {text}" if change else text
             yield _failing(subject, WORSE, metric, text, {"value": value, "baseline": before})

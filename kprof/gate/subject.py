@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from kprof.diffing.rating import FEWER_IS_WORSE
 from kprof.document import KernelReport
 from kprof.findings import Location
 from kprof.gate.config import COSTS, METRICS, KernelEntry
@@ -167,8 +168,7 @@ def _of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
 def _badness(subject: CheckSubject) -> tuple[list[float], list[str]]:
     """What orders kernels of one name: metrics, fewer wavefronts being worse, then findings."""
     metrics = subject.metrics()
-    signs = {"waves_per_simd": -1.0}
-    values = [signs.get(name, 1.0) * (0.0 if value is None else value) for name, value in metrics.items()]
+    values = [(-1.0 if name in FEWER_IS_WORSE else 1.0) * (value or 0.0) for name, value in metrics.items()]
     return values, sorted(f.rule for f in subject.report.findings)
 
 

@@ -1,13 +1,103 @@
 """What is changed in Triton: its compiler and driver where there is no GPU, its launches where there is one."""
 
 import dataclasses
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from kprof.recording import amd_libraries, executed, tuning
+from kprof.captures import layout
+from kprof.compiler import environment as switches
+from kprof.recording import compile_results, describe, tuning
 from kprof.recording.recorder import Recorder
 from kprof.simulation import driver
 from kprof.simulation.patches import Patches
+
+_SESSIONS = ("activate", "activate_all", "deactivate", "deactivate_all", "finalize", "finalize_all")
+
+
+class HipblasLt:
+    """Triton's binding of hipBLASLt; its products are calls of torch's operators, and are listed as these.
+
+    Args:
+        workspace: memory that the library could use.
+    """
+
+    def __init__(self, workspace: Any) -> None:
+        self._workspace = workspace
+
+    def matmul(self, a: Any, b: Any, c: Any) -> None:
+        """Write ``a`` (M x K) times ``b`` (N x K), transposed, to ``c`` (M x N)."""
+        c.copy_(a.float() @ b.float().t())
+
+    def gemm(self, a: Any, b: Any, c: Any, d: Any, alpha: float, beta: float) -> None:  # noqa: PLR0917  # as BLAS has it
+        """Write ``alpha`` times that product and ``beta`` times ``c`` to ``d``."""
+        d.copy_(alpha * (a.float() @ b.float().t()) + beta * c.float())
+
+
+def install(patches: Patches) -> None:
+    """Change the bindings that the installed Triton has."""
+    from triton._C import libtriton
+
+    hipblas = getattr(getattr(libtriton, "amd", None), "hipblas", None)
+    if hasattr(hipblas, "HipblasLt"):
+        patches.set(hipblas, "HipblasLt", HipblasLt)
+    _proton(patches)
+
+
+def _proton(patches: Patches) -> None:
+    """Start no session, and let programs switch on and off what there is not."""
+    try:
+        from triton import knobs
+        from triton._C.libproton import proton
+    except ImportError:
+        return
+    if hasattr(knobs, "proton") and hasattr(knobs.proton, "disable"):
+        patches.set_value(knobs.proton, "disable", True)
+        for name in _SESSIONS:
+            if hasattr(proton, name):
+                patches.set(proton, name, _nothing)
+
+
+def _nothing(*_args: Any, **_kwargs: Any) -> None:
+    """Do what a session that was not started does."""
+
+
+def note(recorder: Recorder, kernel: Any, grid: list[int], stream: Any, args: tuple[Any, ...]) -> None:
+    """Note a launch of Triton's ``CompiledKernel``; its products go into the capture the first time."""
+    if not hasattr(kernel.src, "fn") or getattr(kernel.metadata.target, "backend", None) != "hip":
+        return
+    recorder.start()
+    number = getattr(kernel, "kprof_number", None)
+    if number is None:
+        number = kernel.kprof_number = _keep(recorder, kernel)
+    recorder.note_launch(number, kernel.src, grid, stream, args)
+
+
+def _keep(recorder: Recorder, kernel: Any) -> int:
+    identifier = hashlib.sha256(str(kernel.hash).encode()).hexdigest()[: layout.ID_LENGTH]
+    metadata = {name: _plain(value) for name, value in kernel.metadata._asdict().items()}
+    environment = {name: value for name, value in switches.relevant({}).items() if name != "TRITON_DEBUG"}
+    options = {name: metadata[name] for name in ("num_warps", "num_stages", "waves_per_eu") if name in metadata}
+    request = describe.request_of(kernel.src, kernel.metadata.target.arch, options, environment)
+    folder = Path(recorder.settings.folder) / layout.KERNELS / identifier
+    if not (folder / layout.RESULT).is_file():
+        blobs = {stage: kernel.asm[stage] for stage in layout.STAGES if stage in kernel.asm}
+        try:
+            compile_results.place(
+                folder, {"status": "ok", "triton": str(metadata.get("triton_version", ""))}, metadata, blobs
+            )
+        except OSError as error:
+            recorder.journal.fail(error)
+    return recorder.number(identifier, kernel.src, request)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "backend") and hasattr(value, "arch"):
+        return {"backend": value.backend, "arch": value.arch, "warp_size": value.warp_size}
+    if isinstance(value, tuple | list | set | frozenset):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], stream: Callable[[int], int]) -> None:
@@ -46,7 +136,7 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     patches.set(triton.compiler, "compile", compile)
     patches.set(triton, "compile", compile)
     tuning.install(recorder, patches)
-    amd_libraries.install(patches)
+    install(patches)
     if recorder.settings.again:
         from kprof.recording.relaunch import RelaunchServer
 
@@ -65,7 +155,7 @@ def observe(recorder: Recorder, patches: Patches) -> None:
         inner = getter(kernel) if getter is not None else kernel.__dict__["run"]
 
         def run(x: int, y: int, z: int, stream: Any, *rest: Any) -> Any:
-            executed.note(recorder, kernel, [int(x), int(y), int(z)], stream, rest[5:])
+            note(recorder, kernel, [int(x), int(y), int(z)], stream, rest[5:])
             return inner(x, y, z, stream, *rest)
 
         return run

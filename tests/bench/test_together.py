@@ -7,8 +7,8 @@ import pytest
 
 from kprof import children
 from kprof.bench.document import BenchTask, Measurement, Timing
+from kprof.bench.plan import ALONE, at_once, overlap, sums
 from kprof.bench.pool import Runner
-from kprof.bench.together import ALONE, at_once, overlap, sums
 from kprof.errors import KprofError
 
 WORKER = """

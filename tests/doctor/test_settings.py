@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kprof.doctor import WORKLOADS, Diagnosis, checks, examine, script
-from kprof.doctor.probes import acs
+from kprof.doctor.judging import acs
 from kprof.doctor.settings import ANY, settings
 from kprof.reporters.doctor_text import DoctorTextReporter
 from kprof.reporters.json_document import encoded

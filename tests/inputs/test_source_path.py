@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.inputs.amdgcn.source_lines import FileTable
+from kprof.inputs.amdgcn.scan import FileTable
 from kprof.inputs.mlir.text import value
 from kprof.inputs.source_path import from_assembly, from_mlir, normalised
 

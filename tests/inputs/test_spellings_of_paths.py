@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.inputs.amdgcn.source_lines import FileTable
+from kprof.inputs.amdgcn.scan import FileTable
 from kprof.inputs.llvm_ir import positions
 from kprof.inputs.mlir.locations import Locations
 from kprof.inputs.source_path import below, from_assembly, from_mlir, in_moved, joined, normalised, same, spelled

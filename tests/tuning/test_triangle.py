@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.tuning.triangle import backward, diagonal_of_inverse, forward, root_of
+from kprof.tuning.residuals import backward, diagonal_of_inverse, forward, root_of
 
 numpy = pytest.importorskip("numpy")
 

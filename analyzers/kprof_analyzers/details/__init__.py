@@ -1,19 +1,86 @@
 """What a page shows of a kernel beyond the document: source beside instructions, pictures, curves."""
 
 from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
 
 from kprof.analysis import KernelFacts
-from kprof.details import Details, Picture
-from kprof.document import KernelReport
+from kprof.details import Curve, CurveStep, Details, IrLine, Picture, SourceFile
+from kprof.document import KernelReport, Resources
+from kprof.errors import KprofError
 from kprof.findings import Finding
-from kprof_analyzers.details.curves import occupancy_curves
+from kprof.inputs.mlir.model import Module
+from kprof.inputs.mlir.text import without_location
 from kprof_analyzers.details.layouts import layout_pictures
 from kprof_analyzers.details.listing import source_beside_code
 from kprof_analyzers.details.source_text import SourceText
 from kprof_analyzers.details.time_shares import time_shares
-from kprof_analyzers.details.ttgir import ttgir_lines
+from kprof_analyzers.occupancy.curve import curve
+from kprof_analyzers.occupancy.request import OccupancyInput
 from kprof_analyzers.pictures import control_flow
 from kprof_analyzers.rules.finding_instructions import instructions_of, subject_of
+from kprof_analyzers.source_lines import location_of
+
+
+def occupancy_curves(resources: Resources | UnsetType, arch: str) -> list[Curve]:
+    """Occupancy over VGPRs and over LDS; empty where a resource is not known or impossible.
+
+    AGPRs stay as they are, and what ``waves_per_eu`` pads is left out: it is a choice and no need of the code.
+    """
+    from kprof.hardware.machine import load
+
+    if not isinstance(resources, Resources):
+        return []
+    needed = (resources.vgpr, resources.lds_bytes, resources.num_warps)
+    if not all(isinstance(amount, int) for amount in needed):
+        return []
+    vgpr, lds, warps = (int(amount) for amount in needed if isinstance(amount, int))
+    try:
+        demand = OccupancyInput(
+            arch=load(arch),
+            vgpr=vgpr,
+            agpr=_known(resources.agpr),
+            sgpr=_known(resources.sgpr),
+            lds_bytes=lds,
+            num_warps=warps,
+            wavefront_size=resources.wavefront_size if isinstance(resources.wavefront_size, int) else None,
+        )
+        return [_curve(demand, "vgpr", vgpr), _curve(demand, "lds", lds)]
+    except KprofError:
+        # A document may come from anywhere: counts that no GPU has make no curve.
+        return []
+
+
+def _curve(demand: OccupancyInput, resource: str, amount: int) -> Curve:
+    steps = [CurveStep(p.first, p.last, p.waves_per_simd, p.current) for p in curve(demand, resource)]
+    return Curve(resource, amount, steps)
+
+
+def _known(amount: Any) -> int:
+    return 0 if amount is None or amount is UNSET else int(amount)
+
+
+def ttgir_lines(text: str, module: Module, files: Sequence[SourceFile]) -> list[IrLine]:
+    """The lines of a module's text but those that only name positions.
+
+    Args:
+        text: of the module.
+        module: the same, read.
+        files: the source files that lines may come from.
+    """
+    order = {file.path: number for number, file in enumerate(files)}
+    places: dict[int, tuple[int, int]] = {}
+    for operation in module.operations:
+        place = location_of(operation)[0]
+        if place is not None and place.file in order:
+            places.setdefault(operation.line, (order[place.file], place.line))
+    return [
+        IrLine(number, without_location(line), places.get(number))
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip() and not line.startswith("#loc")
+    ]
+
 
 __all__ = ["Details", "SourceText", "details_of", "without_program"]
 

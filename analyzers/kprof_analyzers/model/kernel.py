@@ -1,24 +1,28 @@
 """From a kernel's facts to its predicted time."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
 from kprof.analysis import KernelFacts
 from kprof.document import Prediction
 from kprof.inputs.garbage_collection import paused
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import element_bytes
+from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.model.access_lines import AccessLine, accesses_of, at_instructions
 from kprof_analyzers.model.address_work import address_work
 from kprof_analyzers.model.caches_before import found as found_before
 from kprof_analyzers.model.contention import on_one_address
 from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.entries import Branch, ends
 from kprof_analyzers.model.explain import explain, loop_predictions
 from kprof_analyzers.model.fetched import fetched_shares
-from kprof_analyzers.model.followed import followed_loads
 from kprof_analyzers.model.launch import Spread, samples, spread, together
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import memory_paths
-from kprof_analyzers.model.other_sides import one_side
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node, loops_of, outline, span_of
 from kprof_analyzers.model.passing import NOTHING, passing
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, STREAMED, VMEM, WHICH, Translator
@@ -31,6 +35,84 @@ from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.taken import of_operations, taken_shares, with_branches
 from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, sharing, within_caches, within_l2
 from kprof_analyzers.model.trips import Trips, loop_trips
+
+
+def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int, float]) -> list[Access]:
+    """The same accesses, none of them done on the side of such a branch that moves fewer bytes.
+
+    Args:
+        found: accesses of a kernel.
+        evaluator: knows the conditions of branches outside of loops.
+        come_to: operations that not every iteration comes to; how often they are done is known.
+    """
+    moved: dict[Branch, float] = defaultdict(float)
+    sides = [list(_sides(a.operation, evaluator)) if a.operation.index not in come_to else [] for a in found]
+    for access, mine in zip(found, sides, strict=True):
+        for side in mine:
+            moved[side] += access.tile_bytes * access.times
+    return [
+        replace(access, times=0.0) if any(_is_less(side, moved) for side in mine) else access
+        for access, mine in zip(found, sides, strict=True)
+    ]
+
+
+def _is_less(side: Branch, moved: Mapping[Branch, float]) -> bool:
+    """Whether a side moves fewer bytes than the other; of equal ones it is the second."""
+    number, region = side
+    other = moved.get((number, 1 - region), 0.0)
+    return moved[side] < other or (moved[side] == other and region == 1)
+
+
+def _sides(op: Operation, evaluator: Evaluator) -> Iterator[Branch]:
+    """Sides of branches around an operation whose conditions are not known for each workgroup."""
+    inner = op
+    while inner.parent is not None:
+        outer = op.module.operations[inner.parent]
+        if outer.name == "scf.if":
+            known = outer.loop is None and evaluator.certain(evaluator.flow.inputs(outer)[0]) is not None
+            if not known:
+                yield outer.index, inner.region
+        inner = outer
+
+
+def followed_loads(facts: KernelFacts, evaluator: Evaluator | None, request: float) -> dict[int, float]:
+    """Positions of loads that mostly find their data in L2, to the share of the iterations that ask for more.
+
+    Those of a line are counted where all of its loads are like that, with the largest share.
+
+    Args:
+        facts: the kernel.
+        evaluator: of its workgroups; ``None`` where the launch is not known.
+        request: bytes that a CU asks L2 for at least, and L2 what is behind it.
+    """
+    if facts.ttgir is None or evaluator is None:
+        return {}
+    found: dict[AccessLine, float] = {}
+    for op, line in accesses_of(facts.ttgir):
+        # What the compiler has peeled off a loop is outside of the assembly's, too.
+        if is_load(op) and op.loop is not None:
+            found[line] = max(found.get(line, 0.0), _begun(evaluator, op, request))
+    positions = at_instructions(facts.program, {line: share for line, share in found.items() if share < 1})
+    looped = {i for loop in facts.program.loops for i in loop.instructions} if positions else set()
+    return {position: share for position, share in positions.items() if position in looped}
+
+
+def _begun(evaluator: Evaluator, load: Operation, request: float) -> float:
+    """Share of the iterations of its loop in which a load asks L2 for more; 1 from half of them on."""
+    loop = None if load.loop is None else load.module.operations[load.loop]
+    size = element_bytes(load)
+    if loop is None or loop.name != "scf.for" or size is None:
+        return 1.0
+    evaluator.enter(loop, first=True)
+    evaluator.inside(load.loop)
+    reached = ends(evaluator, load, 2)
+    if reached is None:
+        return 1.0
+    first, second = ([value] if isinstance(value, int) else value for value in reached)
+    steps = {b - a for a, b in zip(first, second, strict=False)}
+    share = abs(steps.pop()) * size / request if len(steps) == 1 else 1.0
+    return share if share < 1 / 2 else 1.0
+
 
 _ALL = Effects()
 _STEPS = 9000

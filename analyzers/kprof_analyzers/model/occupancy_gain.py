@@ -1,15 +1,102 @@
 """A prediction with what is worked out once a kernel: what more occupancy would gain, and the rooflines."""
 
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
 
 from kprof.analysis import KernelFacts
 from kprof.document import OccupancyWorth, Prediction
+from kprof.hardware.machine import Architecture
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof.roofline import Roofline, RooflineLevel
+from kprof_analyzers.matrix_instructions import matrix_instruction
 from kprof_analyzers.model.kernel import build, predict, predict_model
-from kprof_analyzers.model.roofline import roofline
+from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.trips import RETRY
+from kprof_analyzers.peaks import arithmetic, bandwidths
+
+_LEVELS = ("lds", "l1", "l2", "mall", "hbm")
+_FLOATING = re.compile(r"_f(16|32|64)\b")
+# As the counters SQ_INSTS_VALU_ADD, MUL, TRANS and FMA are: comparing, converting and moving compute nothing.
+_ONE = ("add", "sub", "subrev", "mul", "exp", "log", "rcp", "rsq", "sqrt", "sin", "cos", "tanh")
+_SAME_RATE = {"bf8": "fp8"}
+_TWO = ("fma", "fmac", "fmamk", "fmaak", "mad", "mac", "madmk", "madak")
+
+
+def roofline(model: KernelModel, traffic: Mapping[str, float]) -> Roofline | None:
+    """Where a launch is under the rooflines of the model's GPU; ``None`` where that is not known.
+
+    Operations and bytes are those of all lanes, whether or not a mask leaves some of them out.
+
+    Args:
+        model: the kernel.
+        traffic: bytes of the levels from L2 on, as :class:`kprof.document.Prediction` has them.
+    """
+    machine, product = model.machine, model.machine.product
+    if product is None or not model.where.known:
+        return None
+    warps = model.facts.resources.num_warps
+    waves = (warps if isinstance(warps, int) else 4) * model.where.total
+    flops: dict[str, float] = defaultdict(float)
+    moved: dict[str, float] = defaultdict(float)
+    for part, times in _stretches(model, model.nodes, float(waves)):
+        for position in part:
+            instruction = model.facts.program.instructions[position]
+            for kind, count in _flops(instruction, machine.arch, machine.lanes):
+                flops[kind] += times * count
+            for level in _near(instruction):
+                moved[level] += times * machine.lanes * (instruction.opcode.bytes_per_lane or 0)
+    amounts = {**moved, **traffic}
+    cus = product.compute_units
+    peaks = bandwidths(machine.arch, product, cus, product.xcds, product.clock_mhz)
+    return Roofline(
+        flops=dict(sorted(flops.items(), key=lambda item: -item[1])),
+        peaks_tflops={kind: peak for kind in flops if (peak := arithmetic(machine.arch, product, kind)) is not None},
+        levels=[RooflineLevel(name, amounts[name], peaks.get(name)) for name in _LEVELS if amounts.get(name)],
+    )
+
+
+def _stretches(model: KernelModel, nodes: Sequence[Node], times: float) -> Iterator[tuple[range, float]]:
+    """Straight stretches, with how often they are passed."""
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            yield from _stretches(model, node.body, times * model.trips[node.loop.index].mean)
+        else:
+            yield node, times
+
+
+def _flops(instruction: Instruction, arch: Architecture, lanes: int) -> Iterator[tuple[str, int]]:
+    """Kind of arithmetic to the floating-point operations of one wavefront's instruction."""
+    opcode = instruction.opcode
+    if opcode.cls is InstructionClass.MATRIX:
+        known = matrix_instruction(arch, instruction)
+        if known is not None and not known.type.startswith("i"):
+            yield f"matrix_{_SAME_RATE.get(known.type, known.type)}", known.flops
+    elif opcode.cls is InstructionClass.VALU:
+        for name, _ in instruction.halves:
+            if (size := _FLOATING.search(name)) and (count := _each(name)):
+                yield f"valu_fp{size[1]}", count * lanes
+
+
+def _each(name: str) -> int:
+    """Operations of one lane."""
+    stem = name.removeprefix("v_").removeprefix("s_").removeprefix("dual_")
+    pairs = 2 if stem.startswith("pk_") else 1
+    word = stem.removeprefix("pk_").partition("_")[0]
+    return pairs * (2 if word in _TWO else 1 if word in _ONE else 0)
+
+
+def _near(instruction: Instruction) -> Iterator[str]:
+    """The levels of a CU that an instruction's bytes go through."""
+    cls = instruction.opcode.cls
+    if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
+        yield "l1"
+    if cls is InstructionClass.LDS or instruction.to_lds:
+        yield "lds"
 
 
 def explained(facts: KernelFacts, model: KernelModel | None = None) -> Prediction:

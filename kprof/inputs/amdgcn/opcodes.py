@@ -9,9 +9,48 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kprof.inputs.amdgcn import memory_names, scalar_names, vector_names
+from kprof.inputs.amdgcn import memory_names, scalar_names
 from kprof.inputs.amdgcn.counters import counters_of
 from kprof.inputs.amdgcn.isa import Generation, InstructionClass, InstructionKind, MemorySpace, Opcode, generation_of
+
+_TRANSCENDENTAL = ("exp", "log", "rcp", "rsq", "sqrt", "sin", "cos", "tanh")
+_LANE = ("v_readlane", "v_readfirstlane", "v_writelane", "v_permlane", "v_screen_partition")
+_NOPS = {"v_nop", "v_pipeflush", "v_clrexcp", "v_illegal"}
+
+
+def classify(name: str) -> tuple[InstructionClass, InstructionKind]:
+    """Class and kind of one vector mnemonic, without its encoding suffix."""
+    stem = name[2:].removeprefix("s_")
+    if stem.startswith(("smfmac_", "swmmac_")):
+        return InstructionClass.MATRIX, InstructionKind.SPARSE
+    if stem.startswith(("mfma_", "wmma_")):
+        return InstructionClass.MATRIX, InstructionKind.SCALE if "_ld_scale" in stem else InstructionKind.DENSE
+    return InstructionClass.VALU, _kind(name, stem)
+
+
+def _kind(name: str, stem: str) -> InstructionKind:
+    if name in _NOPS:
+        return InstructionKind.NOP
+    if name.startswith("v_dual_"):
+        return InstructionKind.DUAL
+    if name.startswith("v_accvgpr_"):
+        return InstructionKind.ACC_COPY
+    if name.startswith(_LANE):
+        return InstructionKind.LANE
+    if stem.partition("_")[0] in _TRANSCENDENTAL:
+        return InstructionKind.TRANSCENDENTAL
+    if stem.startswith(("cvt_", "sat_pk")):
+        return InstructionKind.CONVERSION
+    if stem.startswith("cmp"):
+        return InstructionKind.COMPARE
+    if stem.startswith("dot"):
+        return InstructionKind.DOT
+    if stem.startswith(("mov_", "swap", "movrel")):
+        return InstructionKind.MOVE
+    if stem.startswith("pk_"):
+        return InstructionKind.MOVE if stem == "pk_mov_b32" else InstructionKind.PACKED
+    return InstructionKind.INTERPOLATION if stem.startswith("interp_") else InstructionKind.PLAIN
+
 
 _SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa", "_dpp8", "_e64_dpp8")
 _MEMORY_PREFIXES = (
@@ -59,7 +98,7 @@ def split_encoding(mnemonic: str) -> tuple[str, str]:
 def shape_of(name: str) -> Shape:
     """Class and kind that the shape of a name suggests; class ``UNKNOWN`` when it has no AMD shape at all."""
     if name.startswith("v_"):
-        return Shape(*vector_names.classify(name))
+        return Shape(*classify(name))
     if name.startswith("s_"):
         cls, kind, space, size = scalar_names.classify(name)
         return Shape(cls, kind, space, bytes_per_lane=size)

@@ -7,8 +7,7 @@ import pytest
 from kprof.document import Resources
 from kprof.hardware.machine import load
 from kprof.targets.artefacts import load_file
-from kprof_analyzers.details import SourceText, details_of
-from kprof_analyzers.details.curves import occupancy_curves
+from kprof_analyzers.details import SourceText, details_of, occupancy_curves
 from kprof_analyzers.details.listing import source_beside_code
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.pipeline import facts_of

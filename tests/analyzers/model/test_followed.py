@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from kprof.condition import FLUSHED
 from kprof.inputs import mlir
 from kprof_analyzers.model import Effects, predict
-from kprof_analyzers.model.followed import _begun, followed_loads
-from kprof_analyzers.model.kernel import build
+from kprof_analyzers.model.kernel import _begun, build, followed_loads
 from kprof_analyzers.model.memory import memory_paths
 from kprof_analyzers.model.program import FOLLOWED, LOAD, PARTS
 from kprof_analyzers.model.scalars import Evaluator

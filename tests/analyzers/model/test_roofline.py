@@ -5,7 +5,7 @@ import pytest
 import kprof
 from kprof.hardware.machine import find_product, load
 from kprof_analyzers.model.kernel import build
-from kprof_analyzers.model.roofline import roofline
+from kprof_analyzers.model.occupancy_gain import roofline
 from kprof_analyzers.peaks import arithmetic, bandwidths
 
 

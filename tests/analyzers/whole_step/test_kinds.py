@@ -3,7 +3,7 @@
 import pytest
 
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.formulas import work_of
+from kprof_analyzers.profiles.timeline.operators.rooflines import work_of
 from kprof_analyzers.whole_step.efficiency import efficiencies
 from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at, kind_of_shapes, tiles_of
 

@@ -4,7 +4,7 @@ import pytest
 
 from kprof.inputs import amdgcn
 from kprof.inputs.amdgcn import AssemblyFrame
-from kprof.inputs.amdgcn.source_lines import FileTable, LocDirective, is_library
+from kprof.inputs.amdgcn.scan import FileTable, LocDirective, is_library
 
 LIBRARY = "/usr/lib/python3/site-packages/triton/language"
 

@@ -12,7 +12,7 @@ import pytest
 from kprof.errors import InputError
 from kprof.inputs import amdgcn, code_object
 from kprof.inputs.code_object import disassembly, llvm_library
-from kprof.inputs.code_object.stub_library import stub_library
+from kprof.inputs.code_object.llvm_library import stub_library
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 PAIRS = sorted(f for f in ARTIFACTS.glob("gfx*/*.hsaco") if f.with_suffix(".amdgcn").exists())

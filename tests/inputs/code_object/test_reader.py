@@ -7,7 +7,7 @@ import pytest
 from kprof.errors import KprofError
 from kprof.hardware.machine import architectures, load
 from kprof.inputs import amdgcn, code_object
-from kprof.inputs.code_object.machines import architecture, features
+from kprof.inputs.code_object.reader import architecture, features
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 FILES = sorted(ARTIFACTS.glob("*/*.hsaco"))

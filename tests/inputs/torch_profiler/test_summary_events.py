@@ -15,7 +15,7 @@ from kprof.inputs.torch_profiler import opening
 from kprof.inputs.torch_profiler.events import SlimEvent
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.normalise import kind_of
-from kprof.inputs.torch_profiler.read_ahead import read_ahead
+from kprof.inputs.torch_profiler.opening import read_ahead
 from kprof.inputs.torch_profiler.reader import TraceReader
 from kprof.inputs.torch_profiler.summary_events import CountedEvent
 

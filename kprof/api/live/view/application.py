@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
@@ -35,13 +35,55 @@ from kprof.api.live.view.asked import (
     report_arguments,
     two_targets,
 )
-from kprof.api.live.view.following import follow
 from kprof.api.live.view.hub import Hub
 from kprof.api.live.view.open_questions import OpenQuestions, TooManyQuestionsError, error_fields, result
 from kprof.api.live.view.tritons import TritonSessions
-from kprof.api.live.view.words import words
+from kprof.api.live.watch import POLL, settle
 from kprof.errors import KprofError
+from kprof.importing.dependencies import stale, stamps
 from kprof.version import __version__
+
+
+class SaidOfKernel(TypedDict):
+    """The words for one kernel: its verdict, what a search has found, a message for each of its findings in order."""
+
+    verdict: str
+    better: str
+    findings: list[str]
+
+
+def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
+    """The words for each kernel of a document of ``kprof analyze --json``."""
+    from kprof.document import KernelReport
+    from kprof.reporters._known_advice import better
+    from kprof.reporters._plain_words import said
+    from kprof.reporters._verdict_sentence import verdict
+
+    found: list[SaidOfKernel] = []
+    for entry in document["kernels"]:
+        kernel = msgspec.convert(entry, KernelReport)
+        messages = [said(finding.message, kernel) for finding in kernel.findings]
+        known = "" if kernel.advised is msgspec.UNSET else better(kernel.advised)
+        found.append({"verdict": verdict(kernel), "better": known, "findings": messages})
+    return found
+
+
+async def follow(questions: OpenQuestions, hub: Hub, poll: float = POLL) -> None:
+    """Tell ``changed`` with the target's position after each save of a file that its last report rests on.
+
+    It never ends by itself.
+    """
+    while True:
+        await asyncio.sleep(poll)
+        for target, files in list(questions.files.items()):
+            if stale(files):
+                await asyncio.to_thread(settle, files)
+                if questions.files.get(target) is files:
+                    # A report that is asked for now says anew which files count.
+                    questions.files[target] = stamps(files)
+                questions.saves[target] += 1
+                hub.tell("changed", {"target": target, "saves": questions.saves[target]})
+
 
 SCRIPTS = (
     "view", "dom", "server", "panes", "figures", "knobs", "tried", "occupancy", "better", "difference", "roofline",

@@ -1,7 +1,7 @@
 """Operators by shape: what they computed and moved a second, and the time that they lost against the GPU's limits."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -10,9 +10,29 @@ from kprof.hardware.machine import Product
 from kprof.inputs.torch_profiler.columns import Words
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
+from kprof_analyzers.profiles.timeline.operators import attention, convolutions, elementwise, products
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
-from kprof_analyzers.profiles.timeline.operators.formulas import FORMULAS, triton_work, work_of
-from kprof_analyzers.profiles.timeline.operators.work import Work
+from kprof_analyzers.profiles.timeline.operators.work import Formula, Work
+
+FORMULAS: Mapping[str, Formula] = {
+    **products.OPERATORS,
+    **convolutions.OPERATORS,
+    **attention.OPERATORS,
+    **elementwise.OPERATORS,
+}
+
+
+def work_of(name: str, given: Sequence[Argument]) -> Work | None:
+    """What a call of an operator has to do; ``None`` where its name or its arguments are not known."""
+    formula = FORMULAS.get(name)
+    return formula(given) if formula is not None and given else None
+
+
+def triton_work(given: Sequence[Argument]) -> Work | None:
+    """What a Triton kernel has to move at least: each tensor that it is given once, read or written."""
+    moved = sum(argument.bytes for argument in given if argument.is_tensor)
+    return Work(None, moved, assumed="each tensor read or written once") if moved else None
+
 
 _TERA = 1e12
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
 from kprof_analyzers.profiles.timeline.operators.convolutions import output_dims
-from kprof_analyzers.profiles.timeline.operators.formulas import FORMULAS, triton_work, work_of
+from kprof_analyzers.profiles.timeline.operators.rooflines import FORMULAS, triton_work, work_of
 from kprof_analyzers.profiles.timeline.operators.work import Work
 
 extents = st.integers(1, 64)

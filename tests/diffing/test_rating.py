@@ -1,0 +1,19 @@
+"""The direction of a metric, which `diff` and `check` share."""
+
+import pytest
+
+from kprof.diffing.rating import is_worse
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "now", "worse"),
+    [
+        ("vgpr_spills", 0, 1, True),
+        ("vgpr_spills", 1, 0, False),
+        ("waves_per_simd", 4, 2, True),
+        ("waves_per_simd", 2, 4, False),
+        ("lds_bytes", 3.0, 3.0 + 1e-12, False),
+    ],
+)
+def test_a_metric_gets_worse_in_its_own_direction_and_not_by_rounding(metric, before, now, worse):
+    assert is_worse(metric, before, now) is worse
