@@ -37,3 +37,18 @@ def test_a_launch_that_hardly_takes_longer_than_an_empty_one(tmp_path: Path, cou
     assert kernel.time_us is not None
     assert (kernel.time_us > 10) == expected
     assert any(finding.rule == "KP404" for finding in kernel.findings) == expected
+
+
+def test_more_parts_are_proposed_to_the_product_and_not_to_what_sums_them_up() -> None:
+    """Splitting the reduction further gives the kernel behind it no workgroup more."""
+    shape = {"M": 16, "N": 512, "K": 4096}
+    config = {"BLOCK_M": 16, "BLOCK_N": 128, "BLOCK_K": 64, "SPLIT_K": 8, "num_warps": 2}
+    found = kprof.analyze("gemm", arch="MI355X", shape=shape, config=config, try_cures=False).kernels
+    knobs = {
+        kernel.name: [
+            advice.knob for finding in kernel.findings if finding.rule == "KP404" for advice in finding.advice
+        ]
+        for kernel in found
+    }
+    assert "SPLIT_K" in knobs["gemm"]
+    assert "SPLIT_K" not in knobs["gemm::reduce"]

@@ -25,6 +25,11 @@ def _grid(numbers: Numbers) -> Answer:
     return workgroups < units, f"{workgroups:,.0f} workgroups were launched on {units:g} CUs"
 
 
+def _multiplies(facts: KernelFacts) -> bool:
+    """Whether it may be the kernel whose reduction is split; what sums up the parts gets no workgroup more by it."""
+    return facts.ttgir is None or any(facts.ttgir.named("tt.dot", "tt.dot_scaled"))
+
+
 class FewerWorkgroupsThanCus(Rule):
     """The launch has fewer workgroups than the GPU has CUs.
 
@@ -57,7 +62,7 @@ class FewerWorkgroupsThanCus(Rule):
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("BLOCK_M", "lower", "more workgroups"),
         Lever("BLOCK_N", "lower", "more workgroups"),
-        Lever("SPLIT_K", "higher", "the reduction over several workgroups"),
+        Lever("SPLIT_K", "higher", "the reduction over several workgroups", when=_multiplies),
     )
     confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("workgroups", "cus"), _grid)
 
@@ -80,7 +85,7 @@ class FewerWorkgroupsThanCus(Rule):
 
 def _nothing_to_spread(facts: KernelFacts) -> bool:
     """Whether a workgroup's loads and stores move no more than one wavefront does with an instruction each."""
-    if facts.ttgir is None or any(facts.ttgir.named("tt.dot", "tt.dot_scaled")):
+    if facts.ttgir is None or _multiplies(facts):
         return False
     found = masked(facts)
     sizes = [(tile(one.access), element_bytes(one.access)) for one in found]
