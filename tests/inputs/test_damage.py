@@ -55,23 +55,22 @@ def test_the_same_seed_is_the_same_damage(script, tmp_path):
 
 def test_a_traceback_is_seen(script, monkeypatch, tmp_path):
     """With the place that it came from."""
-    from kprof.cli import app, rules
+    from kprof.cli import app, explain
 
     def error():
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setattr(app, "report", app.report)
     monkeypatch.setattr(sys, "argv", sys.argv)
-    monkeypatch.setattr(rules.app.registered_commands[0], "callback", error)
-    name = rules.app.registered_commands[0].name or "list"
-    outcome, place = script.one(script.Reader(("rules", name)), "x", b"", tmp_path / "in")
+    monkeypatch.setattr(explain, "command", error)
+    outcome, place = script.one(script.Reader(("explain",)), "x", b"", tmp_path / "in")
     assert outcome == "traceback"
     assert "ZeroDivisionError: 'on purpose'" in place
 
 
 def test_a_hang_is_seen(script, monkeypatch, tmp_path):
     """It is ended after its time."""
-    from kprof.cli import app, rules
+    from kprof.cli import app, explain
 
     def endless():
         while True:
@@ -79,10 +78,9 @@ def test_a_hang_is_seen(script, monkeypatch, tmp_path):
 
     monkeypatch.setattr(app, "report", app.report)
     monkeypatch.setattr(sys, "argv", sys.argv)
-    monkeypatch.setattr(rules.app.registered_commands[0], "callback", endless)
-    name = rules.app.registered_commands[0].name or "list"
+    monkeypatch.setattr(explain, "command", endless)
     before = script.signal.signal(script.signal.SIGALRM, script._late)
     try:
-        assert script.one(script.Reader(("rules", name)), "x", b"", tmp_path / "in", seconds=0.5)[0] == "hang"
+        assert script.one(script.Reader(("explain",)), "x", b"", tmp_path / "in", seconds=0.5)[0] == "hang"
     finally:
         script.signal.signal(script.signal.SIGALRM, before)
