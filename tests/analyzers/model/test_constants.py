@@ -49,7 +49,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "outline._LOOP_WEIGHT": ((16,), "which path is the longest: in no time by itself"),
     "remembered._MOST": ((8,), "bound on memory"),
     "remembered.ways_of": ((4,), "bound on memory"),
-    "roofline.roofline": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
+    "occupancy_gain.roofline": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
     "program.PARTS": ((8,), "how finely shares are told apart: of latencies"),
     "program.DELAY": ((3,), "place of a field"),
     "program.WHICH": ((4,), "place of a field"),
