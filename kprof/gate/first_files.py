@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
+from kprof import children
 from kprof.errors import InputError, KprofError
 from kprof.importing.launches import launches_kernels
 from kprof.inputs import boundary
@@ -148,7 +149,7 @@ def kprof_address() -> str | None:
 def _git(folder: str, *words: str) -> str:
     """What git says of a folder; empty where it has nothing to say or is not there."""
     try:
-        said = subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False, timeout=10)
+        said = children.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return said.stdout.strip()
