@@ -83,6 +83,20 @@ def group(folder: type[TyperGroup] = SuggestingGroup) -> typer.Typer:
     return typer.Typer(cls=folder, add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 
+def folder(package: str, kind: type[Folder] = Folder, **attributes: Any) -> typer.Typer:
+    """A Typer whose sub-commands are the modules of a package; its help is the package's ``HELP``.
+
+    Args:
+        package: its dotted name.
+        kind: how the commands are found.
+        attributes: of that kind, besides the package.
+    """
+    made = group(type("Commands", (kind,), {"package": package, **attributes}))
+    # Without a callback typer makes no group of it.
+    made.callback()(lambda: None)
+    return made
+
+
 def _meant(path: str, word: str, known: list[str]) -> str:
     if guess := near(word, known):
         return guess

@@ -7,11 +7,12 @@ from typing import Any
 import typer
 
 from kprof.cli._programs import program_of
-from kprof.errors import KprofError
 from kprof.options.groups import TritonOptions
 
-_RECOMPILES = frozenset({"advise"})
-_RUN_PROGRAMS = frozenset({"capture", "profile"})
+_RECOMPILES = "advise"
+"""The command that compiles captures again."""
+_RUNS_PROGRAMS = "capture"
+"""The command whose arguments are a program, with dashes before it or without."""
 
 
 def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
@@ -27,30 +28,36 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
         return
     from kprof.api.other_triton import check_target, run_with_triton
 
-    words, program = _without(sys.argv[1:])
-    arguments = given.get("targets") or given.get("program") or []
-    named, after = program_of(list(arguments))
-    is_command = command in _RUN_PROGRAMS or (after is None and program is not None)
-    if program is None or not is_command:
+    words, after = _halves(sys.argv[1:])
+    named, arguments = program_of(list(given.get("targets") or given.get("program") or []))
+    program = after if arguments is None else None
+    if command == _RUNS_PROGRAMS and after is None:
+        # A program may follow its options without the dashes.
+        program, words = named, words[: len(words) - len(named)]
+    if program is None:
         for target in named:
-            check_target(target, recompiled=command in _RECOMPILES)
-    if program is not None and not is_command:
-        words, program = [*words, "--", *program], None
-    elif program is None and command in _RUN_PROGRAMS:
-        raise KprofError("no program is named", hint=f"kprof {command} --triton {name} -- python program.py")
+            check_target(target, recompiled=command == _RECOMPILES)
+    words = _without_triton(words)
+    if arguments is not None:
+        words += ["--", *arguments]
     raise typer.Exit(run_with_triton(name, __name__, words, program))
 
 
-def _without(words: list[str]) -> tuple[list[str], list[str] | None]:
-    """A command line without ``--triton`` and its value, and the words after ``--``; ``None`` without those."""
+def _halves(words: list[str]) -> tuple[list[str], list[str] | None]:
+    """The words before ``--`` and those after it; ``None`` without it."""
     end = words.index("--") if "--" in words else len(words)
-    kept, rest = [], iter(words[:end])
+    return words[:end], words[end + 1 :] if end < len(words) else None
+
+
+def _without_triton(words: list[str]) -> list[str]:
+    """A command line without ``--triton`` and its value."""
+    kept, rest = [], iter(words)
     for word in rest:
         if word in {"--triton", "-t"}:
             next(rest, None)
         elif not word.startswith("--triton=") and not (word.startswith("-t") and not word.startswith("--")):
             kept.append(word)
-    return kept, words[end + 1 :] if end < len(words) else None
+    return kept
 
 
 def main() -> None:

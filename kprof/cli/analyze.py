@@ -114,7 +114,7 @@ def _watch(target: str, options: WatchOptions, outputs: Outputs) -> None:
         for update in watch(target, options):
             _show_update(update, outputs)
     except KeyboardInterrupt:
-        # How a watch is ended.
+        # Ctrl-C is the way to end it, so it is no failure.
         raise typer.Exit(0) from None
 
 

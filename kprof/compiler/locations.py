@@ -1,4 +1,4 @@
-"""Where one Triton is: a release, a wheel, or the one of another Python; for programs and for kprof's own processes."""
+"""Find a Triton, given as a release, a wheel or a Python interpreter, for programs and for kprof's own processes."""
 
 import os
 import shutil

@@ -152,7 +152,7 @@ def _git(folder: str, *words: str) -> str:
         said = children.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return said.stdout.strip()
+    return str(said.stdout).strip()
 
 
 def _is_installed(name: str) -> bool:

@@ -120,7 +120,7 @@ class ProgramOptions(Options):
 
 @group(frozen=True, kw_only=True)
 class TritonOptions(Options):
-    """Which Triton compiles."""
+    """The Triton that compiles."""
 
     triton: Annotated[
         Sequence[str],

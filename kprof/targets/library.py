@@ -95,7 +95,7 @@ def load_file(path: Path | str, function: str | None = None, *, interpret: bool 
     """
     path = Path(path)
     module = load_module(path, interpret=interpret)
-    # One object serves both: whoever asks by the file's name means the file, also after the function was given itself.
+    # The function object may have been analysed itself before; a target named by its file means the code of the file.
     for name in triton_functions(module):
         forget_in_memory(jit_function(getattr(module, name)))
     described = getattr(module, "KERNEL", None)

@@ -63,6 +63,9 @@ def test_a_program_is_recorded_with_it(kprof, another: Path, tmp_path: Path, mon
                 "python", "program.py")  # fmt: skip
     assert ran.code == 0, ran.out + ran.err
     assert json.loads(Path("c.json").read_text())["kernels"][0]["triton"]
+    ran = kprof("capture", "-t", "3.6.0", "-a", "MI300X", "-o", "again", "--json", "d.json", "python", "program.py")
+    assert ran.code == 0, ran.out + ran.err
+    assert json.loads(Path("d.json").read_text())["kernels"][0]["name"] == "scale"
     ran = kprof("analyze", "kernel", "program.py", "--triton", "3.6.0", "--json", "a.json", "--")
     assert ran.code == 0, ran.out + ran.err
     assert [kernel["name"] for kernel in json.loads(Path("a.json").read_text())["kernels"]] == ["scale"]

@@ -87,7 +87,7 @@ def test_the_workflow_names_no_package_that_is_on_no_index(monkeypatch):
 
 
 def test_the_address_is_that_of_the_checkout(monkeypatch, tmp_path):
-    """Where it was installed from a checkout that was cloned; a folder of its own has no address."""
+    """A cloned checkout has the address of its remote repository; a folder without one has none."""
 
     class Installed:
         def read_text(self, _name):

@@ -44,7 +44,7 @@ def test_every_command_resolves_to_the_same_launches(name):
 
 @pytest.mark.triton
 def test_a_name_means_the_file_also_after_the_function_was_given_itself():
-    """What is in memory would else be kept with the question about the file, for later processes, too."""
+    """Otherwise a later process would get the code from memory out of the cache, for a question about the file."""
     from kprof.targets.target import resolve
 
     machine, kernel = load("gfx942"), load_kernel("softmax", interpret=False)

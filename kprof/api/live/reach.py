@@ -52,6 +52,9 @@ class Reach:
         except (OSError, RuntimeError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "is a loop of links"
             raise TargetError(reason, path=f"{text[:80]}…" if len(text) > 80 else text) from None
+        if os.path.islink(path):  # noqa: PTH114 - pathlib raises for a name that is longer than any file's
+            # Newer Pythons give back a link that leads to itself.
+            raise TargetError("is a loop of links", path=text)
         if not any(path.is_relative_to(root) for root in self.roots):
             listed = ", ".join(map(str, self.roots))
             raise TargetError(
