@@ -141,17 +141,27 @@ def install_trials(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def install_choices(recorder: "Recorder", patches: "Patches") -> None:
-    """Replace Inductor's table of measured choices by a note: nothing was measured."""
+    """Let Inductor take the first of its choices, and note it in place of its table: nothing is timed.
+
+    No choice is called: its inputs would be made past all dispatch modes, where torch built for a GPU asks for one.
+    """
     from torch._inductor import select_algorithm
 
     module: Any = select_algorithm
+    selector = module.AlgorithmSelectorCache
+
+    def all_alike(_cls: Any, choices: Sequence[Any], *_: Any, **__: Any) -> dict[Any, float]:
+        return dict.fromkeys(choices, 1.0)
 
     def log_results(name: str, _input_nodes: Any, timings: Mapping[Any, float], *_: Any, **__: Any) -> None:
         if len(timings) > 1:
             recorder.note(f"torch.compile: the first of {len(timings)} choices for {name} is recorded, none is timed")
 
-    if hasattr(module.AlgorithmSelectorCache, "log_results"):
-        patches.set(module.AlgorithmSelectorCache, "log_results", staticmethod(log_results))
+    for name in ("benchmark_in_current_process", "benchmark_in_sub_process"):
+        if hasattr(selector, name):
+            patches.set(selector, name, classmethod(all_alike))
+    if hasattr(selector, "log_results"):
+        patches.set(selector, "log_results", staticmethod(log_results))
     if hasattr(module, "_log_autotune_choices_stats"):
         patches.set(module, "_log_autotune_choices_stats", lambda *_args, **_kwargs: None)
 
