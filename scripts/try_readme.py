@@ -12,10 +12,11 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +28,9 @@ NEED_OTHER_TRITONS = ("--triton",)
 MAY_ASK = ("kprof doctor",)
 # A search goes on for minutes as it is written; how long it looks is not what is tried here.
 SHORTER = {"kprof tune": ("--budget", "30")}
+# Goes on until Ctrl-C, which it gets after a while.
+UNTIL_INTERRUPTED = ("--watch",)
+WHILE_IN_SECONDS, LIMIT_IN_SECONDS = 20, 240
 # Only a run of the very same kernel answers it; any other cannot tell.
 MAY_END_WITH_2 = ("kprof validate",)
 BLOCKED = "#ttg.blocked<{sizePerThread=[1,8], threadsPerWarp=[8,8], warpsPerCTA=[4,1], order=[1,0]}>"
@@ -76,6 +80,26 @@ def filled(command: str, folder: Path) -> list[str]:
     return words
 
 
+def run(words: list[str], folder: Path, environment: Mapping[str, str], interrupted: bool) -> tuple[int, str]:
+    """The exit code and what was printed, interrupted after a while or, past the limit, killed."""
+    with subprocess.Popen(
+        words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            if interrupted:
+                try:
+                    output, _ = process.communicate(timeout=WHILE_IN_SECONDS)
+                    return process.returncode or 70, output + "\nended although nothing interrupted it"
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=LIMIT_IN_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+            return 70, f"{output}\nnot over after {LIMIT_IN_SECONDS} s"
+    return process.returncode, output
+
+
 def main() -> int:
     """Run them; the exit code is 1 when a command fails."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
@@ -109,13 +133,13 @@ def main() -> int:
                 continue
             shorter = next((more for start, more in SHORTER.items() if command.startswith(start)), ())
             words = [sys.executable, "-m", "kprof", *filled(command, folder)[1:], *shorter]
-            ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-            output = ran.stdout + ran.stderr
+            interrupted = any(word in command for word in UNTIL_INTERRUPTED)
+            code, output = run(words, folder, environment, interrupted)
             asks = ASKS.search(output) and not command.startswith(MAY_ASK)
             codes = {0, 1, 2} if command.startswith(MAY_END_WITH_2) else {0, 1}
-            good = ran.returncode in codes and "Traceback" not in output and not asks
+            good = code in codes and "Traceback" not in output and not asks
             failed += not good
-            print(f"{'ok' if good else 'FAILED'} ({ran.returncode})".ljust(14) + command)
+            print(f"{'ok' if good else 'FAILED'} ({code})".ljust(14) + command)
             if not good:
                 print(output)
     return 1 if failed else 0
