@@ -12,6 +12,7 @@ from kprof.advised import KnownAdvice
 from kprof.condition import WARM
 from kprof.findings import Cause, Coverage, Finding, Location, Suppressed
 from kprof.measured import Measured
+from kprof.output.quantities import duration
 from kprof.roofline import Roofline
 
 SCHEMA: Literal["kprof.report/1"] = "kprof.report/1"
@@ -441,7 +442,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         """Name, GPU and predicted time: a document has pages of fields."""
         where = self.product if isinstance(self.product, str) else self.arch
-        time = "time not known" if self.time_us is None else f"{self.time_us:,.4g} µs"
+        time = "time not known" if self.time_us is None else duration(self.time_us)
         return f"<KernelReport {self.name} on {where}: {time}, {len(self.findings)} findings>"
 
 

@@ -191,7 +191,7 @@ def _judged(
 
 def _nothing_accepted(path: Path, subjects: "list[CheckSubject]") -> Report:
     """Return the result where there is no check to write down: a baseline without one would accept anything."""
-    from kprof.reporters._console_text import plural
+    from kprof.output.quantities import plural
 
     none = f"none of {plural(len(subjects), 'check')} could be determined" if subjects else "nothing is checked"
     reasons = dict.fromkeys(
@@ -211,8 +211,8 @@ def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> 
     """Write the baseline; cannot tell when something could not be compiled and so has no new state."""
     from kprof.gate.baseline import Baseline, encode, read, updated
     from kprof.gate.limits import cannot_launch, over_budget
+    from kprof.output.quantities import plural
     from kprof.output.writing import write_output
-    from kprof.reporters._console_text import plural
 
     old = read(path) if path.exists() else Baseline()
     if not path.exists() and all(subject.problem is not None for subject in subjects):

@@ -116,7 +116,7 @@ def summary_of(names: Iterable[str], answers: Sequence[OracleAnswer]) -> str:
         names: of the candidates' files.
         answers: what is known of them, in this order.
     """
-    from kprof.reporters._model_text import duration
+    from kprof.output.quantities import duration
 
     known = list(zip(names, answers, strict=True))
     timed = [(one.kernel.time.us, name) for name, one in known if one.ok and one.kernel and one.kernel.time]

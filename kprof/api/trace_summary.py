@@ -11,7 +11,8 @@ from kprof.api.trace.breakdown import device_document
 from kprof.api.views import TraceView, function_of, of_one, per_file
 from kprof.errors import KprofError
 from kprof.options.measurements import CategoryOptions
-from kprof.reporters._trace_format import kernel_label, milliseconds
+from kprof.output.quantities import milliseconds
+from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:

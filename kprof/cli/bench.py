@@ -8,6 +8,7 @@ from kprof.cli._arguments import KernelArgument
 from kprof.cli._options import takes_options
 from kprof.options.programs import BenchOptions
 from kprof.output.headline import tell_first, tell_last
+from kprof.output.quantities import duration
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 
@@ -48,5 +49,5 @@ def command(kernel: KernelArgument, options: BenchOptions, outputs: Outputs) -> 
 
 
 def _progress(found: "Measurement") -> None:
-    what = f"{found.timing.median:.4f} ms" if found.timing else found.status
+    what = duration(1000 * found.timing.median) if found.timing else found.status
     log(f"{found.kernel} {found.case} {found.who}: {what}")

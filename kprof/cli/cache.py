@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kprof.cli._groups import group
 from kprof.cli._options import takes_options
 from kprof.options.tools import ClearOptions
-from kprof.output.sizes import decimal_bytes
+from kprof.output.quantities import decimal_bytes
 from kprof.reporters.outputs import Outputs
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
 from kprof.errors import KprofError, TargetError
 from kprof.options.kernels import ReportPageOptions
-from kprof.output.sizes import decimal_bytes
+from kprof.output.quantities import decimal_bytes
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 

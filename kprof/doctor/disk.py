@@ -8,7 +8,7 @@ from pathlib import Path
 from kprof.doctor.check import DoctorCheck
 from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
-from kprof.output.sizes import decimal_bytes
+from kprof.output.quantities import decimal_bytes
 
 _LITTLE = 1 << 30
 _SECONDS = 0.2

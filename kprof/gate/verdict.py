@@ -8,6 +8,7 @@ from kprof.document import KernelReport, Verdict
 from kprof.findings import Finding
 from kprof.gate.config import METRICS
 from kprof.gate.rules import FAILS, FATAL, MARK, STALE, UNKNOWN
+from kprof.output.quantities import plural
 
 _REASON = 300
 """Characters of a reason in the verdict, which is one line."""
@@ -25,7 +26,7 @@ def verdict(
         left_out: what was not looked at because it was not asked for, in words.
     """
     marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
-    total = _count(len(kernels), "check")
+    total = plural(len(kernels), "check")
     failing = sum(FAILS in found for found in marks)
     unknown = sum(UNKNOWN in found for found in marks)
     if failing:
@@ -42,7 +43,7 @@ def verdict(
         text += f" ({nearest} compared with other knobs)"
     lost = {rule for kernel in kernels for rule in unchecked(kernel)}
     if lost:
-        text += f"; {_count(len(lost), 'rule')} could not run"
+        text += f"; {plural(len(lost), 'rule')} could not run"
     return Verdict(status="ok", summary="; ".join([f"ok: {total}, {text}", *left_out]))
 
 
@@ -56,7 +57,7 @@ def not_run(kernels: Sequence[KernelReport]) -> list[str]:
             reasons.setdefault(reason, {})[rule] = None
         checks.update(set(found.values()))
     return [
-        f"could not run in {checks[reason]} of {_count(len(kernels), 'check')}: {', '.join(rules)}: {reason}"
+        f"could not run in {checks[reason]} of {plural(len(kernels), 'check')}: {', '.join(rules)}: {reason}"
         for reason, rules in reasons.items()
     ]
 
@@ -79,7 +80,3 @@ def _rank(finding: Finding) -> tuple[bool, int, int]:
     other = -1 if finding.evidence.get(MARK) == UNKNOWN else len(METRICS)
     place = METRICS.index(metric) if metric in METRICS else other
     return finding.rule not in FATAL and finding.rule != STALE.id, -finding.severity.rank, place
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun if number == 1 else noun + 's'}"

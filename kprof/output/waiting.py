@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from kprof.output.progress import EVERY, Step, Underway
-from kprof.output.sizes import decimal_bytes
+from kprof.output.quantities import decimal_bytes
 from kprof.output.status_line import StatusLine
 
 AFTER = 1.0

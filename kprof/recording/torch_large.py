@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kprof.output.sizes import binary_bytes
+from kprof.output.quantities import binary_bytes
 from kprof.recording.device_marks import mark_of
 
 LIMIT = 1 << 20

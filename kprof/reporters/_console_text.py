@@ -5,6 +5,7 @@ import re
 from msgspec import UNSET, UnsetType
 
 from kprof.document import KernelReport, LoopFacts, NextStep
+from kprof.output.quantities import kib
 
 _BAR_CELLS = 8
 _GLOBAL = ("global_", "buffer_", "flat_", "image_")
@@ -22,19 +23,9 @@ LIMITERS = {
 """Limiters of occupancy in words."""
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 warning``, ``2 warnings``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def waves(value: float) -> str:
     """Wavefronts per SIMD: whole numbers without decimals."""
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
-
-
-def kib(size: int) -> str:
-    """Bytes in KiB when that is exact enough to recognise, else in bytes."""
-    return f"{size:,} B" if size < 1024 else f"{size / 1024:.1f} KiB".replace(".0 KiB", " KiB")
 
 
 def limiter(name: str, waves_per_simd: float = 1) -> str:

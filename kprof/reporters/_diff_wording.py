@@ -7,7 +7,7 @@ from msgspec import UNSET
 from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
 from kprof.output.assignments import assigned
-from kprof.reporters._model_text import duration
+from kprof.output.quantities import duration
 from kprof_analyzers.model.certainty import PredictedGain
 from kprof_analyzers.rules import known_rules
 

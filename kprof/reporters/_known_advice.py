@@ -2,7 +2,7 @@
 
 from kprof.advised import KnownAdvice
 from kprof.output.assignments import assigned
-from kprof.reporters._model_text import duration
+from kprof.output.quantities import duration
 
 
 def better(known: KnownAdvice) -> str:

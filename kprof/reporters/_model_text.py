@@ -28,20 +28,6 @@ _NEEDED = {
 }
 
 
-def duration(us: float) -> str:
-    """Three digits and a unit: ``12.3 µs``, ``1.31 ms``."""
-    value, unit = (us, "µs") if us < 1000 else (us / 1e3, "ms") if us < 1e6 else (us / 1e6, "s")
-    return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}" if value < 100 else f"{value:,.0f} {unit}"
-
-
-def interval(low_us: float, high_us: float) -> str:
-    """Return ``1.83 to 5.31 ms``: two times with one unit."""
-    low, high = duration(low_us), duration(high_us)
-    if low.split()[1] != high.split()[1]:
-        return f"{low} to {high}"
-    return f"{low.split()[0]} to {high}"
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 

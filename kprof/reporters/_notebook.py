@@ -9,6 +9,7 @@ from msgspec import UNSET
 from kprof.diffing.document import Diff
 from kprof.document import KernelReport, Report
 from kprof.output.assignments import assigned
+from kprof.output.quantities import duration
 from kprof.reporters._known_advice import better
 from kprof.reporters.answer import CauseText, cause_text, job_line
 
@@ -89,7 +90,7 @@ def _kernel(kernel: KernelReport) -> tuple[Any, ...]:
         *(None if figure is UNSET else figure for figure in figures),
         None if known is None else f"{known.waves_per_simd:g} of {known.max_waves_per_simd}",
         None if known is None else known.limiter,
-        None if model is None or model.time_us is None else f"{model.time_us:,.4g} µs (modelled)",
+        None if model is None or model.time_us is None else f"{duration(model.time_us)} (modelled)",
         None if model is None else model.bound,
     )
 
@@ -112,7 +113,7 @@ def advice(summary: str, trials: "Trials | None", measured: "Measured | None") -
         known = trial.measure
         change = assigned(trial.change) or "as it is"
         figures = (None,) * 4 if known is None else (known.vgpr_spills, known.vgprs, known.waves, known.lds_bytes)
-        rows.append((change, None if trial.time_us is None else f"{trial.time_us:,.4g} µs", *figures))
+        rows.append((change, None if trial.time_us is None else duration(trial.time_us), *figures))
     judged = [(one.standing, one.rule, one.message, one.words) for one in (measured.judgements if measured else ())]
     headings = ("change", "predicted", "spilled", "VGPRs", "waves/SIMD", "LDS bytes")
     return fragment(summary, table(headings, rows), table(("measured", "rule", "finding", "what was measured"), judged))
@@ -120,12 +121,14 @@ def advice(summary: str, trials: "Trials | None", measured: "Measured | None") -
 
 def tuning(summary: str, document: "TuneReport") -> str:
     """What a notebook shows of a search: the short list of each problem."""
+    from kprof.reporters.tune_text import predicted
+
     rows = [
         (
             problem.name,
             rank,
             assigned(one.config),
-            f"{one.time_us:,.4g} µs" if one.measured_ms is None else f"{one.measured_ms:,.4g} ms (measured)",
+            predicted(one) if one.measured_ms is None else f"{duration(1000 * one.measured_ms)} (measured)",
             one.bound,
             one.resources.vgpr_allocated,
             one.resources.vgpr_spills,

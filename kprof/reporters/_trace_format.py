@@ -11,17 +11,6 @@ from kprof.output.sink import one_line
 _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
 
 
-def milliseconds(value: float) -> str:
-    """Ns as ms with as many digits as tell something."""
-    ms = value / 1e6
-    return f"{ms:,.1f}" if ms >= 1000 else f"{ms:,.2f}" if ms >= 10 else f"{ms:,.3f}"
-
-
-def percent(part: float, whole: float) -> str:
-    """A share in percent; ``-`` of nothing."""
-    return f"{100 * part / whole:.1f} %" if whole else "-"
-
-
 def label(path: str, length: int = 40) -> str:
     """A file's name without endings, with its folder when it says little alone; long ones lose their middle."""
     name = Path(path).name

@@ -4,7 +4,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
-from kprof.reporters._model_text import duration, interval
+from kprof.output.quantities import duration, interval
 from kprof.reporters._plain_words import said
 
 _GOES_TO = {

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from kprof.output.assignments import assigned
 from kprof.output.headline import tell_first, tell_last
+from kprof.output.quantities import column_unit, plural, three_digits
 from kprof.output.writing import log
 from kprof.tuning.config_code import switches_and_code
 
@@ -32,6 +33,7 @@ _HEADINGS = (
     "instr",
     "issue",
 )
+_TIMES = ("predicted", "likely")
 # What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
 _SPARE = ("issue", "instr", "drains", "LDS KiB", "loads")
 _CHANGE = 26
@@ -57,8 +59,6 @@ def show(trials: "Trials", console: "Console") -> None:
 
 def show_trials(trials: "Trials", console: "Console") -> None:
     """What was tried and what it brought."""
-    from kprof.reporters._console_text import plural
-
     console.print(assigned(trials.start.config), style="dim", markup=False)
     console.print()
     table, legend = _table(trials, console.width)
@@ -87,8 +87,6 @@ def show_trials(trials: "Trials", console: "Console") -> None:
 
 def verdict(trials: "Trials") -> str:
     """One line: what to try first, and what it would bring."""
-    from kprof.reporters._console_text import plural
-
     if not trials.best:
         if trials.left and not trials.tried:
             return "cannot tell: the budget was spent before a configuration was compiled"
@@ -107,7 +105,7 @@ def verdict(trials: "Trials") -> str:
 
 def _gain(trials: "Trials") -> str:
     """What the first one is predicted to cost, and what the start does."""
-    from kprof.reporters._model_text import duration
+    from kprof.output.quantities import duration
 
     start, best = trials.start, trials.best[0]
     found = trials.beside_start(best)
@@ -131,12 +129,16 @@ def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
     from rich.table import Table
 
     best, dominated = trials.best[:_SHOWN], trials.dominated[:_DOMINATED]
-    cells = {id(trial): _cells(trial) for trial in (trials.start, *best, *dominated)}
+    every = (trials.start, *best, *dominated)
+    unit, size = column_unit(us for trial in every if (us := trial.time_us) is not None)
+    cells = {id(trial): _cells(trial, size) for trial in every}
     kept = _fitting(list(cells.values()), width - _CHANGE)
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("change")
     for place in kept:
-        table.add_column(_HEADINGS[place], justify="right", no_wrap=True)
+        heading = _HEADINGS[place]
+        timed = heading in _TIMES and trials.start.time_us is not None
+        table.add_column(f"{heading} {unit}" if timed else heading, justify="right", no_wrap=True)
 
     def add(trial: "Evaluation", name: str, style: str | None) -> None:
         table.add_row(name, *(cells[id(trial)][place] for place in kept), style=style)
@@ -166,7 +168,8 @@ def _legend(shown: "Sequence[str]") -> str:
 
 def _fitting(rows: list[list[str]], room: int) -> list[int]:
     """Places of the columns that fit, in order; those of ``_SPARE`` go first where there is no room for all."""
-    sizes = [max(map(len, column)) + 2 for column in zip(_HEADINGS, *rows, strict=True)]
+    named = [f"{name} ms" if name in _TIMES else name for name in _HEADINGS]
+    sizes = [max(map(len, column)) + 2 for column in zip(named, *rows, strict=True)]
     kept = list(range(len(_HEADINGS)))
     for name in _SPARE:
         if sum(sizes[place] for place in kept) > room:
@@ -174,28 +177,23 @@ def _fitting(rows: list[list[str]], room: int) -> list[int]:
     return kept
 
 
-def _predicted(trial: "Evaluation") -> str:
-    from kprof.reporters._model_text import duration
-
+def _predicted(trial: "Evaluation", size: float) -> str:
     if trial.time_us is not None:
-        return duration(trial.time_us)
+        return three_digits(trial.time_us / size)
     return "-" if trial.cost is None else f"{trial.cost:.3g} cyc"
 
 
-def _likely(trial: "Evaluation") -> str:
-    from kprof.reporters.tune_text import span
+def _cells(trial: "Evaluation", size: float) -> list[str]:
+    """Cells of a row; times in the column's unit, which is ``size`` microseconds."""
+    from kprof.reporters.tune_text import spread_cell
 
-    return "-" if trial.low_us is None or trial.high_us is None else span(trial.low_us, trial.high_us)
-
-
-def _cells(trial: "Evaluation") -> list[str]:
     measure = trial.measure
     assert measure is not None
     loads = " ".join(f"{count}x{width}" for width, count in measure.loads.items())
     issue = "" if measure.issue_per_work == float("inf") else f"{measure.issue_per_work:.3g}"
     return [
-        _predicted(trial),
-        _likely(trial),
+        _predicted(trial, size),
+        spread_cell(trial.low_us, trial.high_us, size),
         f"{measure.vgpr_spills}",
         f"{measure.scratch}",
         f"{measure.vgprs}",

@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from kprof.document import JobSummary, KernelReport
 from kprof.findings import Cause, Cure, Finding, Gain
+from kprof.output.quantities import duration, interval
 from kprof.reporters._loop_names import lines_of
-from kprof.reporters._model_text import duration, interval
 from kprof.reporters._plain_words import said
 
 NEGLIGIBLE = 0.005

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kprof.bench.document import BenchReport, Measurement
+from kprof.output.quantities import duration
 from kprof.output.terminal import terminal
 
 _HEADINGS = ("case", "provider", "ms", "p10", "p90", "TFLOP/s", "GB/s", "% of limit", "error")
@@ -36,7 +37,7 @@ def show(report: BenchReport, *, no_color: bool) -> None:
         console.print(f"\npublished, not measured here: {source}", markup=False)
         for case in dict.fromkeys(r["case"] for r in report.published if r["source"] == source):
             rows = [r for r in report.published if (r["source"], r["case"]) == (source, case)]
-            times = ", ".join(f"{r['provider']} {r['ms']:.4f} ms" for r in rows)
+            times = ", ".join(f"{r['provider']} {duration(1000 * r['ms'])}" for r in rows)
             console.print(f"  {case} on {rows[0]['device']}: {times}", markup=False)
 
 

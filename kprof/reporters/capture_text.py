@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kprof.captures.model import Capture, CapturedKernel, caller, unrun_words
+from kprof.output.quantities import plural
 
 _ROWS = 30
 _FAILURES = 10
@@ -114,7 +115,7 @@ class CaptureTextReporter:
                 shown = list(calls.items())[: None if self._verbose else _OPERATORS]
                 named = ", ".join(f"{name} {count:,}" for name, count in shown)
                 more = f", and {len(calls) - len(shown)} more" if len(shown) < len(calls) else ""
-                lines.append(f"{_count(sum(calls.values()), 'call')} {what}: {named}{more}")
+                lines.append(f"{plural(sum(calls.values()), 'call')} {what}: {named}{more}")
         return self._wrapped(lines)
 
     def _table(self, found: Sequence[Row]) -> list[str]:
@@ -170,14 +171,14 @@ class CaptureTextReporter:
             compiled = sum(kernel is not None and kernel not in failed for kernel in tuned)
             which = f"all {compiled:,}" if compiled == len(tuned) else f"{compiled:,} of {len(tuned):,}"
             lines.append(
-                f"autotuners: {_count(len(capture.tunings), 'choice')} not known; {which} configurations were "
+                f"autotuners: {plural(len(capture.tunings), 'choice')} not known; {which} configurations were "
                 f"compiled, and kprof analyze shows the fastest by the model{_hopeless(capture, failed)}"
             )
         if capture.reads_count:
             places = capture.looked_at
             shown = places if self._verbose else places[:3]
             more = "" if len(shown) == len(places) else f", and {len(places) - len(shown)} more places"
-            count = _count(capture.reads_count, "value")
+            count = plural(capture.reads_count, "value")
             lines.append(
                 f"values: kernels did not run, and the program looked at {count} that they would have written, "
                 f"mostly zeros now: {', '.join(shown)}{more}"
@@ -198,16 +199,16 @@ class CaptureTextReporter:
         cached = sum(1 for k in capture.kernels if k.result is not None and k.result.cached)
         names = len({kernel.name for kernel in capture.kernels})
         text = (
-            f"{_count(capture.launch_count, 'launch', 'launches')} of {_count(names, 'kernel')}, "
-            f"{_count(len(capture.kernels), 'specialisation')}: {len(capture.kernels) - len(failed):,} compiled"
+            f"{plural(capture.launch_count, 'launch', 'launches')} of {plural(names, 'kernel')}, "
+            f"{plural(len(capture.kernels), 'specialisation')}: {len(capture.kernels) - len(failed):,} compiled"
         )
         text += f" ({cached:,} from the cache)" if cached else ""
         text += f", {refused:,} of them cannot be launched" if refused else ""
         text += f", {len(failed):,} cannot be determined" if failed else ""
         if capture.ran:
-            operators = _count(len(capture.ran), "registered operator")
-            text += f"; {_count(sum(capture.ran.values()), 'call')} of {operators} ran"
-        text += f"; {_count(len(capture.unrun), 'operator')} answered without running" if capture.unrun else ""
+            operators = plural(len(capture.ran), "registered operator")
+            text += f"; {plural(sum(capture.ran.values()), 'call')} of {operators} ran"
+        text += f"; {plural(len(capture.unrun), 'operator')} answered without running" if capture.unrun else ""
         text += f"; {ended}" if ended else ""
         return f"{capture.path}: {text}"
 
@@ -228,10 +229,6 @@ def _hopeless(capture: Capture, failed: set[str]) -> str:
         if tuning.candidates
     )
     return f"; of {none:,} none compiles" if none else ""
-
-
-def _count(number: int, word: str, plural: str | None = None) -> str:
-    return f"{number:,} {word if number == 1 else plural or word + 's'}"
 
 
 def _cut(text: str, width: int) -> str:

@@ -7,16 +7,15 @@ from msgspec import UNSET
 
 from kprof.document import JobSummary, KernelReport, LoopFacts, Occupancy, Report
 from kprof.findings import Cause, Severity
+from kprof.output.quantities import kib, plural
 from kprof.reporters._console_text import (
     bar,
     config_line,
-    kib,
     limiter,
     loop_summary,
     needs,
     option_in_the_way,
     origin_line,
-    plural,
     waves,
 )
 from kprof.reporters._known_advice import better

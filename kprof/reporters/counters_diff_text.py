@@ -3,8 +3,8 @@
 from typing import Any
 
 from kprof.output.headline import wrapped
+from kprof.output.quantities import plural
 from kprof.output.tables import number
-from kprof.reporters._console_text import plural
 from kprof.reporters._measured_kernels import heading
 from kprof.reporters._trace_format import kernel_labels
 from kprof.reporters.metrics_text import grouped_table

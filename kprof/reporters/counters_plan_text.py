@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from kprof.hardware.machine import load
 from kprof.inputs.completeness import ZERO_CURE
 from kprof.output.headline import wrapped
+from kprof.output.quantities import plural
 from kprof.output.tables import rows_table
-from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.counters.planning import CollectionPlan

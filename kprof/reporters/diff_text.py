@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kprof.diffing.document import Change, Diff, Explanation, KernelDiff
+from kprof.output.quantities import plural
 from kprof.output.sink import clean, one_line
 from kprof.reporters import _diff_wording as words
-from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kprof.output.assignments import assigned
+from kprof.output.quantities import plural
 from kprof.output.terminal import terminal
-from kprof.reporters._console_text import plural
 
 # Below it a column of its own leaves the summaries too little.
 _ROOM_FOR_UNSUPPORTED = 100

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from kprof.inputs.rocprof import Data, ProfileIssue
+from kprof.output.quantities import plural
 from kprof.output.tables import rows_table
 from kprof.output.terminal import terminal
-from kprof.reporters._console_text import plural
 from kprof.reporters._trace_format import kernel_labels
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kprof.output.headline import wrapped
+from kprof.output.quantities import plural
 from kprof.output.tables import number
-from kprof.reporters._console_text import plural
 from kprof.reporters._measured_kernels import heading
 from kprof.reporters._trace_format import kernel_labels
 from kprof_analyzers.profiles.counters.chosen import Chosen, Derived, side_by_side

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kprof.output.headline import wrapped
+from kprof.output.quantities import plural
 from kprof.output.tables import rows_table
-from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
     from kprof.compiler.dumped import DumpedModule

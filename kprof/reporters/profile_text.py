@@ -4,7 +4,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from kprof.output.headline import folded, on_screen, screen_width
-from kprof.output.sizes import binary_bytes
+from kprof.output.quantities import binary_bytes
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kprof.inputs.results import ToolResults
+from kprof.output.quantities import plural
 from kprof.output.tables import rows_table
-from kprof.reporters._console_text import plural
 
 _HIDDEN = {"problem", "config", "run", "alpha", "beta", "grouped_gemm", "spatial_dim"}
 _FIRST = ("m", "n", "k", "size_bytes", "label", "direction", "function", "dtype", "solver", "libtype", "place")

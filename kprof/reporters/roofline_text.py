@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from kprof.output.quantities import plural
 from kprof.output.tables import number, rows_table
-from kprof.reporters._console_text import plural
 from kprof.reporters._trace_format import kernel_labels
 from kprof.reporters.metrics_text import collecting
 from kprof_analyzers.profiles.counters.roofline import Point, Roof

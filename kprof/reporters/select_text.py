@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kprof.output.assignments import assigned
+from kprof.output.quantities import duration
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def lines(found: "ImplementationChoice") -> list[str]:
     if found.ms is not None:
         where = f" {'for' if found.basis == 'predicted' else 'on'} {found.device or found.arch}"
         where += f", {found.condition}" if found.basis == "predicted" else ""
-        rows.append(f"{found.basis:<15} {found.ms:.4f} ms{where}")
+        rows.append(f"{found.basis:<15} {duration(1000 * found.ms)}{where}")
     rows.append(f"rule            {found.rule}: {found.reason}")
     rows += [f"note            {note}" for note in found.notes]
     if found.candidates:

@@ -3,7 +3,8 @@
 import statistics
 from collections.abc import Iterable
 
-from kprof.reporters._trace_format import kernel_label, milliseconds, percent
+from kprof.output.quantities import milliseconds, percent
+from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column
 from kprof_analyzers.profiles.timeline.operators.predicted import OperatorPrediction, PredictionComparison
 

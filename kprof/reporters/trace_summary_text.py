@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from kprof.reporters._console_text import plural
-from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
+from kprof.output.quantities import milliseconds, percent, plural
+from kprof.reporters._trace_format import kernel_label, label
 from kprof_analyzers.profiles.timeline.streaming import FileSummary
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kprof.output.assignments import assigned
-from kprof.reporters._trace_format import kernel_label, label, milliseconds
+from kprof.output.quantities import milliseconds
+from kprof.reporters._trace_format import kernel_label, label
 from kprof.reporters.grids import Column
 from kprof_analyzers.profiles.measured.launches import TargetLaunch, TunedLaunch
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from kprof.reporters._trace_format import kernel_label, milliseconds
+from kprof.output.quantities import milliseconds
+from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column, Grid
 from kprof_analyzers.profiles.timeline.tree_diff import TreeChange, TreeComparison, walk
 

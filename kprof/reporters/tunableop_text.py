@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kprof.inputs.tunableop import TunableOpResults, TuningGain, suspects
+from kprof.output.quantities import plural
 from kprof.output.tables import rows_table
-from kprof.reporters._console_text import plural
 
 
 def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> None:

@@ -61,7 +61,8 @@ def line(progress: "Progress") -> str:
 
     What matters most stands first: a narrow terminal cuts the end off.
     """
-    from kprof.reporters.tune_text import element_cycles, microseconds
+    from kprof.output.quantities import duration
+    from kprof.reporters.tune_text import element_cycles
 
     parts = [f"{progress.done:,} of {progress.total:,}"]
     left = progress.left
@@ -69,7 +70,7 @@ def line(progress: "Progress") -> str:
         parts.append(f"{_clock(left)} left")
     if progress.best is not None:
         name, cost = progress.best
-        best = element_cycles(cost, progress.axis) if progress.axis else microseconds(cost)
+        best = element_cycles(cost, progress.axis) if progress.axis else duration(cost)
         parts.append(f"best {best}" + (f" for {name}" if progress.problems > 1 else ""))
     if progress.tiles_seen < progress.tiles:
         parts.append(f"{progress.tiles_seen:,} of {progress.tiles:,} tiles")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kprof.output.assignments import assigned
+from kprof.output.quantities import column_unit, duration, interval, three_digits
 from kprof.output.terminal import terminal
 
 if TYPE_CHECKING:
@@ -61,11 +62,9 @@ def verdict(report: "TuneReport") -> str:
     if best.given:
         time = f"{predicted(best)} measured, as given"
     if best.measured_ms is not None:
-        time = f"{microseconds(1000 * best.measured_ms)} measured"
+        time = f"{duration(1000 * best.measured_ms)} measured"
     if _keeps_own(problem):
-        slower = gains[0] < 1 / _ALIKE
-        others = f"the best other one takes {_best_time(problem)}" if slower else "nothing faster was found"
-        words = f"keep the kernel's own, {time}: {others}"
+        words = f"keep the kernel's own, {time}: {_why_kept(problem, gains[0])}"
         return f"tune {report.kernel} on {report.arch}: {words}{ended}: {assigned(best.config)}"
     gain = f", {gains[0]:.2f}x as fast as the kernel's own" if gains else ""
     return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
@@ -76,9 +75,17 @@ _ALIKE = 1.03
 
 
 def _keeps_own(problem: "TunedProblem") -> bool:
-    """Whether the kernel's own configuration is kept: the best other one is at most 3 % faster."""
+    """Whether the kernel's own configuration is kept: no other is told apart from it, or by more than 3 %."""
     gain = _gain(problem)
-    return gain is not None and gain <= _ALIKE
+    return gain is not None and (gain <= _ALIKE or (problem.own is not None and problem.own.tie))
+
+
+def _why_kept(problem: "TunedProblem", gain: float) -> str:
+    if gain < 1 / _ALIKE:
+        return f"the best other one takes {_best_time(problem)}"
+    if gain <= _ALIKE:
+        return "nothing faster was found"
+    return f"1 is predicted at {_best_time(problem)}, too near to tell without timing both"
 
 
 def _gain(problem: "TunedProblem") -> float | None:
@@ -93,7 +100,7 @@ def _gain(problem: "TunedProblem") -> float | None:
 
 def predicted(one: "Ranked") -> str:
     """``210 µs``; ``3.1 cycles an element of n`` where no time is known."""
-    return element_cycles(one.cost, one.axis) if one.time_us is None else microseconds(one.time_us)
+    return element_cycles(one.cost, one.axis) if one.time_us is None else duration(one.time_us)
 
 
 def element_cycles(cycles: float, axis: str) -> str:
@@ -104,7 +111,7 @@ def element_cycles(cycles: float, axis: str) -> str:
 def _likely(one: "Ranked") -> str:
     if one.low_us is None or one.high_us is None:
         return ""
-    return f" (likely {span(one.low_us, one.high_us)})"
+    return f" (likely {interval(one.low_us, one.high_us)})"
 
 
 def _best_time(problem: "TunedProblem") -> str:
@@ -112,15 +119,7 @@ def _best_time(problem: "TunedProblem") -> str:
     assert problem.own is not None
     best, own = problem.ranking[0], problem.own
     both = best.measured_ms is not None and own.measured_ms is not None
-    return microseconds(1000 * best.measured_ms) if both and best.measured_ms is not None else predicted(best)
-
-
-def microseconds(value: float) -> str:
-    """A time for people: ``3.21 µs``, ``210 µs``, ``6.31 ms``, ``1.2 s``."""
-    for unit, size in (("µs", 1.0), ("ms", 1e3), ("s", 1e6)):
-        if value < 999.5 * size or unit == "s":
-            return f"{value / size:.3g} {unit}"
-    return ""
+    return duration(1000 * best.measured_ms) if both and best.measured_ms is not None else predicted(best)
 
 
 def common(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -147,7 +146,8 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
     if problem.ties > 1 and ranking[0].measured_ms is not None:
         _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
     elif problem.ties > 1:
-        _fold(console, f"= not told apart from the first: measure these {problem.ties} on the GPU")
+        rest = f" (-n {problem.ties} lists them)" if problem.ties > len(ranking) else ""
+        _fold(console, f"= not told apart from the first: measure these {problem.ties} on the GPU{rest}")
     _fold_certainty(console, problem)
     for line in problem.learned:
         _fold(console, f"learned: {line}")
@@ -198,9 +198,13 @@ def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Ma
     measured = any(one.measured_ms is not None for one in rows)
     every = dict.fromkeys(n for one in rows for n in one.config)
     names = [n for n in every if any(n not in shared or one.config.get(n) != shared[n] for one in rows)]
-    headings = ["", *["measured"] * measured, "time", "likely", "bound", "VGPR", "spills", "LDS", "waves"]
+    times = [1000 * ms for one in rows if (ms := one.measured_ms) is not None]
+    times += [us for one in rows if (us := one.time_us) is not None]
+    unit, size = column_unit(times)
+    heads = [*["measured"] * measured, "time", "likely"]
+    headings = ["", *(f"{head} {unit}" if times else head for head in heads), "bound", "VGPR", "spills", "LDS", "waves"]
     marks = [f"{i}{'=' if one.tie else ' '}" if i <= ranked else "own" for i, one in enumerate(rows, 1)]
-    cells = [[mark, *_cells(one, measured=measured)] for mark, one in zip(marks, rows, strict=True)]
+    cells = [[mark, *_cells(one, size, measured=measured)] for mark, one in zip(marks, rows, strict=True)]
     wide = [[str(one.config.get(name, "-")) for name in names] + [_remark(one)] for one in rows]
     lines = aligned([[*headings, *names, ""], *([*a, *b] for a, b in zip(cells, wide, strict=True))])
     narrow = max(map(len, lines)) >= console.width
@@ -250,13 +254,14 @@ def _remark(one: "Ranked") -> str:
     return ", ".join(filter(None, (alike, "measured, given" if one.given else "", one.note)))
 
 
-def _cells(one: "Ranked", *, measured: bool) -> list[str]:
-    own = [] if not measured else ["-" if one.measured_ms is None else microseconds(1000 * one.measured_ms)]
+def _cells(one: "Ranked", size: float, *, measured: bool) -> list[str]:
+    """Cells of a row; times in the column's unit, which is ``size`` microseconds."""
+    own = [] if not measured else ["-" if one.measured_ms is None else three_digits(1000 * one.measured_ms / size)]
     lds = one.resources.lds_bytes
     return [
         *own,
-        f"{one.cost:.3g} cycles" if one.time_us is None else microseconds(one.time_us),
-        "-" if one.low_us is None or one.high_us is None else span(one.low_us, one.high_us),
+        f"{one.cost:.3g} cycles" if one.time_us is None else three_digits(one.time_us / size),
+        spread_cell(one.low_us, one.high_us, size),
         one.bound,
         _count(one.resources.vgpr_allocated),
         _count(one.resources.vgpr_spills),
@@ -265,11 +270,11 @@ def _cells(one: "Ranked", *, measured: bool) -> list[str]:
     ]
 
 
-def span(low: float, high: float) -> str:
-    """``138-391 µs``."""
-    last = microseconds(high)
-    size = {"µs": 1.0, "ms": 1e3, "s": 1e6}.get(last.rpartition(" ")[2], 1.0)
-    return f"{low / size:.3g}-{last}"
+def spread_cell(low_us: float | None, high_us: float | None, size: float) -> str:
+    """Return the bounds of a time in a column whose unit is ``size`` microseconds."""
+    if low_us is None or high_us is None:
+        return "-"
+    return f"{three_digits(low_us / size)}-{three_digits(high_us / size)}"
 
 
 def _count(value: float | None) -> str:
@@ -305,7 +310,7 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
 
 
 def _taken(one: "Ranked") -> str:
-    return predicted(one) if one.measured_ms is None else microseconds(1000 * one.measured_ms)
+    return predicted(one) if one.measured_ms is None else duration(1000 * one.measured_ms)
 
 
 def _footer(console: "Console", report: "TuneReport") -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kprof.reporters._console_text import plural
+from kprof.output.quantities import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

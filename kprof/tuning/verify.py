@@ -10,6 +10,7 @@ import msgspec
 from kprof.bench.document import BenchTask, Device
 from kprof.bench.pool import Runner
 from kprof.errors import HardwareError, KprofError
+from kprof.output.quantities import duration
 from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.short_list import short_list
 
@@ -135,8 +136,8 @@ def _named(report: Callable[[str], None], name: str) -> Callable[[str], None]:
 def _measurement(one: Evaluation) -> str:
     if one.measured_ms is None:
         return one.note
-    predicted = "no time predicted" if one.time_us is None else f"{one.time_us / 1000:.4f} ms predicted"
-    return f"{one.measured_ms:.4f} ms measured, {predicted}"
+    predicted = "no time predicted" if one.time_us is None else f"{duration(one.time_us)} predicted"
+    return f"{duration(1000 * one.measured_ms)} measured, {predicted}"
 
 
 def _order(one: Evaluation) -> tuple[bool, float]:

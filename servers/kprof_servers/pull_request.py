@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from kprof.output.quantities import duration, interval
 from kprof.reporters._markdown_cells import cell
 from kprof_servers.served.document import NeededFile, PredictedConfig, ServerConfigs
 
@@ -60,7 +61,7 @@ def _doubtful(files: Sequence[NeededFile]) -> list[str]:
 
 def _time(one: PredictedConfig) -> str:
     if one.measured_us is not None:
-        return f"{one.measured_us:,.1f} µs"
+        return duration(one.measured_us)
     if one.failure:
-        return f"not measured ({one.failure[:80]}), predicted {one.time_us:,.1f} µs"
-    return f"{one.time_us:,.1f} µs ({one.low_us:,.1f} to {one.high_us:,.1f})"
+        return f"not measured ({one.failure[:80]}), predicted {duration(one.time_us)}"
+    return f"{duration(one.time_us)} ({interval(one.low_us, one.high_us)})"

@@ -4,8 +4,8 @@ import textwrap
 
 from kprof.output.assignments import assigned
 from kprof.output.colour import painted
+from kprof.output.quantities import duration
 from kprof.output.sink import one_line
-from kprof.reporters.tune_text import microseconds
 from kprof_servers.served.document import NeededFile, RankedBatch, ServerConfigs
 
 _COLOUR = {"exact": "32", "fallback": "33", "default": "1;31", "none": "1;31", "unknown": "36"}
@@ -96,8 +96,8 @@ class ServerConfigsTextReporter:
             return []
         lines = [f"{_INDENT}{'rows':>6}  {'runs':>9}  {'proposal':>9}"]
         for batch in file.ranked:
-            runs = "-" if batch.runs is None else microseconds(batch.time_us(batch.runs))
-            best = "-" if batch.best is None else microseconds(batch.time_us(batch.best))
+            runs = "-" if batch.runs is None else duration(batch.time_us(batch.runs))
+            best = "-" if batch.best is None else duration(batch.time_us(batch.best))
             said = _gain(batch, has_file=file.status == "exact")
             lines.append(f"{_INDENT}{batch.rows:>6,}  {runs:>9}  {best:>9}  {said}".rstrip())
             if batch.best is not None and self._verbose:
@@ -114,9 +114,9 @@ class ServerConfigsTextReporter:
         by = f"measured on {found.measured_on} where it could be" if found.measured_on else "by the model"
         for step in found.steps:
             lost = step.runs_us - step.best_us
-            said = f"loses {microseconds(lost)} of {microseconds(step.runs_us)} in the kernels of {step.files} files"
+            said = f"loses {duration(lost)} of {duration(step.runs_us)} in the kernels of {step.files} files"
             if lost <= 0:
-                said = f"{microseconds(step.runs_us)} in the kernels of {step.files} files; nothing to gain is known"
+                said = f"{duration(step.runs_us)} in the kernels of {step.files} files; nothing to gain is known"
             tail = f"; {files}" if lost > 0 and files else ""
             lines.append(f"  A step of {step.rows:,} rows: {said}, {by}{tail}")
         return lines

@@ -276,7 +276,7 @@ def test_verify_measures_the_short_list(
     assert "measured_ms" not in wrong
     assert "measured on AMD Instinct MI300X" in ran.out.splitlines()[0]
     assert "num_warps=2" in ran.out.splitlines()[-1]
-    assert "1 ms measured" in ran.out.splitlines()[-1]
+    assert "1.00 ms measured" in ran.out.splitlines()[-1]
     assert "of the 3 measured, the one predicted to be fastest takes " in ran.out
 
     other = kprof("tune", "memory_copy", "--arch", "gfx950", *ONE, "--verify", "-o", tmp_path / "o2")
@@ -315,30 +315,13 @@ def test_ctrl_c_while_measuring(
     assert "stopped by Ctrl-C" in ran.out.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (0.512, "0.512 µs"),
-        (3.214, "3.21 µs"),
-        (210.4, "210 µs"),
-        (999.6, "1 ms"),
-        (6312.0, "6.31 ms"),
-        (2.5e6, "2.5 s"),
-    ],
-)
-def test_times_are_short(value: float, words: str) -> None:
-    """Three digits and a unit."""
-    from kprof.reporters.tune_text import microseconds
-
-    assert microseconds(value) == words
-
-
 def test_bounds_and_columns() -> None:
-    """A common unit is said once; numbers stand to the right, words to the left."""
-    from kprof.reporters.tune_text import aligned, common, span
+    """A column has one unit; numbers stand to the right, words to the left."""
+    from kprof.reporters.tune_text import aligned, common, spread_cell
 
-    assert span(138.0, 391.0) == "138-391 µs"
-    assert span(397.0, 1120.0) == "0.397-1.12 ms"
+    assert spread_cell(138.0, 391.0, 1.0) == "138-391"
+    assert spread_cell(397.0, 1120.0, 1000.0) == "0.397-1.12"
+    assert spread_cell(None, 1120.0, 1000.0) == "-"
     assert aligned([["", "n", "word"], ["1", "5", "a"], ["2", "100", "bb"]]) == [
         "     n  word",
         "1    5  a",
@@ -379,9 +362,10 @@ def test_what_the_verdict_says_of_the_own_configuration() -> None:
     from kprof.reporters.tune_text import verdict
     from kprof.tuning import document as made
 
-    def said(time: float, own: float) -> str:
+    def said(time: float, own: float, *, tie: bool = False) -> str:
         best, kept = (
-            made.Ranked({"BLOCK": 1}, t, 0.8 * t, 1.2 * t, "matrix", made.CompiledResources()) for t in (time, own)
+            made.Ranked({"BLOCK": n}, t, 0.8 * t, 1.2 * t, "matrix", made.CompiledResources(), tie=tie and n == 2)
+            for n, t in ((1, time), (2, own))
         )
         problem = made.TunedProblem("M=1", {"M": 1}, {}, 1, kept, [best], [0], [])
         search = made.SearchFacts("complete", 1, 1, 1, 1, 0, 0, 0, {}, "", 1.0, 1.0, "nobody", "nowhere")
@@ -390,9 +374,12 @@ def test_what_the_verdict_says_of_the_own_configuration() -> None:
             made.TuneReport("0", "k", "gfx942", None, None, chosen, search, [problem], made.TuningVerdict("ok", "all"))
         )
 
-    faster = "tune k on gfx942: 100 µs predicted (likely 80-120 µs), 1.50x as fast as the kernel's own: BLOCK=1"
+    faster = "tune k on gfx942: 100 µs predicted (likely 80.0 to 120 µs), 1.50x as fast as the kernel's own: BLOCK=1"
     assert said(100.0, 150.0) == faster
-    kept = "keep the kernel's own, 101 µs predicted (likely 80.8-121 µs): nothing faster was found: BLOCK=1"
+    kept = "keep the kernel's own, 101 µs predicted (likely 80.8 to 121 µs): nothing faster was found: BLOCK=2"
     assert said(100.0, 101.0) == f"tune k on gfx942: {kept}"
-    assert "keep the kernel's own, 50 µs predicted" in said(100.0, 50.0)
-    assert ": the best other one takes 100 µs: BLOCK=1" in said(100.0, 50.0)
+    assert "keep the kernel's own, 50.0 µs predicted" in said(100.0, 50.0)
+    assert ": the best other one takes 100 µs: BLOCK=2" in said(100.0, 50.0)
+    near = "keep the kernel's own, 106 µs predicted (likely 84.8 to 127 µs): 1 is predicted at 100 µs, too near to tell"
+    assert near in said(100.0, 106.0, tie=True)
+    assert "1.06x as fast as the kernel's own: BLOCK=1" in said(100.0, 106.0)

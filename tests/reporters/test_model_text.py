@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from kprof.document import KernelReport, LoopPrediction, OccupancyWorth, Prediction
-from kprof.reporters._model_text import duration, loop_lines, model_rows
+from kprof.output.quantities import duration
+from kprof.reporters._model_text import loop_lines, model_rows
 
 LOOP = LoopPrediction(
     header=".LBB0_2",

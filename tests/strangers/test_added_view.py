@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kprof.api.views import TraceAdvice, TraceView, function_of
 from kprof.options.measurements import TraceOptions
-from kprof.reporters._trace_format import milliseconds
+from kprof.output.quantities import milliseconds
 from kprof.reporters.grids import Column, ViewTable
 
 

@@ -20,8 +20,8 @@ from kprof.importing.launches import launches_kernels
 from kprof.inputs.source_path import same
 from kprof.options.groups import CompileOptions
 from kprof.output.assignments import assigned
+from kprof.output.quantities import duration
 from kprof.reporters._known_advice import better
-from kprof.reporters._model_text import duration
 from kprof.tuning.config_code import config_code
 
 _LINE = re.compile(r"line (\d+)")

@@ -5,8 +5,8 @@ from typing import Any
 
 from kprof.api.live import answers
 from kprof.output.assignments import assigned
+from kprof.output.quantities import duration
 from kprof.reporters._known_advice import better
-from kprof.reporters._model_text import duration
 
 MOST = 8
 """Findings, changes or configurations that the text tells; the structured result has all."""

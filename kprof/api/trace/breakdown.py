@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from kprof.api.options import Path_
 from kprof.api.views import TraceAdvice, TraceView, draw, function_of
 from kprof.options.measurements import BreakdownAnswerOptions, BreakdownOptions
-from kprof.reporters._console_text import plural
-from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
+from kprof.output.quantities import milliseconds, percent, plural
+from kprof.reporters._trace_format import kernel_label, label
 from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:

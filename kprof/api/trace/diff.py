@@ -12,7 +12,8 @@ from kprof.api.options import Path_
 from kprof.api.views import TraceView, draw, function_of, of_one, per_file
 from kprof.errors import InputError
 from kprof.options.measurements import DiffAnswerOptions, TraceDiffOptions
-from kprof.reporters._trace_format import kernel_label, label, milliseconds
+from kprof.output.quantities import milliseconds
+from kprof.reporters._trace_format import kernel_label, label
 from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from kprof.api.views import TraceAdvice, TraceView, function_of, of_one, per_file
 from kprof.errors import KprofError
 from kprof.options.measurements import OperatorAnswerOptions, OperatorOptions
-from kprof.reporters._trace_format import kernel_label, milliseconds, percent
+from kprof.output.quantities import milliseconds, percent
+from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.api.views import TraceView, function_of
 from kprof.options.measurements import TraceOptions
-from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
+from kprof.output.quantities import milliseconds, percent
+from kprof.reporters._trace_format import kernel_label, label
 from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:

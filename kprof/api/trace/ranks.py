@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.api.trace.breakdown import DEVICES, device_document
 from kprof.api.views import TraceView, function_of
 from kprof.options.measurements import CategoryOptions
-from kprof.output.sizes import decimal_bytes
-from kprof.reporters._trace_format import milliseconds
+from kprof.output.quantities import decimal_bytes, milliseconds
 from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:

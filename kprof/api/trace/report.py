@@ -10,9 +10,9 @@ from kprof.api.views import TraceView, function_of
 from kprof.errors import KprofError, near_hint
 from kprof.options.measurements import AnswerOptions, TraceReportOptions
 from kprof.output.headline import wrapped
+from kprof.output.quantities import milliseconds, percent, plural
 from kprof.output.sink import one_line
-from kprof.reporters._console_text import plural
-from kprof.reporters._trace_format import label, milliseconds, percent
+from kprof.reporters._trace_format import label
 from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:

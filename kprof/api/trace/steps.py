@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.api.views import TraceAdvice, TraceView, function_of
 from kprof.options.measurements import TraceOptions
-from kprof.reporters._trace_format import milliseconds, percent
+from kprof.output.quantities import milliseconds, percent
 from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:

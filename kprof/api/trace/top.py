@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.api.views import TraceView, function_of
 from kprof.options.measurements import CategoryOptions
-from kprof.reporters._console_text import plural
-from kprof.reporters._trace_format import kernel_label, milliseconds, percent
+from kprof.output.quantities import milliseconds, percent, plural
+from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.api.views import TraceView, function_of
 from kprof.errors import KprofError
 from kprof.options.measurements import LEVELS, TreeAnswerOptions, TreeOptions
-from kprof.reporters._trace_format import milliseconds, percent
+from kprof.output.quantities import milliseconds, percent
 from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ def command(target: TargetArgument, options: ControlFlowOptions, outputs: Output
     Example:  kprof draw flow gemm --arch gfx942 -o flow.svg
     """
     from kprof.api.draw_control_flow import draw_control_flow
-    from kprof.reporters._console_text import plural
+    from kprof.output.quantities import plural
 
     found = draw_control_flow(target, options=options)
     output = options.output or "-"

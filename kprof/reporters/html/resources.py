@@ -6,7 +6,8 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Resources
 from kprof.errors import KprofError
-from kprof.reporters._console_text import kib, limiter, needs, option_in_the_way, waves
+from kprof.output.quantities import kib
+from kprof.reporters._console_text import limiter, needs, option_in_the_way, waves
 
 _MOST_LIMITS = 10
 

@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
+from kprof.output.quantities import milliseconds, percent, plural
 from kprof.output.tables import number
-from kprof.reporters._console_text import plural
-from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
+from kprof.reporters._trace_format import kernel_label, label
 from kprof.reporters.grids import Column, Grid
 from kprof_analyzers.profiles.counters.roofline import Point, Roof
 from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable

@@ -8,12 +8,12 @@ from msgspec import UNSET
 from kprof.details import Details
 from kprof.document import KernelReport, LoopFacts, LoopPrediction, Prediction
 from kprof.findings import Cause, Severity
-from kprof.output.sizes import binary_bytes
+from kprof.output.quantities import binary_bytes, duration, plural
 from kprof.reporters._ci_findings import RuleHelp
-from kprof.reporters._console_text import config_line, plural
+from kprof.reporters._console_text import config_line
 from kprof.reporters._known_advice import better
 from kprof.reporters._loop_names import called, lines_of, summary, without_labels
-from kprof.reporters._model_text import duration, iteration, missing_for_time, supplied
+from kprof.reporters._model_text import iteration, missing_for_time, supplied
 from kprof.reporters._rule_coverage import coverage_line
 from kprof.reporters._verdict_sentence import verdict
 from kprof.reporters.answer import NEGLIGIBLE, cause_text

@@ -9,6 +9,7 @@ from kprof.bench.document import BenchTask, Device
 from kprof.bench.pool import Runner
 from kprof.errors import KprofError
 from kprof.output.assignments import assigned
+from kprof.output.quantities import duration
 from kprof.tuning.verify import REP_MS, WARMUP_MS
 from kprof_servers.served.document import NeededFile, PredictedConfig, RankedBatch
 from kprof_servers.served.served_kernel import write_file
@@ -75,7 +76,7 @@ class Verifier:
         result = self.runner.measure(task)
         us = 1000 * result.timing.median if result.timing is not None and result.status == "ok" else None
         failure = "" if us is not None else ": ".join(filter(None, (result.status, result.message)))
-        said = failure or f"{us:.1f} µs measured, {one.time_us:.1f} µs predicted"
+        said = failure if us is None else f"{duration(us)} measured, {duration(one.time_us)} predicted"
         self.tell(f"{name}, {rows:,} rows, {assigned(one.config, ', ')}: {said}")
         return msgspec.structs.replace(one, measured_us=None if us is None else round(us, 3), failure=failure)
 

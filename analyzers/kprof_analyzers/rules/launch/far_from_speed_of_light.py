@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.document import LoopPrediction, Prediction
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof.output.quantities import duration
 from kprof_analyzers.rules.rule import Need, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
@@ -71,8 +72,9 @@ class FarFromSpeedOfLight(Rule):
         place = _place(facts, loop, cause)
         where = "" if loop is None else f", most of it in loop {loop}"
         yield self.finding(
-            f"{_us(time - launch)} without the launch are {(time - launch) / light:.1f} times the {_us(light)} of the "
-            f"speed of light: {100 * share:.0f} % of the time goes to {_WORDS[cause][0]}{where}",
+            f"{duration(time - launch)} without the launch are {(time - launch) / light:.1f} times the "
+            f"{duration(light)} of the speed of light: {100 * share:.0f} % of the time goes to {_WORDS[cause][0]}"
+            f"{where}",
             at=place,
             evidence={
                 "time_us": round(time, 3),
@@ -83,10 +85,6 @@ class FarFromSpeedOfLight(Rule):
                 "loop": loop,
             },
         )
-
-
-def _us(value: float) -> str:
-    return f"{value:,.0f} µs" if value >= 100 else f"{value:.3g} µs"
 
 
 def _loop(facts: KernelFacts, prediction: Prediction, cause: str) -> str | None:

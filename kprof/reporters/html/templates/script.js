@@ -128,6 +128,7 @@
   for (const table of document.querySelectorAll("table.index")) {
     const body = table.tBodies[0];
     [...table.tHead.rows[0].cells].forEach((head, at) => {
+      if (!head.textContent.trim()) return;
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);

@@ -36,6 +36,7 @@ export class Pane {
   }
 
   clear() {
+    this.view.setAttribute("aria-label", `Lines of ${TITLES[this.stage]}`);
     this.show({ files: [], lines: [], notes: [] });
   }
 

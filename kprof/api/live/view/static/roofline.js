@@ -62,7 +62,7 @@ function axes(roofline, places) {
 function picture(roofline, here, level, others) {
   const placed = others.map((one) => ({ one, found: place(one) })).filter(({ found }) => found && found.at[level]);
   const scale = axes(roofline, [here, ...placed.map(({ found }) => found)]);
-  const drawn = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Roofline: GFLOP/s over FLOP a byte" });
+  const drawn = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": "Roofline: GFLOP/s over FLOP a byte" });
   drawn.append(...frame(scale), ...roofs(roofline, scale));
   for (const { one, found } of placed) {
     const words = `${one.words}: ${rate(found.gflops)} in ${duration(one.us)}, ${known(found.at[level])} FLOP a byte of ${LEVELS[level]}`;
