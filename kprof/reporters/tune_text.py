@@ -65,7 +65,7 @@ def verdict(report: "TuneReport") -> str:
         time = f"{duration(1000 * best.measured_ms)} measured"
     if _keeps_own(problem):
         words = f"keep the kernel's own, {time}: {_why_kept(problem, gains[0])}"
-        return f"tune {report.kernel} on {report.arch}: {words}{ended}: {assigned(best.config)}"
+        return f"tune {report.kernel} on {report.arch}: {words}{ended}; own: {assigned(best.config)}"
     gain = f", {gains[0]:.2f}x as fast as the kernel's own" if gains else ""
     return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
 
@@ -85,7 +85,7 @@ def _why_kept(problem: "TunedProblem", gain: float) -> str:
         return f"the best other one takes {_best_time(problem)}"
     if gain <= _ALIKE:
         return "nothing faster was found"
-    return f"1 is predicted at {_best_time(problem)}, too near to tell without timing both"
+    return f"another one's {_best_time(problem)} are too close to tell without timing both"
 
 
 def _gain(problem: "TunedProblem") -> float | None:

@@ -376,10 +376,10 @@ def test_what_the_verdict_says_of_the_own_configuration() -> None:
 
     faster = "tune k on gfx942: 100 µs predicted (likely 80.0 to 120 µs), 1.50x as fast as the kernel's own: BLOCK=1"
     assert said(100.0, 150.0) == faster
-    kept = "keep the kernel's own, 101 µs predicted (likely 80.8 to 121 µs): nothing faster was found: BLOCK=2"
+    kept = "keep the kernel's own, 101 µs predicted (likely 80.8 to 121 µs): nothing faster was found; own: BLOCK=2"
     assert said(100.0, 101.0) == f"tune k on gfx942: {kept}"
     assert "keep the kernel's own, 50.0 µs predicted" in said(100.0, 50.0)
-    assert ": the best other one takes 100 µs: BLOCK=2" in said(100.0, 50.0)
-    near = "keep the kernel's own, 106 µs predicted (likely 84.8 to 127 µs): 1 is predicted at 100 µs, too near to tell"
+    assert ": the best other one takes 100 µs; own: BLOCK=2" in said(100.0, 50.0)
+    near = "keep the kernel's own, 106 µs predicted (likely 84.8 to 127 µs): another one's 100 µs are too close to tell"
     assert near in said(100.0, 106.0, tie=True)
     assert "1.06x as fast as the kernel's own: BLOCK=1" in said(100.0, 106.0)
