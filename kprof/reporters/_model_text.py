@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _NOTHING = 0.03
-_ASSUMED_PRODUCT = re.compile(r"^no product was named: (\S+) is assumed$")
+ASSUMED_PRODUCT = re.compile(r"^no product was named: (\S+) is assumed$")
 _SHOWN = 4
 _ASSUMPTIONS = 2
 _LINES = 3
@@ -58,7 +58,9 @@ def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "
     if left >= 0.01:
         causes.append(f"{_percent(left)} other", style="dim")
     rows.append(("  Time", causes))
-    if (worth := _worth(prediction)) is not None:
+    # Of the code as it is: beside a cure, which changes it, the figure would be another hint.
+    cured = any(cause.cure is not UNSET for cause in kernel.causes)
+    if not cured and (worth := _worth(prediction)) is not None:
         rows.append(("", worth))
     for number, line in enumerate(_assumed(kernel, prediction, full=full)):
         rows.append(("" if number else "  Assumed", Text(line, style="dim")))
@@ -106,9 +108,11 @@ def missing_for_time(prediction: Prediction) -> str:
 def _assumed(kernel: KernelReport, prediction: Prediction, *, full: bool) -> list[str]:
     """What the time rests on that is not known."""
     known = [without_labels(sentence, kernel) for sentence in prediction.assumptions]
+    # The headline names the assumed GPU.
+    known = [line for line in known if full or not ASSUMED_PRODUCT.match(line)]
     shown = known if full or len(known) <= _ASSUMPTIONS + 1 else known[:_ASSUMPTIONS]
     left = len(known) - len(shown)
-    lines = [_ASSUMED_PRODUCT.sub(r"\1 (choose another with --arch)", line.removeprefix("assumed: ")) for line in shown]
+    lines = [ASSUMED_PRODUCT.sub(r"\1 (choose another with --arch)", line.removeprefix("assumed: ")) for line in shown]
     return lines + [f"{left} more assumptions (-v)"] * bool(left)
 
 

@@ -5,6 +5,7 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
 from kprof.output.quantities import duration, interval
+from kprof.reporters._model_text import ASSUMED_PRODUCT
 from kprof.reporters._plain_words import said
 
 _GOES_TO = {
@@ -22,9 +23,16 @@ _GOES_TO = {
 
 def verdict(kernel: KernelReport) -> str:
     """Return ``attn_fwd on MI300X: 3.82 ms (1.83 to 5.31 ms, model), 74 % of it on register spills``."""
-    where = kernel.arch if kernel.product is UNSET else kernel.product
+    where = kernel.product if isinstance(kernel.product, str) else f"{kernel.arch}{_assumed(kernel)}"
     name = f"{kernel.name} on {where}" if where else kernel.name
     return f"{name}: {_said(kernel)}"
+
+
+def _assumed(kernel: KernelReport) -> str:
+    """Return the GPU whose clock and bandwidth the time is for, where only an architecture was named."""
+    known = [] if kernel.model is UNSET else kernel.model.assumptions
+    found = next(filter(None, map(ASSUMED_PRODUCT.match, known)), None)
+    return f" ({found[1]} assumed)" if found else ""
 
 
 def _said(kernel: KernelReport) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from kprof.document import KernelReport
     from kprof.tuning.evaluation import Evaluation
     from kprof.tuning.trials import Trials
 
@@ -50,11 +51,23 @@ def show(trials: "Trials", console: "Console") -> None:
     start = trials.start.report
     assert start is not None
     tell_first(verdict(trials))
-    console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
+    _show_start(start, console)
     show_trials(trials, console)
     if trials.best and (trials.told_apart or trials.ranked_by == "resources"):
         console.print(f"\n{switches_and_code(trials.best[0].config)}", markup=False, soft_wrap=True)
     tell_last(verdict(trials))
+
+
+def _show_start(start: "KernelReport", console: "Console") -> None:
+    """The kernel as it is: time, bound, problem, hot loop."""
+    from kprof.reporters import _verdict_sentence
+    from kprof.reporters.answer import hot_loop_line, launch_line, performance
+
+    console.print(_verdict_sentence.verdict(start), style="bold", markup=False, highlight=False)
+    hot = hot_loop_line(start)
+    for line in (launch_line(start), performance(start), f"hot loop {hot}" if hot else "", f"Triton {start.triton}"):
+        if line:
+            console.print(line, markup=False, highlight=False)
 
 
 def show_trials(trials: "Trials", console: "Console") -> None:

@@ -15,6 +15,9 @@ from kprof.reporters._plain_words import said
 NEGLIGIBLE = 0.005
 """Share of the time below which a cost is not worth a number."""
 
+NEAR_LIMIT = 75
+"""Percent of the speed of light from which on a kernel is said to be near its limit."""
+
 _FIGURES = {"vgpr_spills": "spilled VGPRs", "waves_per_simd": "waves per SIMD"}
 _WIDTH_NAMES = {16: "dwordx4", 12: "dwordx3", 8: "dwordx2", 4: "dword", 2: "short", 1: "byte"}
 _PATHS: tuple[tuple[str, tuple[str, ...], Mapping[int, str]], ...] = (
@@ -85,11 +88,12 @@ def cost_words(gain: Gain | None) -> str:
 
 
 def cure_words(cure: Cure) -> str:
-    """Return ``waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.1x), spilled VGPRs 443 → 0``."""
+    """Return ``waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x), spilled VGPRs 443 → 0 (compiled; 95 % sure)``."""
     change = ", ".join(f"{knob} {_value(old)} → {_value(new)}" for knob, (old, new) in cure.change.items())
     times = f"{duration(cure.before_us)} → {duration(cure.after_us)} ({cure.speedup:.3g}x)"
     figures = [f"{_FIGURES[name]} {_value(old)} → {_value(new)}" for name, (old, new) in cure.figures.items()]
-    return ", ".join([f"{change}: {times}", *figures])
+    sure = "" if cure.certainty is UNSET else f"; {100 * cure.certainty:.0f} % sure that it is faster"
+    return ", ".join([f"{change}: {times}", *figures]) + f" (compiled{sure})"
 
 
 def _value(value: object) -> str:
@@ -168,9 +172,11 @@ def performance(kernel: KernelReport) -> str:
         if level.name == "hbm":
             of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
             parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s HBM")
-    if kernel.model.speed_of_light_us:
-        percent = kernel.model.speed_of_light_percent
-        parts.append(f"{percent:.0f} % of the speed of light ({duration(kernel.model.speed_of_light_us)})")
+    percent = kernel.model.speed_of_light_percent
+    if kernel.model.speed_of_light_us and percent is not None:
+        gain = kernel.model.time_us - kernel.model.speed_of_light_us
+        near = f": near its limit, at most {duration(gain)} to gain" if percent >= NEAR_LIMIT else ""
+        parts.append(f"{percent:.0f} % of the speed of light ({duration(kernel.model.speed_of_light_us)}){near}")
     return "   ".join(parts)
 
 

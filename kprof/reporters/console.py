@@ -100,9 +100,8 @@ class ConsoleReporter:
             if line:
                 self._console.print(together(Text(line)))
         self._better(kernel)
-        for line in (config_line(kernel), origin_line(kernel)):
-            if line:
-                self._console.print(together(Text(line, style="dim")))
+        if line := "   ".join(filter(None, (config_line(kernel), origin_line(kernel)))):
+            self._console.print(together(Text(line, style="dim")))
         self._console.print()
         if kernel.findings:
             self._causes(kernel)
@@ -134,7 +133,9 @@ class ConsoleReporter:
     def _left_out(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
-        found = [plural(len(kernel.notes), "remark")] if kernel.notes else []
+        negligible = sum(_is_negligible(cause, kernel) for cause in _causes_of(kernel))
+        found = [f"{plural(negligible, 'finding')} without a measurable cost"] if negligible else []
+        found += [plural(len(kernel.notes), "remark")] if kernel.notes else []
         if count := not_checked(kernel):
             found.append(f"{plural(count, 'rule')} not checked")
         if found:
@@ -171,29 +172,26 @@ class ConsoleReporter:
             self._hanging(f"      {held}", style="dim")
 
     def _causes(self, kernel: KernelReport) -> None:
-        """Print the causes, each with its cost, its place and its cure; what costs nothing is counted in one line."""
-        causes = kernel.causes or [Cause([position], found.gain) for position, found in enumerate(kernel.findings)]
-        negligible = [] if self._verbose else [cause for cause in causes if _is_negligible(cause, kernel)]
-        shown = [cause for cause in causes if not any(cause is one for one in negligible)]
+        """Print the causes, each with its cost, its place and its cure; those that cost nothing only if verbose."""
+        shown = [cause for cause in _causes_of(kernel) if self._verbose or not _is_negligible(cause, kernel)]
         cut = shown if self._verbose else shown[:_CAUSES_SHOWN]
         for cause in cut:
             self._cause(kernel, cause)
-        remaining = [
-            f"{plural(len(shown) - len(cut), 'more cause')}" if len(shown) > len(cut) else "",
-            f"{plural(len(negligible), 'finding')} without a measurable cost" if negligible else "",
-        ]
-        if words := ", ".join(filter(None, remaining)):
-            self._hanging(f"  {words} (-v)", style="dim")
-        self._console.print()
+        if len(shown) > len(cut):
+            self._hanging(f"  {plural(len(shown) - len(cut), 'more cause')} (-v)", style="dim")
+        if shown:
+            self._console.print()
 
     def _cause(self, kernel: KernelReport, cause: Cause) -> None:
         from rich.text import Text
 
         text = cause_text(kernel, cause, verbatim=self._verbose > 0)
         finding = text.finding
-        head = Text(f"  {finding.severity.value:<8}", style=_COLOUR[finding.severity.value])
+        worst = max((kernel.findings[position].severity for position in cause.findings), key=lambda one: one.rank)
+        head = Text(f"  {worst.value:<8}", style=_COLOUR[worst.value])
         head.append(f"{finding.rule} {finding.name}", style="not bold default")
-        head.append(f"   {text.cost}" if text.cost else "", style="bold default")
+        costs = "" if text.cost.startswith("no ") else "costs "
+        head.append(f"   {costs}{text.cost}" if text.cost else "", style="bold default")
         head.append(f"   {text.place}" if text.place else "", style="not bold blue")
         self._console.print(together(head))
         self._hanging(f"{_INDENT}{text.message}", deeper=0)
@@ -226,12 +224,13 @@ class ConsoleReporter:
         if kernel.occupancy is None:
             table.add_row("  Occupancy", Text("not known: see the remarks (-v)", style="yellow"))
         elif kernel.occupancy is not UNSET:
-            table.add_row("  Occupancy", together(self._occupancy(kernel.occupancy)))
+            occupancy = self._occupancy(kernel.occupancy)
             step = kernel.occupancy.next_step
             if step is not UNSET:
                 lds = UNSET if kernel.resources is UNSET else kernel.resources.lds_bytes
                 words = needs(step, lds, option_in_the_way(kernel, step.waves_per_simd))
-                table.add_row("", together(Text(words, style="cyan")))
+                occupancy.append(f"   {words}", style="cyan")
+            table.add_row("  Occupancy", together(occupancy))
         resources = kernel.resources
         if resources is not UNSET:
             table.add_row("  Registers", together(Text(_registers(resources))))
@@ -262,7 +261,7 @@ class ConsoleReporter:
             for name, limit in occupancy.limits.items()
             if name in {"vgpr", "lds"} and name != occupancy.limiter and limit > occupancy.waves_per_simd
         }
-        if others:
+        if others and occupancy.next_step is UNSET:
             allowed = ", ".join(f"{limiter(name)} would allow {waves(limit)}" for name, limit in others.items())
             text.append(f"  ({allowed})", style="dim")
         return text
@@ -307,6 +306,10 @@ class ConsoleReporter:
 
 def _step(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
+
+
+def _causes_of(kernel: KernelReport) -> list[Cause]:
+    return kernel.causes or [Cause([position], found.gain) for position, found in enumerate(kernel.findings)]
 
 
 def _is_negligible(cause: Cause, kernel: KernelReport) -> bool:

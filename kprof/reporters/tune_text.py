@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kprof.tuning.document import Ranked, SearchFacts, TunedProblem, TuneReport
 
 _REASONS = 4
-_ENDED = {"complete": "", "budget": ", the budget is spent", "interrupted": ", stopped by Ctrl-C"}
+_ENDED = {"complete": "", "budget": ", --budget is spent", "interrupted": ", stopped by Ctrl-C"}
 
 
 def show(report: "TuneReport", *, no_color: bool) -> None:
@@ -147,7 +147,9 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
     elif problem.ties > 1:
         rest = f" (-n {problem.ties} lists them)" if problem.ties > len(ranking) else ""
-        _fold(console, f"= not told apart from the first: measure these {problem.ties} on the GPU{rest}")
+        _fold(
+            console, f"= not told apart from the first: time these {problem.ties} on the GPU, which --verify does{rest}"
+        )
     _fold_certainty(console, problem)
     for line in problem.learned:
         _fold(console, f"learned: {line}")
@@ -174,7 +176,7 @@ def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
     if said:
         _fold(
             console,
-            f"certainty that the first is faster: {', '.join(said)} (of published pairs predicted so far apart)",
+            f"certainty that the first is faster: {', '.join(said)}",
         )
     elif _no_published_times(problem, other):
         _fold(console, "certainty that the first is faster: not known, no published times of this architecture")

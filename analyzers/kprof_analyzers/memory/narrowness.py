@@ -1,6 +1,6 @@
 """Why a load from global memory, or a store, is narrow, as far as its TTGIR tells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.inputs.mlir import Operation
@@ -27,11 +27,25 @@ class NarrowCause:
         words: a clause.
         values: values that it comes from, where the words do not tell them.
         fix: what to change in the kernel's code.
+        lacking: arguments that are not known to be a multiple of 16.
     """
 
     words: str
     values: tuple[str, ...] = ()
     fix: str = ""
+    lacking: tuple[str, ...] = ()
+
+    def fix_for(self, arguments: Mapping[str, int | float]) -> str:
+        """Return the fix for a launch with these arguments: a hint that its values make untrue is not given."""
+        wrong = {name: int(arguments[name]) for name in self.lacking if arguments.get(name, 0) % _ALIGNED}
+        if not wrong:
+            return self.fix
+        padded = ", ".join(f"{name} {value:,} → {-(-value // _ALIGNED) * _ALIGNED:,}" for name, value in wrong.items())
+        return f"pad the rows to a multiple of {_ALIGNED} elements and pass that ({padded}), then {_hint(self.lacking)}"
+
+
+def _hint(names: Sequence[str]) -> str:
+    return ", ".join(f"{name} = tl.multiple_of({name}, {_ALIGNED})" for name in names)
 
 
 def loads_needed(loads: Sequence[Operation]) -> int:
@@ -98,9 +112,8 @@ def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
     lacking = _not_divisible(load)
     if lacking:
         verb = "are" if len(lacking) > 1 else "is"
-        hints = ", ".join(f"{name} = tl.multiple_of({name}, {_ALIGNED})" for name in lacking)
         words = f"{' and '.join(lacking)} {verb} not known to be a multiple of {_ALIGNED}"
-        return NarrowCause(words, fix=f"if it holds, tell the compiler: {hints}")
+        return NarrowCause(words, fix=f"if it holds, tell the compiler: {_hint(lacking)}", lacking=tuple(lacking))
     if known is None:
         return None
     return NarrowCause(

@@ -382,8 +382,8 @@ def _kept_scratch(model: KernelModel) -> list[str]:
     scratch = assigned(model.facts, product.compute_units if product is not None else None)
     if scratch is None or scratch <= KEPT:
         return []
-    kept = f"{scratch / 2**20:,.0f} MiB of scratch memory stay assigned between launches"
-    return [f"{kept}; above {KEPT >> 20} MiB ROCr may assign it for each one (HSA_NO_SCRATCH_RECLAIM=1 keeps it)"]
+    kept = f"{scratch / 2**20:,.0f} MiB of scratch stay assigned between launches"
+    return [f"{kept} (HSA_NO_SCRATCH_RECLAIM=1 keeps it)"]
 
 
 def _guessed_sharing(model: KernelModel) -> list[str]:

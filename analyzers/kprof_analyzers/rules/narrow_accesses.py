@@ -1,7 +1,7 @@
 """Source lines that go to global memory in small pieces where the tile would allow wide ones."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts, ModelChange
@@ -44,10 +44,9 @@ class Narrow:
         """The causes in words."""
         return ", and ".join(dict.fromkeys(cause.words for cause in self.causes)) or None
 
-    @property
-    def fix(self) -> str:
-        """What to change in the kernel's code so that the accesses can be wide; empty where it is not known."""
-        return "; ".join(dict.fromkeys(cause.fix for cause in self.causes if cause.fix))
+    def fix_for(self, arguments: Mapping[str, int | float]) -> str:
+        """Return what to change so that the accesses of a launch can be wide; empty where it is not known."""
+        return "; ".join(dict.fromkeys(cause.fix_for(arguments) for cause in self.causes if cause.fix))
 
     @property
     def widths(self) -> dict[int, int]:

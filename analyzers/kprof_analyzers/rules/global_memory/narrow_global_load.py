@@ -67,7 +67,7 @@ class NarrowGlobalLoad(Rule):
                     self.finding(
                         found.words,
                         at=place,
-                        fix=found.fix,
+                        fix=found.fix_for(facts.arguments),
                         evidence={
                             "loop": found.region.header,
                             "widths": found.widths,

@@ -47,7 +47,7 @@ class NarrowGlobalStore(Rule):
                     self.finding(
                         found.words,
                         at=found.place,
-                        fix=found.fix,
+                        fix=found.fix_for(facts.arguments),
                         evidence={
                             "loop": found.region.header,
                             "widths": found.widths,

@@ -82,7 +82,8 @@ class StrideMultipleOf512Bytes(Rule):
                 if value and value * size % period == 0 and value > _row(load):
                     seen.add(place)
                     yield self.finding(
-                        f"rows {step} apart: {value * size:,} B, a multiple of {period}",
+                        f"rows {step} apart: {value * size:,} B, a multiple of {period}: they share a channel of L1's "
+                        "tags, which costs little",
                         at=load,
                         evidence={"stride": str(step), "bytes": value * size},
                     )

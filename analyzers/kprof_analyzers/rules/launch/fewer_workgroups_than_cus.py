@@ -54,6 +54,7 @@ class FewerWorkgroupsThanCus(Rule):
     id: ClassVar[str] = "KP404"
     name: ClassVar[str] = "fewer-workgroups-than-cus"
     severity: ClassVar[Severity] = Severity.WARNING
+    fix: ClassVar[str] = "make more workgroups: smaller blocks, or the work of a workgroup split over several"
     about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (
         Need.GRID,
