@@ -27,7 +27,7 @@ from kprof.inputs.protobuf import (
     parser,
     text,
 )
-from kprof.inputs.rocprof.names import normalise
+from kprof.inputs.rocprof.names import gpu_of_copy, normalise
 from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, Size, TraceInfo
@@ -53,7 +53,7 @@ _FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
     "Packet": [(8, "timestamp", UINT64), (10, "sequence", UINT32), (11, "event", "Event"),
                (12, "interned", "Interned"), (13, "flags", UINT32), (42, "dropped", BOOL),
-               (50, "compressed", BYTES), (59, "defaults", "Defaults"), (60, "track", "Track")],
+               (50, "compressed", BYTES), (59, "defaults", "Defaults"), (60, "track", "Track"), (87, "first", BOOL)],
     "Defaults": [(11, "event", "EventDefaults")],
     "EventDefaults": [(11, "track_uuid", UINT64)],
     "Event": [(3, "categories", [UINT64]), (4, "notes", ["Note"]), (9, "type", INT32), (10, "name_iid", UINT64),
@@ -134,6 +134,7 @@ class _Reader:
         self._note_names: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._default_track: dict[int, int] = {}
         self._open: defaultdict[int, list[PerfettoSlice]] = defaultdict(list)
+        self._sequences: set[int] = set()
 
     def slices(self) -> Iterator[PerfettoSlice]:
         """Complete slices in the order of their ends."""
@@ -195,8 +196,10 @@ class _Reader:
         if packet.flags & _CLEARED:
             for table in (self._names, self._categories, self._note_names):
                 table[sequence] = {}
-        if packet.dropped:
+        # "Previous packet dropped" is set on the first packet of each sequence, too, before which there is none.
+        if packet.dropped and not packet.first and sequence in self._sequences:
             self._log.add("dropped", "the profiler's buffer was full: packets were dropped", unknown=EVERYTHING)
+        self._sequences.add(sequence)
         if packet.HasField("defaults"):
             self._default_track[sequence] = packet.defaults.event.track_uuid
         if packet.HasField("interned"):
@@ -269,7 +272,7 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
     thread = each.track & _TRACK_BITS
     correlation = correlation_of(notes)
     if kind == "kernel" or kind == "copy":  # noqa: PLR1714 - a set would not narrow the type
-        device = device_of(notes, track)
+        device = device_of(each.name, notes, track)
         stream = integer(notes.get("stream_id") or notes.get("queue", thread))
         found = Activity(normalise(each.name), kind, rank, device, stream, *times, correlation)
         if kind == "copy":
@@ -320,12 +323,12 @@ def correlation_of(notes: dict[str, Any]) -> int | None:
     return next((number for number in ids if number), None)
 
 
-def device_of(notes: dict[str, Any], track: str) -> int | None:
-    """Return the number of the agent, as the slice has it, else the track."""
+def device_of(name: str, notes: dict[str, Any], track: str) -> int | None:
+    """Return the number of the GPU, as the slice has it, else the track."""
     if "agent" in notes:
         return integer(notes["agent"])
     if "dst_agent" in notes:
-        return integer(notes["dst_agent"])
+        return gpu_of_copy(name, integer(notes.get("src_agent")), integer(notes["dst_agent"]))
     found = _TRACK_AGENT.search(track)
     return int(found[1]) if found else None
 
