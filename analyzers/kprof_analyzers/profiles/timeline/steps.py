@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from kprof.errors import InputError
-from kprof.hardware import machine
 from kprof.inputs.torch_profiler.columns import Records
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
@@ -158,6 +157,8 @@ def _wavefront_size(info: TraceInfo) -> int | None:
     """Lanes of a wavefront as the trace writes them, else of the products that it names; ``None``: not known."""
     sizes = set(info.wavefront_sizes)
     if not sizes:
+        from kprof.hardware import machine
+
         gpus = [machine.product_in(name) for name in info.devices]
         if None in gpus:
             return None
