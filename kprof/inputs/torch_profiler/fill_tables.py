@@ -20,7 +20,7 @@ from kprof.inputs.torch_profiler.table_events import (
     LaunchArgs,
     OperatorArgs,
 )
-from kprof.inputs.torch_profiler.times import all_nanoseconds
+from kprof.inputs.torch_profiler.times import nanosecond_column
 
 Values = Sequence[Any]
 Integers: TypeAlias = "Values | array[int] | None"
@@ -134,8 +134,8 @@ class _Fields:
         return {
             "name": self.event["name"],
             "rank": self._ranks(),
-            "start_ns": all_nanoseconds(self.event["ts"]),
-            "duration_ns": all_nanoseconds(self.event["dur"]),
+            "start_ns": nanosecond_column(self.event["ts"]),
+            "duration_ns": nanosecond_column(self.event["dur"]),
         }
 
     def _ranks(self) -> list[int | None] | None:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import cache
 from itertools import compress, repeat
 from operator import attrgetter, is_
 from pathlib import Path
@@ -108,7 +109,7 @@ class _Loading:
         """Put events whose class is their category into the tables, table by table."""
         types = list(map(type, events))
         classes: Counter[type[TableEvent]] = Counter(types)
-        kept = {kind: _ADDING[kind.kind] for kind in classes if issubclass(kind, CompleteEvent)}
+        kept = {kind: adding for kind in classes if (adding := _adding(kind)) is not None}
         # Most events are frames and arrows of flows: one pass leaves them out.
         rest = cast("list[CompleteEvent]", list(compress(events, map(kept.__contains__, types))))
         goes = [kept[type(event)] for event in rest]
@@ -239,6 +240,11 @@ class _Loading:
     def _check_is_a_trace(self) -> None:
         if self.reader.events_read and not self._profiled:
             raise InputError("the list holds no profiler events", path=str(self.reader.path))
+
+
+@cache
+def _adding(kind: type[TableEvent]) -> Adding | None:
+    return _ADDING[kind.kind] if issubclass(kind, CompleteEvent) else None
 
 
 def _category(name: str, phase: str) -> str:
