@@ -136,7 +136,8 @@ class _Rows:
 
     def repeated(self) -> "Numbers":
         """The numbers of rows that share theirs with an earlier one."""
-        return self._keys[1:][self._keys[1:] == self._keys[:-1]]
+        again: Numbers = self._keys[1:][self._keys[1:] == self._keys[:-1]]
+        return again
 
 
 def _by_rank(*tables: Records[Any]) -> "Iterator[tuple[Numbers, ...]]":
