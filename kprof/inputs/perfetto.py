@@ -8,6 +8,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -49,6 +50,8 @@ MAX_PACKET = 256 << 20
 _CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
+# Names and sizes come again and again: so many are remembered.
+_KNOWN = 1 << 12
 _FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
     "Packet": [(8, "timestamp", UINT64), (10, "sequence", UINT32), (11, "event", "Event"),
@@ -230,7 +233,8 @@ class _Reader:
                 self._log.add("unpaired-phase", "the end of a slice that has not begun", lost=1)
                 return
             begun = self._open[track].pop()
-            yield begun._replace(duration_ns=max(0, packet.timestamp - begun.start_ns))
+            duration = max(0, packet.timestamp - begun.start_ns)
+            yield PerfettoSlice(*begun[:4], duration, begun.notes, begun.counters)
 
     def _notes(self, event: Any, sequence: int) -> tuple[dict[str, Any], dict[str, float]]:
         """Annotations by lower-case name, and those that are counters: only they are fractions."""
@@ -274,7 +278,7 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
     if kind == "kernel" or kind == "copy":  # noqa: PLR1714 - a set would not narrow the type
         device = device_of(each.name, notes, track)
         stream = integer(notes.get("stream_id") or notes.get("queue", thread))
-        found = Activity(normalise(each.name), kind, rank, device, stream, *times, correlation)
+        found = Activity(_plain(each.name), kind, rank, device, stream, *times, correlation)
         if kind == "copy":
             found.bytes = integer(notes.get("copy_bytes"))
         else:
@@ -293,13 +297,23 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
         trace.operators.append(Operator(each.name, kind, rank, thread, *times))
 
 
+_plain = lru_cache(maxsize=_KNOWN)(normalise)
+
+
 def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
     """What a slice is, by its category, else by its track.
 
     rocprof-sys puts the dispatches and copies of a HIP stream on one track.
     """
-    category = each.category.lower()
-    copied = "dst_agent" in each.notes or _COPY.match(each.name)
+    return _kind_of(each.category, each.name, track, is_copy="dst_agent" in each.notes)
+
+
+@lru_cache(maxsize=_KNOWN)
+def _kind_of(
+    category: str, name: str, track: str, *, is_copy: bool
+) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
+    category = category.lower()
+    copied = is_copy or _COPY.match(name)
     if "memory_copy" in category or ("hip_stream" in category and copied):
         return "copy"
     if "kernel_dispatch" in category or "hip_stream" in category:
@@ -314,13 +328,16 @@ def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launc
             return "copy"
         if "compute" in named or "kernel" in named or "stream" in named:
             return "kernel"
-    return "launch" if _API.match(each.name) else "operator"
+    return "launch" if _API.match(name) else "operator"
 
 
 def correlation_of(notes: dict[str, Any]) -> int | None:
     """Return the correlation id of a slice; 0 is none."""
-    ids = (integer(notes[name]) for name in ("corr_id", "correlation_id", "stack_id") if name in notes)
-    return next((number for number in ids if number), None)
+    for name in ("corr_id", "correlation_id", "stack_id"):
+        number = integer(notes.get(name))
+        if number:
+            return number
+    return None
 
 
 def device_of(name: str, notes: dict[str, Any], track: str) -> int | None:
@@ -333,7 +350,8 @@ def device_of(name: str, notes: dict[str, Any], track: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _extents(value: Any) -> Size | None:
+@lru_cache(maxsize=_KNOWN)
+def _extents(value: str | int | None) -> Size | None:
     """Three extents of a text such as ``(256,1,1)``, or one number."""
     numbers = [int(part) for part in re.findall(r"\d{1,10}", str(value))]
     if len(numbers) == 1 and numbers[0] > 0:
