@@ -1003,7 +1003,7 @@ def trace_breakdown(
     The picture is a donut for one trace, and stacked bars for several.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
@@ -1067,7 +1067,7 @@ def trace_gaps(
     the GPU or for memory in it. queued: it had been launched, and the GPU waited for something else.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         rows: maximum number of rows to compute; 0: all.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
@@ -1112,7 +1112,7 @@ def trace_ops(
     predicted to give back.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         targets: kernels, as for :func:`kprof.analyze`: their launches get the model's time beside the measured one.
         progress: called with the state of each search.
         jobs: Worker processes; 0: one for each core.
@@ -1153,7 +1153,7 @@ def trace_path(
     shortens nothing; what is shortens the run by at most its time there.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
@@ -1179,7 +1179,7 @@ def trace_ranks(
     and receives have no common end and are summed apart. Without all ranks of the job none is named.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         rows: maximum number of rows to compute; 0: all.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
@@ -1208,7 +1208,7 @@ def trace_report(
     parts by their names.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
@@ -1234,7 +1234,7 @@ def trace_steps(
     when its kernels take more than 1.25 of the median of its phase, and cut when kernels that it launched are missing.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
@@ -1253,10 +1253,12 @@ def trace_summary(
     cap_durations: bool = False,
     categories: str | os.PathLike[str] | None = None,
 ) -> TraceSummary:
-    """Read traces of any size in bounded memory, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
+    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and say what is in them.
+
+    PyTorch's traces (1.8 of 2021 to now, ROCm and CUDA) are read in bounded memory, whatever their size.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
@@ -1282,7 +1284,7 @@ def trace_top(
     launch, ``--show triton`` Triton kernels with the shape of their launch.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
@@ -1310,7 +1312,7 @@ def trace_tree(
     category.
 
     Args:
-        paths: Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote.
+        paths: Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote.
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.

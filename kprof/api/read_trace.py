@@ -1,4 +1,4 @@
-"""``kprof.read_trace``: a PyTorch profiler trace as pandas frames."""
+"""``kprof.read_trace``: a timeline as pandas frames."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,10 +35,10 @@ class Trace(Tables):
 
 
 def read_trace(path: "Path_", *, stacks: bool = False) -> Trace:
-    """Read a PyTorch profiler trace, PyTorch 1.8 (2021) to now, ROCm or CUDA.
+    """Read a timeline: of PyTorch (1.8 of 2021 to now, ROCm or CUDA), rocprofv3, rocpd, rocprof-sys or JAX.
 
     Args:
-        path: a ``.json`` or ``.json.gz`` file, or a folder of Parquet tables that ``kprof ingest trace`` wrote.
+        path: a file of one of them, or a folder of Parquet tables that ``kprof ingest trace`` wrote.
         stacks: keep every Python frame.
 
     Returns:

@@ -25,15 +25,18 @@ _SHOWN = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TraceSummary(TraceView):
-    """Read traces of any size in bounded memory, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
+    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and say what is in them.
+
+    PyTorch's traces (1.8 of 2021 to now, ROCm and CUDA) are read in bounded memory, whatever their size.
 
     Attributes:
-        traces: one entry a trace: its ``info``, times by kernel, operator and category, and its ``devices``.
+        traces: one entry a trace: its ``info``, times by kernel, copy, operator, API call and category, and its
+            ``devices``.
         others: files of folders that are no traces by their names.
         paths: what was read.
     """
 
-    help = "PyTorch profiler traces and Proton profiles: summary, tables, other viewers' formats."
+    help = "Timelines of PyTorch, ROCm's profilers, JAX and Proton: summary, tables, other viewers' formats."
     options = CategoryOptions
     traces: "Sequence[Sums]"
     others: Sequence[str]

@@ -242,7 +242,7 @@ class TraceView(View):
     traces: "Sequence[Any]"
     kind: ClassVar[str] = "trace"
     about: ClassVar[str] = (
-        "Traces of PyTorch, rocprofv3, rocpd or Proton, folders of them, or what kprof ingest trace wrote."
+        "Timelines of PyTorch, ROCm's profilers, JAX or Proton, folders of them, or what kprof ingest trace wrote."
     )
     needs_details: ClassVar[bool] = False
     """Whether operators' shapes and collectives are needed."""

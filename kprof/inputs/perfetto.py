@@ -8,6 +8,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +28,7 @@ from kprof.inputs.protobuf import (
     parser,
     text,
 )
-from kprof.inputs.rocprof.names import normalise
+from kprof.inputs.rocprof.names import gpu_of_copy, normalise
 from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, Size, TraceInfo
@@ -49,11 +50,13 @@ MAX_PACKET = 256 << 20
 _CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
+# Names and sizes come again and again: so many are remembered.
+_KNOWN = 1 << 12
 _FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
     "Packet": [(8, "timestamp", UINT64), (10, "sequence", UINT32), (11, "event", "Event"),
                (12, "interned", "Interned"), (13, "flags", UINT32), (42, "dropped", BOOL),
-               (50, "compressed", BYTES), (59, "defaults", "Defaults"), (60, "track", "Track")],
+               (50, "compressed", BYTES), (59, "defaults", "Defaults"), (60, "track", "Track"), (87, "first", BOOL)],
     "Defaults": [(11, "event", "EventDefaults")],
     "EventDefaults": [(11, "track_uuid", UINT64)],
     "Event": [(3, "categories", [UINT64]), (4, "notes", ["Note"]), (9, "type", INT32), (10, "name_iid", UINT64),
@@ -134,6 +137,7 @@ class _Reader:
         self._note_names: defaultdict[int, dict[int, str]] = defaultdict(dict)
         self._default_track: dict[int, int] = {}
         self._open: defaultdict[int, list[PerfettoSlice]] = defaultdict(list)
+        self._sequences: set[int] = set()
 
     def slices(self) -> Iterator[PerfettoSlice]:
         """Complete slices in the order of their ends."""
@@ -195,8 +199,10 @@ class _Reader:
         if packet.flags & _CLEARED:
             for table in (self._names, self._categories, self._note_names):
                 table[sequence] = {}
-        if packet.dropped:
+        # "Previous packet dropped" is set on the first packet of each sequence, too, before which there is none.
+        if packet.dropped and not packet.first and sequence in self._sequences:
             self._log.add("dropped", "the profiler's buffer was full: packets were dropped", unknown=EVERYTHING)
+        self._sequences.add(sequence)
         if packet.HasField("defaults"):
             self._default_track[sequence] = packet.defaults.event.track_uuid
         if packet.HasField("interned"):
@@ -227,7 +233,8 @@ class _Reader:
                 self._log.add("unpaired-phase", "the end of a slice that has not begun", lost=1)
                 return
             begun = self._open[track].pop()
-            yield begun._replace(duration_ns=max(0, packet.timestamp - begun.start_ns))
+            duration = max(0, packet.timestamp - begun.start_ns)
+            yield PerfettoSlice(*begun[:4], duration, begun.notes, begun.counters)
 
     def _notes(self, event: Any, sequence: int) -> tuple[dict[str, Any], dict[str, float]]:
         """Annotations by lower-case name, and those that are counters: only they are fractions."""
@@ -269,9 +276,9 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
     thread = each.track & _TRACK_BITS
     correlation = correlation_of(notes)
     if kind == "kernel" or kind == "copy":  # noqa: PLR1714 - a set would not narrow the type
-        device = device_of(notes, track)
+        device = device_of(each.name, notes, track)
         stream = integer(notes.get("stream_id") or notes.get("queue", thread))
-        found = Activity(normalise(each.name), kind, rank, device, stream, *times, correlation)
+        found = Activity(_plain(each.name), kind, rank, device, stream, *times, correlation)
         if kind == "copy":
             found.bytes = integer(notes.get("copy_bytes"))
         else:
@@ -290,13 +297,23 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
         trace.operators.append(Operator(each.name, kind, rank, thread, *times))
 
 
+_plain = lru_cache(maxsize=_KNOWN)(normalise)
+
+
 def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
     """What a slice is, by its category, else by its track.
 
     rocprof-sys puts the dispatches and copies of a HIP stream on one track.
     """
-    category = each.category.lower()
-    copied = "dst_agent" in each.notes or _COPY.match(each.name)
+    return _kind_of(each.category, each.name, track, is_copy="dst_agent" in each.notes)
+
+
+@lru_cache(maxsize=_KNOWN)
+def _kind_of(
+    category: str, name: str, track: str, *, is_copy: bool
+) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
+    category = category.lower()
+    copied = is_copy or _COPY.match(name)
     if "memory_copy" in category or ("hip_stream" in category and copied):
         return "copy"
     if "kernel_dispatch" in category or "hip_stream" in category:
@@ -311,26 +328,30 @@ def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launc
             return "copy"
         if "compute" in named or "kernel" in named or "stream" in named:
             return "kernel"
-    return "launch" if _API.match(each.name) else "operator"
+    return "launch" if _API.match(name) else "operator"
 
 
 def correlation_of(notes: dict[str, Any]) -> int | None:
     """Return the correlation id of a slice; 0 is none."""
-    ids = (integer(notes[name]) for name in ("corr_id", "correlation_id", "stack_id") if name in notes)
-    return next((number for number in ids if number), None)
+    for name in ("corr_id", "correlation_id", "stack_id"):
+        number = integer(notes.get(name))
+        if number:
+            return number
+    return None
 
 
-def device_of(notes: dict[str, Any], track: str) -> int | None:
-    """Return the number of the agent, as the slice has it, else the track."""
+def device_of(name: str, notes: dict[str, Any], track: str) -> int | None:
+    """Return the number of the GPU, as the slice has it, else the track."""
     if "agent" in notes:
         return integer(notes["agent"])
     if "dst_agent" in notes:
-        return integer(notes["dst_agent"])
+        return gpu_of_copy(name, integer(notes.get("src_agent")), integer(notes["dst_agent"]))
     found = _TRACK_AGENT.search(track)
     return int(found[1]) if found else None
 
 
-def _extents(value: Any) -> Size | None:
+@lru_cache(maxsize=_KNOWN)
+def _extents(value: str | int | None) -> Size | None:
     """Three extents of a text such as ``(256,1,1)``, or one number."""
     numbers = [int(part) for part in re.findall(r"\d{1,10}", str(value))]
     if len(numbers) == 1 and numbers[0] > 0:

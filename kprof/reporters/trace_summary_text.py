@@ -39,6 +39,9 @@ def lines(summaries: Sequence[FileSummary]) -> list[str]:
         kernels = [(milliseconds(k.total_ns), f"{k.count:,}", kernel_label(k.name)) for k in one.kernels[:5]]
         if kernels:
             shown += ["", *rows_table(("ms", "count", "kernel"), kernels, wide=2).splitlines()]
+        elif one.launches:
+            calls = [(milliseconds(c.total_ns), f"{c.count:,}", c.name) for c in one.launches[:5]]
+            shown += ["", *rows_table(("ms", "count", "API call"), calls, wide=2).splitlines()]
     return [*shown, ""]
 
 
@@ -47,7 +50,11 @@ def verdict(summaries: Sequence[FileSummary], left_out: int) -> str:
     kernels = sum(k.count for s in summaries for k in s.kernels)
     lost = sum(i.lost for s in summaries for i in s.issues)
     total = sum(s.kernel_ns for s in summaries)
-    text = f"{plural(len(summaries), 'trace')}, {plural(kernels, 'kernel')}, {milliseconds(total)} ms kernel time"
+    calls = 0 if kernels else sum(c.count for s in summaries for c in s.launches)
+    alone = f"{plural(calls, 'API call')}, " if calls else ""
+    text = (
+        f"{plural(len(summaries), 'trace')}, {alone}{plural(kernels, 'kernel')}, {milliseconds(total)} ms kernel time"
+    )
     if lost:
         text += f"; {plural(lost, 'event')} could not be read"
     return f"{text}; {plural(left_out, 'file')} left out" if left_out else text

@@ -209,6 +209,34 @@ def test_compressed_packets_and_dropped_ones(tmp_path, protobuf):
     assert "busy" in next(issue for issue in trace.issues if issue.kind == "dropped").unknown
 
 
+@pytest.mark.parametrize("marked", [(), ((87, 1),)])
+def test_the_first_packet_of_a_sequence_has_lost_nothing(tmp_path, marked, protobuf):
+    """Perfetto sets "previous packet dropped" there; two files that are put together have two first packets."""
+    path = tmp_path / "x.pftrace"
+    begun = packet((42, 1), *marked) + run()
+    path.write_bytes(begun * 2 if marked else begun)
+    assert "dropped" not in {issue.kind for issue in load_perfetto(path).issues}
+    path.write_bytes(begun + packet((42, 1)))
+    assert "dropped" in {issue.kind for issue in load_perfetto(path).issues}
+
+
+def test_a_copy_to_the_host_is_on_the_timeline_of_its_gpu(tmp_path, protobuf):
+    """Agents of the host are numbered with the GPUs; rocprofv3 puts the copy on a track of the host."""
+    path = tmp_path / "x.pftrace"
+    keys = message(*[(3, message((1, i), (2, key))) for i, key in ((1, "src_agent"), (2, "dst_agent"), (3, "agent"))])
+    data = packet((13, 1), (12, keys)) + track(10, "COPY to AGENT [1] THREAD [0] (CPU)")
+    rows = [
+        ("MEMORY_COPY_DEVICE_TO_HOST", "memory_copy", (4, 1)),
+        ("MEMORY_COPY_HOST_TO_DEVICE", "memory_copy", (1, 4)),
+    ]
+    for at, (name, category, (source, destination)) in enumerate(rows):
+        notes = (note(1, source), note(2, destination))
+        data += packet((8, 1000 * at + 1), (11, message((9, 1), (11, 10), (22, category), (23, name), *notes)))
+        data += end(10, 1000 * at + 500)
+    path.write_bytes(data)
+    assert [one.device for one in load_perfetto(path).activities] == [4, 4]
+
+
 def test_what_is_no_trace_is_a_message(tmp_path, protobuf):
     """Whatever it is called."""
     path = tmp_path / "x.pftrace"

@@ -11,7 +11,7 @@ from kprof.options.measurements import AnswerOptions, CategoryOptions, IngestTra
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 
-HELP = "PyTorch profiler traces and Proton profiles: summary, tables, other viewers' formats."
+HELP = "Timelines of PyTorch, ROCm's profilers, JAX and Proton: summary, tables, other viewers' formats."
 
 
 @takes_options("trace")
@@ -21,10 +21,10 @@ def command(
     written: IngestTraceOptions,
     outputs: Outputs,
 ) -> None:
-    """Read traces of any size, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
+    """Read timelines of PyTorch, rocprofv3, rocpd, rocprof-sys, JAX and Proton, and say what is in them.
 
-    The summary needs little memory whatever the size. Tables written as Parquet are accepted by every kprof trace
-    command in place of the trace.
+    The summary of a PyTorch trace needs little memory whatever the size. Tables written as Parquet are
+    accepted by every kprof trace command in place of the trace.
 
     Example:  kprof ingest trace runs/ -o tables/
     """

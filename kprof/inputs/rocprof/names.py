@@ -6,6 +6,7 @@ from kprof.inputs.mangled import demangled
 
 _DECORATION = re.compile(r"(?:\s*\[clone [^\]]*\]|\s*\(\.kd\)|\.kd)+$")
 _SPACE = re.compile(r"\s*\n\s*")
+_TO_HOST = re.compile(r"TO_HOST|ToHost")
 
 
 def normalise(name: str) -> str:
@@ -22,6 +23,18 @@ def normalise(name: str) -> str:
     if text.endswith((")", "]", ".kd")):
         text = _DECORATION.sub("", text)
     return text
+
+
+def gpu_of_copy(direction: str, source: int | None, destination: int | None) -> int | None:
+    """Return the agent on whose timeline a copy belongs: where it goes to, or comes from if it goes to the host.
+
+    Agents of the host are numbered together with the GPUs, and would be one more idle GPU.
+
+    >>> gpu_of_copy("MEMORY_COPY_DEVICE_TO_HOST", 4, 1), gpu_of_copy("MEMORY_COPY_HOST_TO_DEVICE", 1, 4)
+    (4, 4)
+    """
+    first, second = (source, destination) if _TO_HOST.search(direction) else (destination, source)
+    return second if first is None else first
 
 
 def short(name: str) -> str:

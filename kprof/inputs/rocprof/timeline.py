@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.errors import InputError
 from kprof.inputs.completeness import judge, unknown_of
 from kprof.inputs.opening import head_of
+from kprof.inputs.rocprof.names import gpu_of_copy
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
@@ -175,12 +176,15 @@ def _dispatches(trace: LinkedTrace, table: "pd.DataFrame", rank: int) -> None:
 
 def _copies(trace: LinkedTrace, table: "pd.DataFrame", rank: int) -> None:
     if len(table):
+        directions = _texts(table, "direction")
+        none: list[int | None] = [None] * len(table)
+        sources, destinations = (_integers(table, f"{end}_agent") or none for end in ("source", "destination"))
         trace.activities.extend(
             len(table),
             **_common(table, rank),
-            name=[f"Memcpy {text}" for text in _texts(table, "direction")],
+            name=[f"Memcpy {text}" for text in directions],
             kind=["copy"] * len(table),
-            device=_integers(table, "destination_agent", "source_agent"),
+            device=[gpu_of_copy(*ends) for ends in zip(directions, sources, destinations, strict=True)],
             stream=_integers(table, "stream_id") or [None] * len(table),
             bytes=_integers(table, "bytes"),
         )

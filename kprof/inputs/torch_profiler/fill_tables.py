@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 import msgspec
 
 from kprof.inputs import boundary
+from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.model import LinkedTrace, Size
-from kprof.inputs.torch_profiler.normalise import RANK_OFFSET, integer, rank_of, text
+from kprof.inputs.torch_profiler.normalise import RANK_OFFSET, Kind, integer, kind_of, rank_of, text
 from kprof.inputs.torch_profiler.table_events import (
     MODULE_PREFIX,
     BriefGpuArgs,
@@ -20,21 +21,22 @@ from kprof.inputs.torch_profiler.table_events import (
     LaunchArgs,
     OperatorArgs,
 )
-from kprof.inputs.torch_profiler.times import all_nanoseconds
+from kprof.inputs.torch_profiler.times import nanosecond_column
 
+Events: TypeAlias = list[CompleteEvent] | list[FullEvent]
 Values = Sequence[Any]
 Integers: TypeAlias = "Values | array[int] | None"
 _NUMBER, _TEXT = {int, type(None)}, {str, type(None)}
 
 
-def add_gpu(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+def add_gpu(trace: LinkedTrace, events: Events) -> None:
     """Kernels, copies and memsets with sound times."""
     brief = _is_brief(events, BriefGpuArgs)
     of = _Fields(events, BriefGpuArgs() if brief else GpuArgs())
     trace.activities.extend(
         len(events),
         **of.common(),
-        kind=[event.kind for event in events],
+        kind=of.kinds(),
         device=_first_known(of.integers("device"), of.event["pid"]),
         stream=_first_known(of.integers("stream"), of.event["tid"]),
         correlation=of.correlations(),
@@ -46,7 +48,7 @@ def add_gpu(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
     )
 
 
-def _is_brief(events: list[CompleteEvent], kind: type[msgspec.Struct]) -> bool:
+def _is_brief(events: Events, kind: type[msgspec.Struct]) -> bool:
     """All events of a file are decoded alike."""
     return next((isinstance(event.args, kind) for event in events if event.args is not None), False)
 
@@ -63,7 +65,7 @@ def _gpu_details(of: "_Fields") -> dict[str, Any]:
     }
 
 
-def add_launches(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+def add_launches(trace: LinkedTrace, events: Events) -> None:
     """API calls with sound times."""
     of = _Fields(events, LaunchArgs())
     trace.launches.extend(
@@ -78,14 +80,14 @@ def add_launches(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
     )
 
 
-def add_operators(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+def add_operators(trace: LinkedTrace, events: Events) -> None:
     """Operators and annotations with sound times."""
     brief = _is_brief(events, BriefOperatorArgs)
     of = _Fields(events, BriefOperatorArgs() if brief else OperatorArgs())
     trace.operators.extend(
         len(events),
         **of.common(),
-        kind=[event.kind for event in events],
+        kind=of.kinds(),
         thread=integers(of.event["tid"]),
         external_id=of.external_ids(),
         sequence=of.integers("sequence"),
@@ -111,7 +113,7 @@ def _shapes(of: "_Fields") -> dict[str, Any]:
     return {"input_dims": dims, "input_types": of.json("input_types"), "concrete_inputs": concrete}
 
 
-def add_frames(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+def add_frames(trace: LinkedTrace, events: Events) -> None:
     """Python frames with sound times."""
     of = _Fields(events, FrameArgs())
     trace.frames.extend(
@@ -125,8 +127,13 @@ def add_frames(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
 class _Fields:
     """Events and their arguments field by field; ``None`` stands for a column without any value."""
 
-    def __init__(self, events: list[CompleteEvent], nothing: msgspec.Struct) -> None:
+    def __init__(self, events: Events, nothing: msgspec.Struct) -> None:
+        self._events: Sequence[Any] = events
         self.event = _transposed(events)
+        # The general events have their category; of the others it is the class.
+        self._categories = self.event.get("cat")
+        if self._categories is not None:
+            nothing = FullArgs()
         self.arguments = _transposed([nothing if args is None else args for args in self.event["args"]])
 
     def common(self) -> dict[str, Any]:
@@ -134,9 +141,15 @@ class _Fields:
         return {
             "name": self.event["name"],
             "rank": self._ranks(),
-            "start_ns": all_nanoseconds(self.event["ts"]),
-            "duration_ns": all_nanoseconds(self.event["dur"]),
+            "start_ns": nanosecond_column(self.event["ts"]),
+            "duration_ns": nanosecond_column(self.event["dur"]),
         }
+
+    def kinds(self) -> list[Kind]:
+        """What each event is."""
+        if self._categories is None:
+            return [event.kind for event in self._events]
+        return list(map(kind_of, self._categories, self.event["pid"]))
 
     def _ranks(self) -> list[int | None] | None:
         written, processes = self.arguments["rank"], self.event["pid"]
@@ -176,6 +189,8 @@ class _Fields:
     def sizes(self, field: str) -> Sequence[Size | None] | None:
         """Three extents."""
         values = self.arguments[field]
+        if isinstance(values[0], msgspec.Raw):
+            return [_size(bytes(value)) for value in values]
         return None if _empty(values) else values
 
 
@@ -216,11 +231,6 @@ def json_text(raw: msgspec.Raw) -> str | None:
     """A nested value as text, ``None`` for none."""
     # A copy: the raw view would keep its whole block alive.
     return _json_text(bytes(raw))
-
-
-def size_from(raw: msgspec.Raw | Size | None) -> Size | None:
-    """Three extents from ``[x, y, z]``, if not decoded yet; ``None`` when they are not three positive integers."""
-    return _size(bytes(raw)) if isinstance(raw, msgspec.Raw) else raw
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,12 +1,15 @@
 """Grids in workgroups and in work-items: which of the two a trace wrote depends on the API call."""
 
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from kprof.inputs.torch_profiler import link_columns
-from kprof.inputs.torch_profiler.columns import NOTHING
+from kprof.inputs.torch_profiler.columns import ELSEWHERE, NOTHING
 from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.torch_profiler.link import alike, codes, view
 from kprof.inputs.torch_profiler.model import Activity, GridUnit, LinkedTrace, Size
+
+if TYPE_CHECKING:
+    from kprof.inputs.torch_profiler.link import Numbers
 
 # hipExt*LaunchKernel take the global work size, as OpenCL does: in published traces each such grid (2,018 of
 # 2,018) is a multiple of its block. The other calls take blocks, as CUDA does.
@@ -35,80 +38,50 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
     trace.info.vendor = vendor
     _take_lds(trace)
     columns = [trace.activities.words(name) for name in _SETTLED]
-    for rows in _alike_in_columns(trace) or _alike(trace):
+    for rows in _alike(trace):
         first = int(rows[0])
         activity = trace.activities[first]
         issue = _settle(trace, activity, vendor)
         for column, name in zip(columns, _SETTLED, strict=True):
             code = column.code(getattr(activity, name))
             if column.only != code:
-                _fill(column.data, rows, code)
+                codes(column.data)[rows] = code
         if issue is not None:
             log.add(*issue, place=trace.activities.words("name")[first][:80], count=len(rows))
 
 
-def _fill(column: "array[int]", rows: "Sequence[int] | link_columns.Numbers", code: int) -> None:
-    if isinstance(rows, list):
-        for row in rows:
-            column[row] = code
-    else:
-        link_columns.codes(column)[rows] = code
-
-
-def _alike_in_columns(trace: LinkedTrace) -> "list[link_columns.Numbers] | None":
-    """As :func:`_alike`, of large traces; ``None`` of others."""
-    if not link_columns.is_worth_it(trace):
-        return None
+def _alike(trace: LinkedTrace) -> "list[Numbers]":
+    """Rows of kernels whose grids are settled alike, by their first row."""
     activities, launches = trace.activities, trace.launches
-    kinds, launch = activities.words("kind"), link_columns.view(activities.numbers("launch").readable)
-    rows = (link_columns.codes(kinds.readable) == kinds.code("kernel")).nonzero()[0]
+    kinds, launch = activities.words("kind"), view(activities.numbers("launch").readable)
+    rows = (codes(kinds.readable) == kinds.code("kernel")).nonzero()[0]
     # A column of one value tells no rows apart.
     own = [column for column in map(activities.words, _OWN) if column.only is None]
-    columns = [link_columns.codes(column.data)[rows] for column in own]
+    columns = [codes(column.data)[rows] for column in own]
     called = launch[rows]
     for name in _CALLS if len(launches) else ():
-        found = link_columns.codes(launches.words(name).readable)[called]
+        found = codes(launches.words(name).readable)[called]
         found[called < 0] = -1
         columns.append(found)
-    return link_columns.alike(columns, rows)
-
-
-def _alike(trace: LinkedTrace) -> list[list[int]]:
-    """Rows of kernels whose grids are settled alike, by their first row."""
-    found: dict[tuple[int, ...], list[int]] = {}
-    activities, launches = trace.activities, trace.launches
-    kinds = activities.words("kind")
-    kernel = kinds.code("kernel")
-    calls = [launches.words(name).data for name in _CALLS]
-    own = zip(*(activities.words(name).data for name in _OWN), strict=True)
-    rows = zip(kinds.data, activities.numbers("launch").data, own, strict=True)
-    name, grid, block = calls
-    for row, (kind, launch, mine) in enumerate(rows):
-        if kind == kernel:
-            key = mine if launch < 0 else (*mine, name[launch], grid[launch], block[launch])
-            if key in found:
-                found[key].append(row)
-            else:
-                found[key] = [row]
-    return list(found.values())
+    return alike(columns, rows)
 
 
 def _take_lds(trace: LinkedTrace) -> None:
     """From the launch, where the kernel itself does not say."""
-    lds, of_launch = trace.activities.numbers("lds_bytes"), trace.launches.numbers("lds_bytes")
-    if link_columns.is_worth_it(trace):
-        link_columns.take_lds(trace)
+    activities = trace.activities
+    lds, of_launch = activities.numbers("lds_bytes"), trace.launches.numbers("lds_bytes")
+    kinds, graph = activities.words("kind"), activities.words("graph")
+    if activities.numbers("launch").only == -1:
         return
-    kinds, graph = trace.activities.words("kind"), trace.activities.words("graph")
-    kernel, in_graph, launch_grids = kinds.code("kernel"), graph.code(True), of_launch.data
-    rows = zip(kinds.data, graph.data, trace.activities.numbers("launch").data, lds.data, strict=True)
-    missing = [
-        (row, launch)
-        for row, (kind, flag, launch, own) in enumerate(rows)
-        if own == NOTHING and launch >= 0 and kind == kernel and flag != in_graph and launch_grids[launch] != NOTHING
-    ]
-    for row, launch in missing:
-        lds[row] = of_launch[launch]
+    launch = view(activities.numbers("launch").readable)
+    is_kernel, in_graph = codes(kinds.readable) == kinds.code("kernel"), codes(graph.readable) == graph.code(True)
+    rows = ((view(lds.readable) == NOTHING) & (launch >= 0) & is_kernel & ~in_graph).nonzero()[0]
+    found = view(of_launch.readable)[launch[rows]]
+    plain = found > ELSEWHERE
+    if plain.any():
+        view(lds.data)[rows[plain]] = found[plain]
+    for row in rows[found == ELSEWHERE].tolist():
+        lds[row] = of_launch[int(launch[row])]
 
 
 def _settle(trace: LinkedTrace, activity: Activity, vendor: str | None) -> Issue | None:

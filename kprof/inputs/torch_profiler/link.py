@@ -1,68 +1,49 @@
 """Launch to kernel to CPU operator to Python module: by correlation id, by external id, by nesting in time.
 
-Everything is done on columns, with row numbers: a trace of gigabytes has tens of millions of records.
+Everything is done on whole columns, with numpy, which is imported where a trace is linked: sums need none of it.
 """
 
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from heapq import merge
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from kprof.inputs.torch_profiler import link_columns
-from kprof.inputs.torch_profiler.columns import ELSEWHERE, NOTHING, Records, by_start
+from kprof.inputs.torch_profiler.columns import ELSEWHERE, NOTHING, Records
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, PythonFrame
 
-# Which of two things that start at the same moment is around the other, where the lengths do not tell.
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+    Codes = npt.NDArray[np.int32]
+
 _FRAME, _OPERATOR, _LAUNCH = 0, 1, 2
-Item = tuple[int, int, int, int]
+"""Which of two records that start together is around the other, where the lengths do not tell."""
+# What a record keeps of the innermost open frame and of the innermost open operator.
+_FILLED = (("parent", None), ("frame", "parent"), ("frame", "operator"))
+_MOST_CODES = 1 << 62
 
 
-class _Lookup:
-    """Rows of a table by rank and a number; those that share both in the order in which they are given."""
+def view(column: "array[int]") -> "Numbers":
+    """A column of numbers as an array of the same memory: what is written to one stands in the other."""
+    import numpy as np
 
-    def __init__(self, table: Records[Any], field: str, rows: Iterable[int]) -> None:
-        numbers, ranks = table.numbers(field).data, table.numbers("rank").data
-        by_rank: dict[int, array[int]] = {}
-        for row in rows:
-            if numbers[row] > ELSEWHERE:
-                by_rank.setdefault(ranks[row], array("q")).append(row)
-        self._rows = {rank: array("q", sorted(found, key=numbers.__getitem__)) for rank, found in by_rank.items()}
-        self._keys = {rank: array("q", map(numbers.__getitem__, found)) for rank, found in self._rows.items()}
+    return np.frombuffer(column, dtype=np.int64) if len(column) else np.zeros(0, dtype=np.int64)
 
-    def rows(self, rank: int, number: int) -> "array[int]":
-        """The rows; none where the number is not known."""
-        keys = self._keys.get(rank)
-        if keys is None:
-            return array("q")
-        low = bisect_left(keys, number)
-        if low == len(keys) or keys[low] != number:
-            return array("q")
-        return self._rows[rank][low : bisect_right(keys, number, low)]
 
-    def repeated(self) -> tuple[int, int]:
-        """How many rows share their number with an earlier one, and the first such number."""
-        count, first = 0, 0
-        for keys in self._keys.values():
-            for before, after in pairwise(keys):
-                if before == after:
-                    first = first if count else after
-                    count += 1
-        return count, first
+def codes(column: "array[int]") -> "Codes":
+    """As :func:`view`, of the codes of a column of words."""
+    import numpy as np
+
+    return np.frombuffer(column, dtype=np.int32) if len(column) else np.zeros(0, dtype=np.int32)
 
 
 def link(trace: LinkedTrace, log: IssueLog) -> None:
     """Fill in every index of the tables."""
-    if link_columns.is_worth_it(trace):
-        link_columns.nest(trace)
-        _forward(trace)
-        repeated, number = link_columns.link_activities(trace)
-    else:
-        _nest(trace)
-        _forward(trace)
-        repeated, number = _link_activities(trace)
+    _nest(trace)
+    _forward(trace)
+    repeated, number = _link_activities(trace)
     log.add(
         "duplicate-correlation",
         "a correlation id stands on several API calls; the last call before the kernel's start was taken",
@@ -71,92 +52,157 @@ def link(trace: LinkedTrace, log: IssueLog) -> None:
     )
 
 
+def _nest(trace: LinkedTrace) -> None:
+    """Parents by time: thread by thread, all records of a thread at once."""
+    import numpy as np
+
+    tables: tuple[Records[Any], ...] = (trace.frames, trace.operators, trace.launches)
+    kinds = np.repeat(np.arange(len(tables), dtype=np.int8), [len(table) for table in tables])
+    rows = np.concatenate([np.arange(len(table)) for table in tables])
+    ranks, threads, starts, durations = (
+        np.concatenate([view(table.numbers(field).readable) for table in tables])
+        for field in ("rank", "thread", "start_ns", "duration_ns")
+    )
+    order = np.lexsort((rows, kinds, -durations, starts, threads, ranks))
+    edges = np.flatnonzero((np.diff(threads[order]) != 0) | (np.diff(ranks[order]) != 0)) + 1
+    for mine in np.split(order, edges):
+        _nest_thread(tables, kinds[mine], rows[mine], starts[mine], starts[mine] + durations[mine])
+
+
+def _nest_thread(
+    tables: tuple[Records[Any], ...], kinds: "npt.NDArray[np.int8]", rows: "Numbers", starts: "Numbers", ends: "Numbers"
+) -> None:
+    import numpy as np
+
+    for around in (_FRAME, _OPERATOR):
+        places = np.flatnonzero(kinds == around)
+        if not len(places):
+            continue
+        # Of each record the last one of the kind before it: it, or one around that, is the innermost open one.
+        before = np.cumsum(kinds == around) - (kinds == around) - 1
+        parents = before[places]
+        _climb(parents, parents, starts[places], ends[places])
+        for kind in range(around, _LAUNCH + 1):
+            of_kind = kinds == kind
+            found = parents if kind == around else before[of_kind]
+            if kind != around:
+                _climb(found, parents, starts[of_kind], ends[places])
+            field = _FILLED[kind][around]
+            if field is not None and len(found):
+                column = view(tables[kind].numbers(field).data)
+                column[rows[of_kind]] = np.where(found >= 0, rows[places][found], -1)
+
+
+def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbers") -> None:
+    """Go from candidates to what is around them until they are still open at the starts.
+
+    Where ``found`` is ``parents`` itself, half known, each step doubles: whatever was passed over for a candidate had
+    ended when that began.
+    """
+    import numpy as np
+
+    open_ = np.flatnonzero(found >= 0)
+    while len(open_):
+        open_ = open_[ends[found[open_]] <= starts[open_]]
+        found[open_] = parents[found[open_]]
+        open_ = open_[found[open_] >= 0]
+
+
+class _Rows:
+    """Rows by a number; those that share it in the order that is given."""
+
+    def __init__(self, numbers: "Numbers", rows: "Numbers") -> None:
+        import numpy as np
+
+        rows = rows[numbers[rows] > ELSEWHERE]
+        self.rows = rows[np.argsort(numbers[rows], kind="stable")]
+        self._keys = numbers[self.rows]
+
+    def ranges(self, numbers: "Numbers") -> "tuple[Numbers, Numbers]":
+        """For each number where its rows begin in :attr:`rows`, and how many they are; none of an unknown one."""
+        import numpy as np
+
+        low = np.searchsorted(self._keys, numbers, "left")
+        return low, np.searchsorted(self._keys, numbers, "right") - low
+
+    def first(self, numbers: "Numbers") -> "Numbers":
+        """The first row of each number, -1 of none."""
+        import numpy as np
+
+        low, count = self.ranges(numbers)
+        found = np.full(len(numbers), -1)
+        found[count > 0] = self.rows[low[count > 0]]
+        return found
+
+    def repeated(self) -> "Numbers":
+        """The numbers of rows that share theirs with an earlier one."""
+        again: Numbers = self._keys[1:][self._keys[1:] == self._keys[:-1]]
+        return again
+
+
+def _by_rank(*tables: Records[Any]) -> "Iterator[tuple[Numbers, ...]]":
+    """Rank by rank its rows in each of the tables: ids are those of a process."""
+    import numpy as np
+
+    ranks = [table.numbers("rank") for table in tables]
+    for rank in sorted(set[int]().union(*(column.distinct() for column in ranks))):
+        yield tuple(
+            np.arange(len(table)) if column.only == rank else np.flatnonzero(view(column.readable) == rank)
+            for table, column in zip(tables, ranks, strict=True)
+        )
+
+
 def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
     """Fill in launches and operators of activities; return the number of repeated correlation ids and the first."""
+    import numpy as np
+
     launches, operators, activities = trace.launches, trace.operators, trace.activities
-    starts = launches.numbers("start_ns").data
-    by_correlation = _Lookup(launches, "correlation", sorted(range(len(launches)), key=starts.__getitem__))
-    by_external = _Lookup(operators, "external_id", range(len(operators)))
-    graph = [text is not None and "GraphLaunch" in text for text in launches.words("name").words]
-    of_launch, names = launches.numbers("operator").data, launches.words("name").data
-    counts = launches.numbers("activities").data
-    flags = activities.words("graph")
-    plain, in_graph = flags.code(False), flags.code(True)
-    launch_column, operator_column = activities.numbers("launch").data, activities.numbers("operator").data
-    rows = zip(
-        activities.numbers("rank").data,
-        activities.numbers("correlation").data,
-        activities.numbers("external_id").data,
-        activities.numbers("start_ns").data,
-        strict=True,
+    launch, operator = np.full(len(activities), -1), np.full(len(activities), -1)
+    begun, of_call = (view(launches.numbers(name).readable) for name in ("start_ns", "correlation"))
+    of_launch, of_operator = (
+        view(launches.numbers("operator").readable),
+        view(operators.numbers("external_id").readable),
     )
-    for index, (rank, correlation, external, start) in enumerate(rows):
-        launch = operator = -1
-        if correlation != NOTHING:
-            launch = _last_before(by_correlation.rows(rank, correlation), starts, start)
-        if launch >= 0:
-            counts[launch] += 1
-            operator = of_launch[launch]
-            flags.data[index] = in_graph if graph[names[launch]] else plain
-        if operator < 0 and external != NOTHING:
-            operator = next(iter(by_external.rows(rank, external)), -1)
-        launch_column[index], operator_column[index] = launch, operator
-    return by_correlation.repeated()
+    correlations, externals, starts = (
+        view(activities.numbers(field).readable) for field in ("correlation", "external_id", "start_ns")
+    )
+    repeated: list[Numbers] = []
+    for mine, calls, around in _by_rank(activities, launches, operators):
+        by_correlation = _Rows(of_call, calls[np.argsort(begun[calls], kind="stable")])
+        repeated.append(by_correlation.repeated())
+        launch[mine] = _called(by_correlation, correlations[mine], begun, starts[mine])
+        known = mine[launch[mine] >= 0]
+        operator[known] = of_launch[launch[known]]
+        without = mine[(operator[mine] < 0) & (externals[mine] > ELSEWHERE)]
+        operator[without] = _Rows(of_operator, around).first(externals[without])
+    known = np.flatnonzero(launch >= 0)
+    # Columns of which nothing is known stay runs of -1, which take no memory.
+    if (operator >= 0).any():
+        view(activities.numbers("operator").data)[:] = operator
+    if len(known):
+        view(activities.numbers("launch").data)[:] = launch
+        view(launches.numbers("activities").data)[:] += np.bincount(launch[known], minlength=len(launches))
+        flags = activities.words("graph")
+        plain, in_graph = flags.code(False), flags.code(True)
+        names = launches.words("name")
+        graph = np.array([text is not None and "GraphLaunch" in text for text in names.words], dtype=bool)
+        codes(flags.data)[known] = np.where(graph[codes(names.readable)[launch[known]]], in_graph, plain)
+    again = np.concatenate([np.zeros(0, dtype=np.int64), *repeated])
+    return len(again), int(again[0]) if len(again) else 0
 
 
-def _last_before(rows: "array[int]", starts: "array[int]", moment: int) -> int:
-    """The last call that had begun by then, else the first; -1 of none."""
-    best = -1
-    for row in rows:
-        if best < 0 or starts[row] <= moment:
-            best = row
-    return best
+def _called(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Numbers") -> "Numbers":
+    """The call of each activity; of several with its id the last that had begun by its start, else the first."""
+    import numpy as np
 
-
-def _nest(trace: LinkedTrace) -> None:
-    tables: tuple[Records[Any], ...] = (trace.frames, trace.operators, trace.launches)
-    threads: dict[tuple[int, int], list[array[int]]] = {}
-    for kind, table in enumerate(tables):
-        owners = zip(table.numbers("rank").data, table.numbers("thread").data, strict=True)
-        for row, owner in enumerate(owners):
-            found = threads.get(owner)
-            if found is None:
-                found = threads[owner] = [array("q") for _ in tables]
-            found[kind].append(row)
-    for found in threads.values():
-        _nest_thread(trace, merge(*(items(table, found[kind], kind) for kind, table in enumerate(tables))))
-
-
-def items(table: Records[Any], rows: Iterable[int], kind: int) -> Iterator[Item]:
-    """Start, duration less than zero, the kind and the row of each, in that order."""
-    starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data
-    for row in by_start(table, rows):
-        yield starts[row], -durations[row], kind, row
-
-
-def _nest_thread(trace: LinkedTrace, found: Iterator[Item]) -> None:
-    """One sweep over a thread; a stack for the frames and one for the operators that are open."""
-    frame_parent = trace.frames.numbers("parent").data
-    operator_parent, operator_frame = (trace.operators.numbers(n).data for n in ("parent", "frame"))
-    launch_operator, launch_frame = (trace.launches.numbers(n).data for n in ("operator", "frame"))
-    frames: list[tuple[int, int]] = []
-    operators: list[tuple[int, int]] = []
-    for start, minus_duration, kind, index in found:
-        while frames and frames[-1][0] <= start:
-            frames.pop()
-        while operators and operators[-1][0] <= start:
-            operators.pop()
-        frame = frames[-1][1] if frames else -1
-        operator = operators[-1][1] if operators else -1
-        end = start - minus_duration
-        if kind == _FRAME:
-            frame_parent[index] = frame
-            frames.append((end, index))
-        elif kind == _OPERATOR:
-            operator_parent[index], operator_frame[index] = operator, frame
-            operators.append((end, index))
-        else:
-            launch_operator[index], launch_frame[index] = operator, frame
+    found = calls.first(correlations)
+    low, count = calls.ranges(correlations)
+    for at in np.flatnonzero(count > 1).tolist():
+        mine = calls.rows[low[at] : low[at] + count[at]]
+        earlier = mine[begun[mine] <= starts[at]]
+        if len(earlier):
+            found[at] = earlier[-1]
+    return found
 
 
 def _forward(trace: LinkedTrace) -> None:
@@ -165,16 +211,31 @@ def _forward(trace: LinkedTrace) -> None:
     of_thread = operators.numbers("forward_thread")
     if not len(operators) or of_thread.extremes() in {(0, 0), (NOTHING, NOTHING)}:
         return
-    sequences, threads = operators.numbers("sequence").data, of_thread.data
-    ranks, forward = operators.numbers("rank").data, operators.numbers("forward").data
-    backward = [row for row, thread in enumerate(threads) if thread not in {0, NOTHING} and sequences[row] > ELSEWHERE]
-    if not backward:
-        return
-    ahead = (row for row, thread in enumerate(threads) if thread in {0, NOTHING} and sequences[row] >= 0)
-    # Nested operators repeat the number; the outermost comes first and carries the module.
-    lookup = _Lookup(operators, "sequence", ahead)
-    for row in backward:
-        forward[row] = next(iter(lookup.rows(ranks[row], sequences[row])), -1)
+    sequences, threads = view(operators.numbers("sequence").readable), view(of_thread.readable)
+    is_forward = (threads == 0) | (threads == NOTHING)
+    for (mine,) in _by_rank(operators):
+        backward = mine[~is_forward[mine] & (sequences[mine] > ELSEWHERE)]
+        if len(backward):
+            # Nested operators repeat the number; the outermost comes first and carries the module.
+            ahead = _Rows(sequences, mine[is_forward[mine] & (sequences[mine] >= 0)])
+            view(operators.numbers("forward").data)[backward] = ahead.first(sequences[backward])
+
+
+def alike(columns: "list[Codes]", rows: "Numbers") -> "list[Numbers]":
+    """Rows with equal codes in all columns together, by their first row; a code of -1 stands for nothing."""
+    import numpy as np
+
+    key, size = np.zeros(len(rows), dtype=np.int64), 1
+    for column in columns:
+        count = int(column.max(initial=-1)) + 2
+        if size * count >= _MOST_CODES:
+            known, key = np.unique(key, return_inverse=True)
+            size = len(known)
+        size *= count
+        key = key * count + column + 1
+    order = np.argsort(key, kind="stable")
+    groups = np.split(rows[order], np.flatnonzero(np.diff(key[order])) + 1)
+    return sorted((group for group in groups if len(group)), key=lambda group: int(group[0]))
 
 
 def stack_of(trace: LinkedTrace, activity: Activity) -> list[Operator | PythonFrame]:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import cache
 from itertools import compress, repeat
 from operator import attrgetter, is_
 from pathlib import Path
@@ -16,21 +17,10 @@ from kprof.inputs.torch_profiler.fill_tables import (
     add_gpu,
     add_launches,
     add_operators,
-    json_text,
-    needs_values,
-    size_from,
 )
 from kprof.inputs.torch_profiler.grids import settle_grids
 from kprof.inputs.torch_profiler.link import link
-from kprof.inputs.torch_profiler.model import (
-    Activity,
-    LinkedTrace,
-    MemoryEvent,
-    Operator,
-    PythonFrame,
-    RuntimeCall,
-    info_from,
-)
+from kprof.inputs.torch_profiler.model import LinkedTrace, MemoryEvent, info_from
 from kprof.inputs.torch_profiler.normalise import (
     GPU_KINDS,
     Kind,
@@ -38,7 +28,6 @@ from kprof.inputs.torch_profiler.normalise import (
     kind_of,
     rank_of,
     rank_of_file,
-    text,
 )
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_huge, note_oddities
 from kprof.inputs.torch_profiler.reader import TraceReader
@@ -49,7 +38,7 @@ _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
 _TIMED = GPU_KINDS | {"launch", "operator"}
 # Where the events of a kind go, and at once how many: a column's share of the work is then small.
-Adding = Callable[[LinkedTrace, list[CompleteEvent]], None]
+Adding = Callable[[LinkedTrace, "list[CompleteEvent] | list[FullEvent]"], None]
 _ADDING: dict[Kind, Adding] = {
     "kernel": add_gpu,
     "copy": add_gpu,
@@ -108,7 +97,7 @@ class _Loading:
         """Put events whose class is their category into the tables, table by table."""
         types = list(map(type, events))
         classes: Counter[type[TableEvent]] = Counter(types)
-        kept = {kind: _ADDING[kind.kind] for kind in classes if issubclass(kind, CompleteEvent)}
+        kept = {kind: adding for kind in classes if (adding := _adding(kind)) is not None}
         # Most events are frames and arrows of flows: one pass leaves them out.
         rest = cast("list[CompleteEvent]", list(compress(events, map(kept.__contains__, types))))
         goes = [kept[type(event)] for event in rest]
@@ -151,49 +140,43 @@ class _Loading:
                 self._categories[_PYTHON] += len(events) - len(kept)
                 self._profiled = True
             events = kept
+        found: defaultdict[Adding, list[FullEvent]] = defaultdict(list)
         for event in events:
-            self._take(event)
+            goes = self._place_of(event)
+            if goes is not None:
+                found[goes].append(event)
+        for adding, each in found.items():
+            adding(self.trace, each)
 
-    def _take(self, event: FullEvent) -> None:
+    def _place_of(self, event: FullEvent) -> Adding | None:
+        """Which table an event goes to, with its times made sound; ``None`` of one that goes to none."""
         if event.ph:
             self._profiled = True
         if event.ph in _PHASES:
             self._categories[event.cat] += 1
             kind = kind_of(event.cat, event.pid)
             if kind == "other" or (kind == "python" and not self._stacks and not event.name.startswith(MODULE_PREFIX)):
-                return
+                return None
             if kind == "unknown":
                 self._log.add("unknown-category", f"events of an unknown category, first {event.cat!r}")
-                return
-            if event.ph == "i":
+            elif event.ph == "i":
                 if kind == "memory" and self._memory and event.args is not None:
                     self._memory_event(event, event.args)
                 elif kind in _TIMED:
                     self._unpaired()
-                return
-            times = usable(event.name, event.ts, event.dur, self._log, on_gpu=kind in GPU_KINDS)
-            if times is not None:
-                self._record(event, kind, *map(nanoseconds, times))
+            elif kind in _ADDING:
+                times = usable(event.name, event.ts, event.dur, self._log, on_gpu=kind in GPU_KINDS)
+                if times is not None:
+                    event.ts, event.dur = times
+                    return _ADDING[kind]
         else:
             self._categories[_category(event.cat, event.ph)] += 1
             if kind_of(event.cat, event.pid) in _TIMED:
                 self._unpaired()
+        return None
 
     def _unpaired(self) -> None:
         self._log.add("unpaired-phase", "only complete events are read", lost=1)
-
-    def _record(self, event: FullEvent, kind: str, start: int, duration: int) -> None:
-        args = event.args or FullArgs()
-        trace, rank, times = self.trace, _rank_of(event), (start, duration)
-        if kind in GPU_KINDS:
-            trace.activities.append(_activity(event, args, kind, rank, times))
-        elif kind == "launch":
-            trace.launches.append(_launch(event, args, rank, times))
-        elif kind in {"operator", "annotation"}:
-            trace.operators.append(_operator(event, args, kind, rank, times))
-        elif kind == "python":
-            module = event.name.startswith(MODULE_PREFIX)
-            trace.frames.append(PythonFrame(event.name, rank, integer(event.tid), *times, module=module))
 
     def _memory_event(self, event: FullEvent, args: FullArgs) -> None:
         size = integer(args.alloc_bytes)
@@ -241,6 +224,11 @@ class _Loading:
             raise InputError("the list holds no profiler events", path=str(self.reader.path))
 
 
+@cache
+def _adding(kind: type[TableEvent]) -> Adding | None:
+    return _ADDING[kind.kind] if issubclass(kind, CompleteEvent) else None
+
+
 def _category(name: str, phase: str) -> str:
     """As a category is counted: apart where its events are not complete."""
     return name if phase in _PHASES else f"{name} {phase}".strip()
@@ -250,67 +238,3 @@ def _rank_of(event: FullEvent) -> int:
     """The rank that an event names, else the mark that :meth:`_Loading.finish` fills in."""
     rank = rank_of(event.args.rank if event.args is not None else None, event.pid)
     return rank if rank is not None else _UNKNOWN_RANK
-
-
-def _activity(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tuple[int, int]) -> Activity:
-    device = integer(args.device)
-    stream = integer(args.stream)
-    return Activity(
-        event.name,
-        "kernel" if kind == "kernel" else "copy" if kind == "copy" else "memset",
-        rank,
-        device if device is not None else integer(event.pid),
-        stream if stream is not None else integer(event.tid),
-        *times,
-        correlation=integer(args.correlation) or None,
-        external_id=_external_id(args),
-        workgroup_size=size_from(args.block),
-        grid_as_written=size_from(args.grid),
-        bytes=integer(args.bytes),
-        lds_bytes=integer(args.shared_memory),
-        registers=integer(args.registers),
-        collective=text(args.collective),
-        group=text(args.group_name),
-        group_size=integer(args.group_size),
-        elements=integer(args.in_elements),
-        element_type=text(args.element_type),
-    )
-
-
-def _launch(event: FullEvent, args: FullArgs, rank: int, times: tuple[int, int]) -> RuntimeCall:
-    return RuntimeCall(
-        event.name,
-        rank,
-        integer(event.tid),
-        *times,
-        integer(args.correlation) or None,
-        _external_id(args),
-        grid=size_from(args.grid),
-        block=size_from(args.block),
-        lds_bytes=integer(args.shared_memory),
-    )
-
-
-def _operator(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tuple[int, int]) -> Operator:
-    return Operator(
-        event.name,
-        "operator" if kind == "operator" else "annotation",
-        rank,
-        integer(event.tid),
-        *times,
-        external_id=_external_id(args),
-        sequence=integer(args.sequence),
-        forward_thread=integer(args.forward_thread),
-        input_dims=json_text(args.input_dims) or json_text(args.input_dims_old),
-        input_types=json_text(args.input_types),
-        concrete_inputs=json_text(args.concrete_inputs) if needs_values(event.name) else None,
-        kernel_file=text(args.kernel_file),
-        kernel_hash=text(args.kernel_hash),
-        num_warps=integer(args.num_warps),
-        num_stages=integer(args.num_stages),
-    )
-
-
-def _external_id(args: FullArgs) -> int | None:
-    # Zero is what 2021's traces write for "none".
-    return integer(args.external_id) or integer(args.external_id_old) or None

@@ -2,9 +2,9 @@
 
 from array import array
 
-from kprof.inputs.torch_profiler import link_columns
 from kprof.inputs.torch_profiler.columns import OptionalIntegers
 from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.torch_profiler.link import codes, view
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.times import DAY_NS
 
@@ -63,7 +63,7 @@ def note_oddities(trace: LinkedTrace, log: IssueLog) -> int:
             "zero-duration",
             f"{zero:,} kernels have a duration of 0: the clock was coarser than the kernel",
         )
-    repeated, overlapping = link_columns.collisions(trace) if link_columns.is_worth_it(trace) else _collisions(trace)
+    repeated, overlapping = _collisions(trace)
     if repeated:
         log.add(
             "repeated-activity",
@@ -74,43 +74,20 @@ def note_oddities(trace: LinkedTrace, log: IssueLog) -> int:
 
 def _collisions(trace: LinkedTrace) -> tuple[int, int]:
     """Activities that are there twice, and others that begin before an earlier one of their stream has ended."""
-    table = trace.activities
-    streams: dict[tuple[int, int, int], array[int]] = {}
-    for row, key in enumerate(zip(*(table.numbers(n).data for n in ("rank", "device", "stream")), strict=True)):
-        found = streams.get(key)
-        if found is None:
-            found = streams[key] = array("q")
-        found.append(row)
-    repeated = overlapping = 0
-    for rows in streams.values():
-        twice, over = _collisions_of_stream(trace, rows)
-        repeated += twice
-        overlapping += over
-    return repeated, overlapping
+    import numpy as np
 
-
-def _collisions_of_stream(trace: LinkedTrace, rows: "array[int]") -> tuple[int, int]:
     table = trace.activities
-    starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data
-    names, correlations = table.words("name").data, table.numbers("correlation").data
-    order = sorted(rows, key=names.__getitem__)
-    order.sort(key=durations.__getitem__)
-    order.sort(key=starts.__getitem__)
-    repeated = overlapping = 0
-    end, last = None, -1
-    for row in order:
-        start, duration = starts[row], durations[row]
-        same = (
-            last >= 0
-            and start == starts[last]
-            and duration == durations[last] > 0
-            and names[row] == names[last]
-            and correlations[row] == correlations[last]
-        )
-        if same:
-            repeated += 1
-        elif end is not None and start < end:
-            overlapping += 1
-        end = start + duration if end is None else max(end, start + duration)
-        last = row
-    return repeated, overlapping
+    fields = ("rank", "device", "stream", "start_ns", "duration_ns", "correlation")
+    ranks, devices, streams, starts, durations, correlations = (view(table.numbers(field).readable) for field in fields)
+    names = codes(table.words("name").readable)
+    order = np.lexsort((names, durations, starts, streams, devices, ranks))
+    same_stream = np.logical_and.reduce([np.diff(column[order]) == 0 for column in (ranks, devices, streams)])
+    same = same_stream & (durations[order][1:] > 0)
+    for column in (starts, durations, names, correlations):
+        same &= column[order][1:] == column[order][:-1]
+    overlapping = 0
+    for mine in np.split(np.arange(len(order)), np.flatnonzero(~same_stream) + 1):
+        begun = starts[order[mine]]
+        latest = np.maximum.accumulate(begun + durations[order[mine]])
+        overlapping += int(((begun[1:] < latest[:-1]) & ~same[mine[:-1]]).sum())
+    return int(same.sum()), overlapping

@@ -15,7 +15,8 @@ from kprof.inputs.torch_profiler.normalise import KINDS, Kind
 from kprof.inputs.torch_profiler.summary_events import CountedEvent
 
 MODULE_PREFIX = "nn.Module: "
-_MODULE_MARK = MODULE_PREFIX.encode().rstrip(b": ")
+# The longer what is searched for, the faster.
+_MODULE_MARK = b'"' + MODULE_PREFIX.encode()
 # A name with escapes may hold the mark in other bytes.
 _BACKSLASH = ord("\\")
 # After a block with the mark, this many are not searched: they most likely have it too.
@@ -104,25 +105,26 @@ def table_decoder(*, stacks: bool, details: bool = True) -> TableDecoder:
         stacks: keep Python frames that are no modules. If false, the decoder may or may not skip them.
         details: decode :data:`DETAILS`, too.
     """
-    whole = _decoder(frames=True, details=details)
-    return whole if stacks else _SkipsFrames(whole, _decoder(frames=False, details=details))
+    return _decoder(frames=True, details=details) if stacks else _SkipsFrames(details=details)
 
 
 class _SkipsFrames:
-    def __init__(self, whole: TableDecoder, without_frames: TableDecoder) -> None:
-        self._whole, self._without_frames = whole, without_frames
+    def __init__(self, *, details: bool) -> None:
+        self._details = details
         self._unsearched = 0
 
     def __call__(self, data: memoryview) -> list[TableEvent]:
         """Events of a block."""
+        buffer: Any = data.obj
+        frames = True
         if self._unsearched:
             self._unsearched -= 1
-            return self._whole(data)
-        buffer: Any = data.obj
-        if _BACKSLASH in buffer or _MODULE_MARK in buffer:
+        elif _BACKSLASH in buffer or _MODULE_MARK in buffer:
             self._unsearched = _UNSEARCHED
-            return self._whole(data)
-        return self._without_frames(data)
+        else:
+            frames = False
+        # Made where it is first used: small traces need one of the two.
+        return _decoder(frames=frames, details=self._details)(data)
 
 
 @cache

@@ -6,14 +6,16 @@ policy lets no script run but the page's own.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from kprof.details import Details
-from kprof.document import KernelReport, Report
-from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters.interface import Format, ReportRequest
+
+if TYPE_CHECKING:
+    from kprof.details import Details
+    from kprof.document import KernelReport, Report
+    from kprof.reporters._ci_findings import RuleHelp
 
 LIMIT = 1_000_000
 """Bytes of a page. The worst kernels are shown whole first; of the others less and less is shown."""
@@ -35,17 +37,18 @@ class HtmlReporter:
     """
 
     def __init__(
-        self, details: Mapping[int, Details] | None = None, rules: Sequence[RuleHelp] = (), limit: int = LIMIT
+        self, details: "Mapping[int, Details] | None" = None, rules: "Sequence[RuleHelp]" = (), limit: int = LIMIT
     ) -> None:
         self._details = details or {}
         self._rules = {rule.id: rule for rule in rules}
         self._limit = limit
 
-    def render(self, report: Report) -> str:
+    def render(self, report: "Report") -> str:
         """See :class:`kprof.reporters.interface.Format`."""
         from markupsafe import Markup
 
         # Every command that can write a page loads this file.
+        from kprof.details import Details
         from kprof.reporters.html.comparison import side_by_side
         from kprof.reporters.html.parts import environment
         from kprof.reporters.html.view import differing, rank
@@ -82,6 +85,7 @@ class HtmlReporter:
 
     def _section(self, subject: "_Subject", room: int, explained: set[str]) -> tuple[dict[str, Any], str | None]:
         """A kernel's row for the index, and its section as large as there is room for; the first is always there."""
+        from kprof.details import Details
         from kprof.reporters.html.parts import environment
         from kprof.reporters.html.smaller import size, smaller
         from kprof.reporters.html.view import kernel_view
@@ -105,8 +109,8 @@ class HtmlReporter:
 class _Subject:
     """A kernel with its place on the page, from 0."""
 
-    kernel: KernelReport
-    details: Details
+    kernel: "KernelReport"
+    details: "Details"
     number: int
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -76,6 +77,17 @@ def test_the_csv_files_of_a_folder_are_one_timeline(files, tmp_path):
     assert len(trace.activities) > 0
 
 
+def test_copies_to_the_host_are_on_the_timeline_of_their_gpu(files, tmp_path):
+    """Agents of the host are numbered with the GPUs."""
+    for name in ("kernel_trace_3_streams.csv", "memory_copy_trace.csv"):
+        shutil.copy(files / "v3" / name, tmp_path)
+    trace = load_timeline(tmp_path)
+    (gpu,) = {each.device for each in trace.activities if each.kind == "kernel"}
+    copies = [(each.name, each.device) for each in trace.activities if each.kind == "copy"]
+    assert copies == [("Memcpy MEMORY_COPY_DEVICE_TO_HOST", gpu)]
+    assert len(trace_breakdown(tmp_path).traces[0].breakdown.devices) == 1
+
+
 @pytest.mark.parametrize("form", ["v1/results.json", "v1/results.db", "v1/results.csv"])
 def test_rocprof_v1_is_a_timeline_in_each_of_its_forms(files, form):
     """Its JSON is Chrome's form, which roctracer wrote too; every question reads it."""
@@ -115,6 +127,23 @@ def test_calls_of_roctracer_launch_the_operations_with_their_index(tmp_path):
     assert (kernel.name, kernel.duration_ns) == ("copy", 20_000)
     assert trace.launches[kernel.launch].name == "hipLaunchKernel"
     assert headline(trace.issues) == ""
+
+
+def test_the_summary_has_calls_and_copies(files, tmp_path, kprof):
+    """By name, as of PyTorch's traces; calls alone are shown instead of kernels."""
+    for name in ("kernel_trace_3_streams.csv", "memory_copy_trace.csv", "hip_api_trace.csv"):
+        shutil.copy(files / "v3" / name, tmp_path)
+    (found,) = trace_summary(tmp_path).traces
+    assert [(row.name, row.count, row.total_ns) for row in found.transfers] == [
+        ("Memcpy MEMORY_COPY_DEVICE_TO_HOST", 1, 500)
+    ]
+    calls = list(load_timeline(tmp_path).launches)
+    assert sum(row.count for row in found.launches) == len(calls) > 0
+    assert sum(row.total_ns for row in found.launches) == sum(each.duration_ns for each in calls)
+    assert sum(found.categories.values()) == found.kernel_ns + 500
+    shown = kprof("ingest", "trace", files / "v3" / "hip_api_trace.csv").out
+    assert re.search(r"ms +count +API call", shown)
+    assert f"1 trace, {len(calls)} API calls, 0 kernels" in shown
 
 
 def test_calls_alone_are_an_incomplete_timeline(files, tmp_path):

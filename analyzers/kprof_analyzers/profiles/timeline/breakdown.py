@@ -1,15 +1,19 @@
 """Where the GPU's time goes, by category, and how busy each device was."""
 
 from collections import Counter, defaultdict
-from operator import add
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from kprof.inputs.torch_profiler.link import alike, codes, view
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories
 from kprof_analyzers.profiles.timeline.fused import FusedKernel, fused_kernels
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 from kprof_analyzers.profiles.timeline.roles import categories_of
+
+if TYPE_CHECKING:
+    from kprof.inputs.torch_profiler.link import Numbers
 
 # Activities that are put into intervals at a time.
 _TOGETHER = 1 << 14
@@ -113,9 +117,9 @@ def occupations(trace: LinkedTrace, categories: Categories) -> list[Occupation]:
         for (rank, at, kind, lane), (starts, durations) in _by_lane(trace, categories, low).items():
             device = trace.activities.numbers("device")[at]
             one = found.setdefault((rank, device), Occupation(rank, device))
-            one.add(lane, starts, list(map(add, starts, durations)))
+            one.add(lane, starts.tolist(), (starts + durations).tolist())
             if kind == "kernel":
-                one.kernel_ns += sum(durations)
+                one.kernel_ns += int(durations.sum())
         for one in found.values():
             one.pause()
     return [found[key] for key in sorted(found, key=lambda k: (k[0], k[1] is None, k[1] or 0))]
@@ -124,22 +128,20 @@ def occupations(trace: LinkedTrace, categories: Categories) -> list[Occupation]:
 _Key = tuple[int, int, str, Lane]
 
 
-def _by_lane(trace: LinkedTrace, categories: Categories, low: int) -> dict[_Key, tuple[list[int], list[int]]]:
+def _by_lane(trace: LinkedTrace, categories: Categories, low: int) -> "dict[_Key, tuple[Numbers, Numbers]]":
     """Starts and durations of some rows by rank, a row with the device, kind and lane."""
+    import numpy as np
+
     table, high = trace.activities, low + _TOGETHER
     kinds, names = table.words("kind"), table.words("name")
-    fields = [kinds, names, *(table.numbers(n) for n in ("rank", "device", "start_ns", "duration_ns"))]
-    grouped: dict[tuple[int, ...], tuple[int, list[int], list[int]]] = {}
-    rows = zip(*(column.numbers_of(low, high) for column in fields), strict=True)
-    for row, (kind, name, rank, device, start, duration) in enumerate(rows, low):
-        key = kind, name, rank, device
-        group = grouped.get(key)
-        if group is None:
-            group = grouped[key] = row, [], []
-        group[1].append(start)
-        group[2].append(duration)
-    found: dict[_Key, tuple[list[int], list[int]]] = {}
-    for (kind, name, rank, _), (row, starts, durations) in grouped.items():
-        lane = lane_of(kinds.words[kind], names.words[name], categories)
-        found[rank, row, kinds.words[kind], lane] = starts, durations
+    numbers = (table.numbers(name).numbers_of(low, high) for name in ("rank", "device", "start_ns", "duration_ns"))
+    rank, device, starts, durations = map(view, numbers)
+    kind, name = (codes(column.numbers_of(low, high)) for column in (kinds, names))
+    found: dict[_Key, tuple[Numbers, Numbers]] = {}
+    places = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (rank, device)]
+    for rows in alike([kind, name, *places], np.arange(len(kind))):
+        first = int(rows[0])
+        kind_of = kinds.words[kind[first]]
+        lane = lane_of(kind_of, names.words[name[first]], categories)
+        found[int(rank[first]), low + first, kind_of, lane] = starts[rows], durations[rows]
     return found

@@ -16,7 +16,6 @@ from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
 from kprof.inputs.torch_profiler.tables import is_tables, read_tables
 from kprof.output import progress
-from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
 R = TypeVar("R")
 _SMALL = 4_000_000
@@ -187,10 +186,15 @@ def each_file(
 
 
 def _results(step: FileStep, files: Sequence[TraceFile], jobs: int, scheduler: str | None) -> Iterator[Any]:
+    workers = min(jobs or _useful_processes(files), len(files))
+    if scheduler is None and workers <= 1:
+        return map(step, files)
+    # What runs processes takes a tenth of a command's start.
+    from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
+
     if scheduler is not None:
         return on_dask(step, files, _died, scheduler)
-    workers = min(jobs or _useful_processes(files), len(files))
-    return map(step, files) if workers <= 1 else in_processes(step, files, _died, workers)
+    return in_processes(step, files, _died, workers)
 
 
 def _useful_processes(files: Sequence[TraceFile]) -> int:

@@ -3,15 +3,14 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from heapq import heappush, heappushpop, merge
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from kprof.inputs.torch_profiler.columns import Records
-from kprof.inputs.torch_profiler.link import Item, items
+from kprof.inputs.torch_profiler.columns import Records, by_start
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof_analyzers.profiles.timeline.breakdown import occupations
 from kprof_analyzers.profiles.timeline.categories import Categories
@@ -19,6 +18,7 @@ from kprof_analyzers.profiles.timeline.intervals import gaps as gaps_between
 from kprof_analyzers.profiles.timeline.intervals import merged
 
 Cause = Literal["launch-bound", "synchronisation", "queued", "unknown"]
+_Item = tuple[int, int, int, int]
 
 _SYNCHRONISING = ("Synchronize", "MemcpyWithStream", "StreamWaitValue", "hipMemcpy(", "cudaMemcpy(")
 _BLOCKING = frozenset({"hipMemcpy", "cudaMemcpy", "hipFree", "cudaFree", "hipMalloc", "cudaMalloc"})
@@ -156,7 +156,7 @@ class ThreadTimes:
                     rows[key][place].append(row)
         self._none = _Segments()
         self._flat = {
-            key: _flatten(tables, merge(*(items(table, found[i], i) for i, table in enumerate(tables))))
+            key: _flatten(tables, merge(*(_items(table, found[i], i) for i, table in enumerate(tables))))
             for key, found in rows.items()
         }
 
@@ -193,7 +193,14 @@ class _Segments:
         self.names.append(name[1])
 
 
-def _flatten(tables: "tuple[Records[Any], ...]", found: Iterable[Item]) -> _Segments:
+def _items(table: Records[Any], rows: Iterable[int], kind: int) -> Iterator[_Item]:
+    """Start, duration less than zero, the kind and the row of each, in that order."""
+    starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data
+    for row in by_start(table, rows):
+        yield starts[row], -durations[row], kind, row
+
+
+def _flatten(tables: "tuple[Records[Any], ...]", found: Iterable[_Item]) -> _Segments:
     codes = [table.words("name").data for table in tables]
     segments = _Segments()
     stack: list[tuple[int, tuple[int, int]]] = []

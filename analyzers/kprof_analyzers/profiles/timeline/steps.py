@@ -1,22 +1,25 @@
 """What is done to one file, in whichever process: small results that travel back and are put together."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from kprof.errors import InputError
-from kprof.hardware import machine
+from kprof.inputs.torch_profiler.columns import Records
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
 from kprof.inputs.torch_profiler.tables import write_tables
-from kprof_analyzers.profiles.timeline.breakdown import Breakdown, breakdown, category_rows, occupations
-from kprof_analyzers.profiles.timeline.categories import Categories, load_categories
+from kprof_analyzers.profiles.timeline.breakdown import Breakdown, breakdown, category_rows, device_times, occupations
+from kprof_analyzers.profiles.timeline.categories import MEMORY, Categories, load_categories
 from kprof_analyzers.profiles.timeline.files import TraceFile, open_trace
 from kprof_analyzers.profiles.timeline.gaps import GapReport
 from kprof_analyzers.profiles.timeline.launch_bound import Stretch
-from kprof_analyzers.profiles.timeline.names import NameTime
+from kprof_analyzers.profiles.timeline.names import Names, NameTime
+from kprof_analyzers.profiles.timeline.occupation import DeviceTime
 from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
 from kprof_analyzers.profiles.timeline.profiler_steps import launched_in
 from kprof_analyzers.profiles.timeline.streaming import FileSummary, summarise
@@ -80,17 +83,52 @@ class WrittenTables(msgspec.Struct, frozen=True):
 
 
 def summary_step(file: TraceFile, categories: str | None = None) -> FileSummary:
-    """Sums in bounded memory. Proton profiles and directories of tables are summed from their rows."""
+    """Sums in bounded memory. Proton profiles, timelines of other tools and directories of tables are read whole."""
     rules = load_categories(categories)
     if file.kind == "kineto" and not file.repairs:
         return summarise(file.path, rules)
-    found = kernels_step(file, categories)
-    rows = [NameTime(k.name, k.category, k.count, k.total_ns, k.min_ns, k.max_ns) for k in found.kernels]
+    if file.kind == "proton":
+        found = kernels_step(file, categories)
+        return _summary(found, [], [], [], [])
+    trace = open_trace(file, details=False)
+    activities, operators = trace.activities, trace.operators
+    kernel, operator = activities.words("kind").code("kernel"), operators.words("kind").code("operator")
+    transfers = [row for row, kind in enumerate(activities.words("kind").data) if kind != kernel]
+    called = [row for row, kind in enumerate(operators.words("kind").data) if kind == operator]
+    return _summary(
+        kernels_of(trace, rules),
+        _by_name(activities, transfers).table(MEMORY),
+        _by_name(operators, called).table("operator"),
+        _by_name(trace.launches, range(len(trace.launches))).table("launch"),
+        device_times(trace, rules),
+    )
+
+
+def _summary(
+    found: "Kernels",
+    transfers: list[NameTime],
+    operators: list[NameTime],
+    launches: list[NameTime],
+    devices: list[DeviceTime],
+) -> FileSummary:
+    kernels = [NameTime(k.name, k.category, k.count, k.total_ns, k.min_ns, k.max_ns) for k in found.kernels]
     totals: Counter[str] = Counter()
-    for row in rows:
+    for row in (*kernels, *transfers):
         totals[row.category] += row.total_ns
-    devices = shares_step(file, categories).breakdown.devices if file.kind != "proton" else []
-    return FileSummary(found.info, rows, [], [], [], devices, dict(totals.most_common()), found.issues)
+    by_category = dict(totals.most_common())
+    return FileSummary(found.info, kernels, transfers, operators, launches, devices, by_category, found.issues)
+
+
+def _by_name(records: Records[Any], rows: Iterable[int]) -> Names:
+    words, codes = records.words("name").words, records.words("name").readable
+    durations = records.numbers("duration_ns").readable
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for row in rows:
+        groups[codes[row]].append(durations[row])
+    names = Names()
+    for code, found in groups.items():
+        names.add(words[code], found)
+    return names
 
 
 def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
@@ -119,6 +157,8 @@ def _wavefront_size(info: TraceInfo) -> int | None:
     """Lanes of a wavefront as the trace writes them, else of the products that it names; ``None``: not known."""
     sizes = set(info.wavefront_sizes)
     if not sizes:
+        from kprof.hardware import machine
+
         gpus = [machine.product_in(name) for name in info.devices]
         if None in gpus:
             return None

@@ -72,7 +72,7 @@ def _dispatches(kernels: "list[PerfettoSlice]", tracks: dict[int, str], part: Fi
 
     columns = _times(kernels)
     columns["kernel_name"] = factorised([each.name for each in kernels])
-    columns["agent"] = integers([device_of(each.notes, tracks.get(each.track, "")) for each in kernels])
+    columns["agent"] = integers([device_of(each.name, each.notes, tracks.get(each.track, "")) for each in kernels])
     for ours, theirs in _COLUMNS:
         found = [_number(each.notes.get(theirs)) for each in kernels]
         if any(value is not None for value in found):

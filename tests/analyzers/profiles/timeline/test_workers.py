@@ -105,7 +105,7 @@ def test_a_script_without_a_guard_runs_once(folder: Path, tmp_path: Path) -> Non
 
 
 def test_small_files_are_read_in_this_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kprof_analyzers.profiles.timeline.files.in_processes", None)
+    monkeypatch.setattr("kprof_analyzers.profiles.timeline.workers.in_processes", None)
     files = trace_files([folder])[:2]
     assert list(each_file(shares_step, files, jobs=0)) == [shares_step(file) for file in files]
 
