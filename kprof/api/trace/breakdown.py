@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _CELLS = 48
 """Characters of the line over time; it fits into 80 columns."""
+_PRODUCT = "GEMM"
+_BUSY = 0.8
+"""Share of the span below which the reasons of idling come before those of slow kernels."""
 _EXPOSED = 0.05
 """Share of a device's span from which on exposed communication or copies are worth a sentence."""
 
@@ -101,7 +104,7 @@ class TraceBreakdown(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How busy the GPUs were, and the largest category."""
+        """Say how busy the GPUs were, what took most of their time, and which view goes on from there."""
         totals: Counter[str] = Counter()
         for shares in self.traces:
             for row in shares.breakdown.categories:
@@ -113,7 +116,12 @@ class TraceBreakdown(TraceView):
         busy, span = sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
         name, largest = totals.most_common(1)[0]
         much = f"GPU busy {percent(busy, span)}; " if span else ""
-        return f"{much}{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time"
+        products = [total for category, total in totals.items() if _PRODUCT in category]
+        every = f", all {_PRODUCT}s {percent(sum(products), whole)}" if len(products) > 1 else ""
+        idle = bool(span) and busy < _BUSY * span
+        view = "gaps: why the GPU waits" if idle else "ops: how far each operator is from the GPU's limits"
+        taken = f"{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time{every}"
+        return f"{much}{taken}; next: kprof trace {view}"
 
     def draw(self, path: Path_, *, bars: bool = False, timeline: bool = False) -> None:
         """Write a picture: a donut for one trace, stacked bars for several.
