@@ -11,13 +11,15 @@ from kprof.document import (
     LoopFacts,
     NextStep,
     PassChange,
+    Prediction,
     RegisterPeak,
     Report,
     Resources,
+    Roofline,
     Specialization,
     Verdict,
 )
-from kprof.findings import Finding, Location, Severity
+from kprof.findings import Cause, Finding, Gain, Location, Severity
 from kprof.reporters._console_text import limiter, loop_summary, needs, option_in_the_way
 from kprof.reporters._loop_names import summary, without_labels
 from kprof.reporters.console import ConsoleReporter
@@ -52,6 +54,28 @@ def kernel(**rest):
     """An entry with little in it."""
     resources = Resources(vgpr=8, sgpr=16, lds_bytes=0, num_warps=4, wavefront_size=32)
     return KernelReport(name="k", arch="gfx1201", resources=resources, **rest)
+
+
+def test_a_cause_is_as_severe_as_the_worst_of_its_findings():
+    """A warning that explains an error is shown as the error, with what it costs."""
+    spill = Finding(rule="KP301", name="spill-in-loop", severity=Severity.ERROR, message="4 accesses")
+    cause = Cause([0, 1], gain=Gain(us=3.0, low_us=2.0, high_us=4.0, share=0.3))
+    lines = shown(kernel(findings=[NARROW_LOAD, spill], causes=[cause]))
+    assert "  error   KP101 narrow-global-load   costs 3.00 µs (30 %)" in lines
+
+
+def test_a_kernel_near_its_limit_says_what_is_left():
+    """From 75 % of the speed of light on; and the GPU that was assumed stands in the headline."""
+    near = "80 % of the speed of light (80.0 µs): near its limit, at most 20.0 µs to gain"
+    for light, words in ((74.0, "74 % of the speed of light (74.0 µs)"), (80.0, near)):
+        model = Prediction(
+            100.0, 80.0, 120.0, None, "memory bandwidth", {"memory bandwidth": 1.0}, speed_of_light_us=light,
+            speed_of_light_percent=light, assumptions=["no product was named: X is assumed"],
+            roofline=Roofline({}, {}, []),
+        )  # fmt: skip
+        lines = shown(kernel(model=model))
+        assert lines[0].startswith("k on gfx1201 (X assumed): 100 µs")
+        assert lines[1].endswith(words)
 
 
 @pytest.mark.parametrize(("name", "unit"), [("v_mfma_f32_16x16x16_f16", "MFMA"), ("v_wmma_f32_16x16x16_f16", "WMMA")])

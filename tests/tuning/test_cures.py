@@ -120,7 +120,9 @@ def test_nothing_is_compiled_for_what_costs_little(attention, monkeypatch):
 def test_a_cure_in_words():
     """The change as one types it, the times, the speed-up and the resources that differ."""
     cure = Cure({"num_stages": (None, 2)}, 320.0, 234.0, figures={"waves_per_simd": (1.0, 2.0)})
-    assert cure_words(cure) == "num_stages not set → 2: 320 µs → 234 µs (1.37x), waves per SIMD 1 → 2"
+    assert cure_words(cure) == "num_stages not set → 2: 320 µs → 234 µs (1.37x), waves per SIMD 1 → 2 (compiled)"
+    sure = msgspec.structs.replace(cure, certainty=0.953)
+    assert cure_words(sure).endswith(" 1 → 2 (compiled; 95 % sure that it is faster)")
 
 
 def test_proposals_stand_where_nothing_was_compiled():
@@ -132,7 +134,7 @@ def test_proposals_stand_where_nothing_was_compiled():
     cured = Cause([0], cure=Cure({"num_warps": (4, 8)}, 2.0, 1.0))
     assert (cause_text(kernel, cured).proposals, cause_text(kernel, cured).cure) == (
         "",
-        "num_warps 4 → 8: 2.00 µs → 1.00 µs (2x)",
+        "num_warps 4 → 8: 2.00 µs → 1.00 µs (2x) (compiled)",
     )
 
 
