@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import io
 import os
 import shutil
 import time
@@ -212,3 +213,26 @@ def test_files_larger_than_a_chunk_and_files_that_cannot_be_read(folder, monkeyp
 def test_nothing_at_all_is_never_the_same(tmp_path):
     """As with a package in an archive: no answer is found again."""
     assert of_folders([tmp_path / "none"]) != of_folders([tmp_path / "none"])
+
+
+def test_what_is_remembered_has_a_section_of_its_own(folder, later, tmp_path):
+    """Releases share it: the digests of files are the same for each of them."""
+    of_folders([folder])
+    (kept,) = (path for path in (tmp_path / "cache").rglob("*") if path.is_file())
+    assert "contents-1" in kept.parts
+
+
+def test_a_large_file_is_read_in_pieces(folder, monkeypatch):
+    """At most a megabyte of it is in memory, and it is not read byte by byte either."""
+    sizes = []
+    (folder / "large").write_bytes(bytes((3 << 20) + 1))
+
+    class Recorded(io.FileIO):
+        def read(self, size=-1):
+            data = super().read(size)
+            sizes.append((size, len(data)))
+            return data
+
+    monkeypatch.setattr(content, "open", lambda path, _mode: Recorded(path), raising=False)
+    content._sha256(str(folder / "large"))
+    assert sizes == [(1 << 20, 1 << 20)] * 3 + [(1 << 20, 1), (1 << 20, 0)]

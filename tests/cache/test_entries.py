@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kprof.cache import entries, limits, location
 from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
+from tests.modules import executed_again
 
 SECTION = CacheSection("things")
 KEY = key("a thing")
@@ -277,3 +278,21 @@ def test_without_a_root_it_is_the_user_s_cache(tmp_path, monkeypatch):
     assert SECTION.read(KEY) == b"own"
     assert SECTION.read(KEY, tmp_path / "own") == b"own"
     assert SECTION.read(KEY, tmp_path / "given") == b"given"
+
+
+def test_entries_are_opened_as_bytes_where_files_can_be_text(tmp_path, monkeypatch):
+    """On Windows the runtime would change line ends, and the checksum would never hold; there is no ``O_NONBLOCK``."""
+    asked = []
+    monkeypatch.setattr(os, "O_BINARY", 0x8000, raising=False)
+    monkeypatch.delattr(os, "O_NONBLOCK")
+    there = executed_again(entries).CacheSection("things")
+    real = os.open
+
+    def opened(path, flags, mode=0o777):
+        asked.append(flags)
+        return real(path, flags & ~0x8000, mode)
+
+    monkeypatch.setattr(os, "open", opened)
+    assert there.write(KEY, [b"x"], tmp_path)
+    assert there.read(KEY, tmp_path) == b"x"
+    assert asked == [os.O_WRONLY | os.O_CREAT | os.O_EXCL | 0x8000, os.O_RDONLY | 0x8000]

@@ -6,8 +6,9 @@ from errno import EACCES
 import pytest
 
 from kprof.errors import InputError
-from kprof.inputs import boundary
+from kprof.inputs import boundary, opening
 from kprof.inputs.opening import head_of, mapped, opened, unlisted
+from tests.modules import executed_again
 
 
 @pytest.fixture
@@ -112,3 +113,32 @@ def test_a_folder_that_cannot_be_listed():
     ):
         assert unlisted(error).message == message
     assert unlisted(PermissionError(EACCES, "Permission denied", "kernels")).path == "kernels"
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ({"O_NONBLOCK": 0x100, "O_CLOEXEC": 0x200, "O_NOFOLLOW": 0x400}, (0x300, 0x700)),
+        ({"O_BINARY": 0x800}, (0x800, 0x800)),
+        ({}, (0, 0)),
+    ],
+    ids=["posix", "windows", "neither"],
+)
+def test_flags_that_the_system_has_are_used(monkeypatch, flags, expected):
+    """On Windows a file opened without ``O_BINARY`` ends at its first Ctrl-Z; a missing flag is no other one."""
+    for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOFOLLOW", "O_BINARY"):
+        monkeypatch.delattr(os, name, raising=False)
+    for name, value in flags.items():
+        monkeypatch.setattr(os, name, value, raising=False)
+    asked = []
+
+    def refuse(_path, flags):
+        asked.append(flags)
+        raise FileNotFoundError
+
+    monkeypatch.setattr(os, "open", refuse)
+    there = executed_again(opening)
+    for links in (True, False):
+        with pytest.raises(FileNotFoundError):
+            there.opened("x", links=links)
+    assert tuple(flags - os.O_RDONLY for flags in asked) == expected

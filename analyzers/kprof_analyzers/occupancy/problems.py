@@ -1,7 +1,7 @@
 """Why a kernel cannot be launched at all."""
 
 from kprof_analyzers.occupancy.hardware import workgroup_limits
-from kprof_analyzers.occupancy.request import OccupancyInput, align
+from kprof_analyzers.occupancy.request import OccupancyInput
 
 
 def launch_problems(demand: OccupancyInput) -> list[str]:
@@ -19,13 +19,11 @@ def launch_problems(demand: OccupancyInput) -> list[str]:
         found.append(
             f"{demand.lds_bytes:,} B of LDS; a workgroup on {arch.name} can have {arch.lds.bytes_per_workgroup:,}"
         )
-    limits = workgroup_limits(demand)
-    if not found and not min(limits.values()):
+    # Scalar registers are never the reason: the largest workgroup has room with as many as a wavefront can have.
+    if not found and not min(workgroup_limits(demand).values()):
         place = "WGP" if demand.block == "wgp" else "CU"
-        if not min(limits["vgpr"], limits.get("launch_bounds", 1)):
-            what = f"{demand.vgpr_allocated} VGPRs"
-        else:
-            assert rules.sgprs_total is not None
-            what = f"{align(demand.sgpr + rules.sgpr_trap_handler, rules.sgpr_granule)} SGPRs"
-        found.append(f"{demand.num_warps} wavefronts with {what} each are more than a {place} of {arch.name} holds")
+        found.append(
+            f"{demand.num_warps} wavefronts with {demand.vgpr_allocated} VGPRs each are more than a {place} of "
+            f"{arch.name} holds"
+        )
     return found

@@ -271,3 +271,17 @@ def test_the_harder_padding_is_the_launch_bound():
 def test_problems_in_words(arch, given_, words):
     """All that are wrong with the launch; registers only where nothing else is."""
     assert launch_problems(OccupancyInput(load(arch), **given_)) == words
+
+
+@pytest.mark.parametrize("arch", architectures())
+def test_scalar_registers_never_prevent_a_launch(arch):
+    """The largest workgroup fits with as many as a wavefront can have: no message has to name them."""
+    machine = load(arch)
+    for mode in machine.occupancy.modes:
+        for size in machine.occupancy.vgprs:
+            most = machine.occupancy.max_waves_per_workgroup(size)
+            demand = OccupancyInput(
+                machine, vgpr=1, sgpr=machine.occupancy.max_sgprs + 6, padded_sgpr=112, num_warps=most,
+                wavefront_size=size, mode=mode,
+            )  # fmt: skip
+            assert launch_problems(demand) == []

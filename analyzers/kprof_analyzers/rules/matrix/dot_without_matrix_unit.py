@@ -116,9 +116,9 @@ def _on_matrix_unit(facts: KernelFacts, dot: Operation, kind: str, finding: Find
         for i in facts.arch.matrix_instructions.values()
         if not i.sparse and i.type == _TYPES.get(kind, kind)
     ]
-    if not rates:
+    vector = facts.arch.rates.get("valu_fp32")
+    if not rates or vector is None:
         return finding
-    vector = facts.arch.rates.get("valu_fp32", 128)
     found = filter(_multiplies, on_line_of(facts.program.instructions, dot))
     cycles = {i.index: min(1.0, vector * _products(i) / max(rates)) for i in found}
     return Costed(finding, ModelChange(cycles=cycles, at_most=True)) if cycles else finding
