@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzz.damaging import OUTCOMES
+from fuzz.damaging import OUTCOMES, STRUCTURAL
 from fuzz.target import ROOT
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ def table(known: list[dict[str, Any]]) -> str:
     return "\n".join([*lines, _line("all", "", total, known)])
 
 
+def structural_inputs(known: list[dict[str, Any]]) -> str:
+    """A sentence with the number of inputs that the structural mutators made."""
+    count = sum(one["count"] for one in known if one["seed"] >= STRUCTURAL)
+    return f"`fuzz/structural.py` made {count:,} of these inputs, with seeds from {STRUCTURAL} on."
+
+
 def _line(name: str, seeds: str, outcomes: "Counter[str]", mine: list[dict[str, Any]]) -> str:
     counts = " | ".join(f"{outcomes[one]:,}" for one in OUTCOMES)
     slowest, peak = max(one["slowest_s"] for one in mine), max(one["peak_mib"] for one in mine)
@@ -66,10 +72,10 @@ def _line(name: str, seeds: str, outcomes: "Counter[str]", mine: list[dict[str, 
 
 
 def page(text: str, known: list[dict[str, Any]]) -> str:
-    """The page with the table between its marks made again."""
+    """The page with the table between its marks made again, and the sum of structural inputs below it."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table(known)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{table(known)}\n\n{structural_inputs(known)}\n{END}{after}"
 
 
 def write_page() -> None:

@@ -1,8 +1,9 @@
 """Run ``make demo`` and a quick part of the tests with several Pythons, in places where programs fail that expect less.
 
 For each interpreter the checkout is copied to a folder with blanks, accents and Chinese letters, and installed there by
-``make demo``. Then, without network, with a read-only checkout and without a home, the demonstration and the tests are
-run again. One environment for each interpreter is kept in ``--environments`` and used by the next run.
+``make demo``, then what the tests need. Then, without network, with a read-only checkout and without a home, the
+demonstration and the tests are run again. The copy and one environment for each interpreter are kept in
+``--environments`` and used by the next run.
 
 Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; ``--write`` makes the page
 ``docs/validation/interpreters.md``. Linux, with ``unshare``; installing needs a network.
@@ -21,7 +22,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "validation" / "interpreters.md"
 ODD = Path("pä th", "用户", "k prof é")
-TESTS = ("tests/hardware", "tests/inputs/test_source_path.py", "tests/inputs/test_repeated_keys.py")
+TESTS = (
+    "tests/hardware",
+    "tests/inputs/amdgcn",
+    "tests/inputs/test_source_path.py",
+    "tests/inputs/test_repeated_keys.py",
+    "tests/cache",
+    "tests/rules",
+    "tests/targets",
+    "tests/importing",
+    "tests/gate/test_judge.py",
+    "tests/gate/test_without_baseline.py",
+    "tests/cli/test_last_resort.py",
+    "tests/cli/test_without_posix.py",
+)
+SKIPPED = "not slow"
 MINUTES = 15
 SEALED = ("unshare", "-r", "-m", "-n", "sh", "-c")
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" && exec "$@"'
@@ -67,8 +82,12 @@ def run(what: str, command: list[str], folder: Path, environment: dict[str, str]
 
 
 def copied(folder: Path) -> Path:
-    """The checkout's files, as git knows them, in a folder with an odd name."""
+    """The checkout's files, as git knows them, in a folder with an odd name, the same for each run.
+
+    Environments that are kept have kprof installed from there.
+    """
     target = folder / ODD
+    shutil.rmtree(target, ignore_errors=True)
     names = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -94,16 +113,11 @@ def tried(python: str, checkout: Path, environments: Path, name: str) -> list[Ou
     nothing_set = {key: value for key, value in homeless.items() if key != "HOME"}
     sealed = [*SEALED, READ_ONLY, str(checkout)]
     found.append(run("make demo, sealed", [*sealed, *demo], checkout, homeless))
-    pytest = [
-        str(venv / "bin" / "python"),
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not slow and not triton",
-    ]
+    own = [str(venv / "bin" / "python"), "-m"]
+    installed = run("tests, sealed", [*own, "pip", "install", "--quiet", "-e", ".[test]"], checkout, plain)
+    if installed.code != 0:
+        return [*found, installed]
+    pytest = [*own, "pytest", "-q", "-p", "no:cacheprovider", "-m", SKIPPED]
     found.append(run("tests, sealed", [*sealed, *pytest, *TESTS], checkout, nothing_set))
     return found
 
@@ -134,7 +148,8 @@ def page(rows: list[tuple[str, str, list[Outcome]]], absent: list[str]) -> str:
         last = outcomes[2].last.strip("= ") if len(outcomes) > 2 else ""
         lines.append(f"| {name} | {triton} | {' | '.join(cells)} | {last} |")
     lines += [f"| {name} | | no such interpreter here | | | |" for name in absent]
-    lines += ["", f"Tests: `pytest -m 'not slow and not triton' {' '.join(TESTS)}`.", ""]
+    lines += ["", f"Tests, with `.[test]` installed and without torch: `pytest -m '{SKIPPED}'` of", ""]
+    lines += [f"- `{name}`" for name in TESTS] + [""]
     lines += [
         "Python 3.14 has no wheel of a Triton below 3.5; 3.10 has none of 3.9, and takes 3.8. On macOS and Windows",
         "what only reads works (`tests/cli/test_without_posix.py` takes away what those systems lack); compiling,",
@@ -156,20 +171,19 @@ def main() -> int:
     options.environments.mkdir(parents=True, exist_ok=True)
     rows: list[tuple[str, str, list[Outcome]]] = []
     absent: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
-        checkout = copied(Path(folder))
-        absent += [name for name in options.python if "=" not in name]
-        for given in options.python:
-            name, _, python = given.partition("=")
-            if not python:
-                continue
-            outcomes = tried(python, checkout, options.environments, name)
-            triton = version_of(options.environments / f"venv-{name}", "triton")
-            rows.append((name, triton, outcomes))
-            print(name, triton, *(f"{one.what}: {one.cell}" for one in outcomes), sep="; ", flush=True)
-            if options.write:
-                # After each: a run takes long.
-                PAGE.write_text(page(rows, absent), encoding="utf-8")
+    checkout = copied(options.environments)
+    absent += [name for name in options.python if "=" not in name]
+    for given in options.python:
+        name, _, python = given.partition("=")
+        if not python:
+            continue
+        outcomes = tried(python, checkout, options.environments, name)
+        triton = version_of(options.environments / f"venv-{name}", "triton")
+        rows.append((name, triton, outcomes))
+        print(name, triton, *(f"{one.what}: {one.cell}" for one in outcomes), sep="; ", flush=True)
+        if options.write:
+            # After each: a run takes long.
+            PAGE.write_text(page(rows, absent), encoding="utf-8")
     return int(any(outcome.code for _, _, outcomes in rows for outcome in outcomes))
 
 

@@ -29,7 +29,12 @@ def _cases(*stems: str) -> tuple[str, ...]:
 _SHARED = (
     (
         "kprof_analyzers.rules.narrow_accesses",
-        _cases("global_memory.narrow_global_load", "global_memory.narrow_global_store"),
+        _cases(
+            "global_memory.narrow_global_load",
+            "global_memory.narrow_global_store",
+            "global_memory.reloaded_tile",
+            "lds.narrow_lds_access",
+        ),
     ),
     (
         "kprof_analyzers.rules.questions",

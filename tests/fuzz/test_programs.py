@@ -97,6 +97,12 @@ def test_a_failure_stands_in_the_table():
     assert text.splitlines()[-1].startswith("| all |  | 3 | 2 | 0 | 0 | 1 |")
 
 
+def test_inputs_of_the_structural_mutators_are_counted_apart():
+    """By their seeds."""
+    known = [{"seed": seed, "count": count} for seed, count in ((51, 5), (1000, 1200), (1003, 30))]
+    assert "made 1,230 of these inputs" in results.structural_inputs(known)
+
+
 def test_recording_adds_up(tmp_path, monkeypatch):
     """A run of the same seed takes the place of the former."""
     monkeypatch.setattr(results, "FILE", tmp_path / "results.json")
