@@ -47,9 +47,9 @@ def write_output(path: str, content: str | bytes) -> None:
         partial.write_bytes(data)
         partial.replace(target)
     except OSError as error:
-        # On a read-only file system even a file that is not there cannot be removed.
+        # It may not be there, and on a read-only file system it cannot be removed.
         with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+            partial.unlink()
         raise KprofError(f"cannot write the output: {error.strerror}", path=path) from error
 
 

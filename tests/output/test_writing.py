@@ -107,7 +107,7 @@ def test_what_is_said_where_nothing_can_be_written(tmp_path: Path, monkeypatch: 
     assert (full.value.message, full.value.path) == ("cannot write the output: No space left on device", "/dev/full")
 
 
-@pytest.mark.parametrize("name", ["/dev/x", "/dev/fd/9", "/proc/self/fd/9", os.devnull])
+@pytest.mark.parametrize("name", ["/dev/x", "/dev/fd/65000", "/proc/self/fd/65000", os.devnull])
 def test_descriptors_and_devices_are_streams(name: str) -> None:
     """One that is closed as well: it is no file that could be made."""
     assert _is_stream(Path(name))
