@@ -90,7 +90,8 @@ class MissingBufferLoads(Rule):
             elif not facts.grid:
                 unknown.add(pointer)
         if unknown:
-            raise NotCheckedError(f"whether {', '.join(sorted(unknown))} spans less than 2 GiB is not known")
+            verb = "spans" if len(unknown) == 1 else "span"
+            raise NotCheckedError(f"whether {', '.join(sorted(unknown))} {verb} less than 2 GiB is not known")
 
     def _switched_off(self, facts: KernelFacts, loads: list[Operation]) -> Finding:
         if _SWITCH not in facts.specialization.environment:
