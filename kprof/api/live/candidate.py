@@ -12,7 +12,13 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.live.chosen_programs import ChosenPrograms, TimedLaunch, shuffled, written_elements
+from kprof.api.live.chosen_programs import (
+    ChosenPrograms,
+    TimedLaunch,
+    poisoned_tensors,
+    shuffled,
+    written_elements,
+)
 from kprof.errors import KprofError, TargetError
 from kprof.kernel_spec import Kernel, Tensor, resolve_fp8, size_of
 
@@ -359,13 +365,13 @@ def interpreted(asked: TrialCase) -> tuple[dict[str, Any], dict[str, bytes]]:
         return {"kind": "unchecked", "why": f"the case's run does not launch {asked.function} by its name"}, {}
     counted = ChosenPrograms(entry, shuffled(asked.seed))
     names[asked.function] = counted
-    poison_new_tensors()
     type_loop_variables(entry)
     listed: list[list[Any]] = []
     blobs = {}
     for trial in asked.trials(knobs):
         try:
-            outputs = kernel.run(drawn[trial.name], trial.shape, trial.config)
+            with poisoned_tensors():
+                outputs = kernel.run(drawn[trial.name], trial.shape, trial.config)
         except KprofError:
             raise
         except Exception as error:
@@ -409,25 +415,6 @@ def timed_config(asked: TrialCase, knobs: Mapping[str, Any]) -> dict[str, Any]:
 
     assert asked.timed is not None
     return asked.kernel.configure(load_gpu(asked.arch)[0].name, dict(knobs), asked.timed.shape)
-
-
-def poison_new_tensors() -> None:
-    """Have torch fill what it would leave as it is: memory of an earlier run may hold the right result."""
-    import torch
-
-    def poisoned(make: Any) -> Any:
-        def made(*arguments: Any, **options: Any) -> Any:
-            found = make(*arguments, **options)
-            return found.view(torch.uint8).fill_(_POISON).view(found.dtype) if found.numel() and found.dim() else found
-
-        return made
-
-    for name in ("empty", "empty_like"):
-        setattr(torch, name, poisoned(getattr(torch, name)))
-
-
-_POISON = 0xC7
-"""A byte that makes a large negative number, or no number, of every element type."""
 
 
 def _words(error: BaseException) -> str:

@@ -122,11 +122,9 @@ def _is_narrow_load(instruction: Instruction) -> bool:
 
 
 def _moves_data(instruction: Instruction) -> bool:
+    """Whether an instruction reads or writes LDS. Permutations and atomic operations are neither loads nor stores."""
     opcode = instruction.opcode
-    plain = (opcode.is_load or opcode.is_store) and not opcode.is_atomic
-    return (
-        opcode.cls is InstructionClass.LDS and plain and "permute" not in opcode.name and "swizzle" not in opcode.name
-    )
+    return opcode.cls is InstructionClass.LDS and (opcode.is_load or opcode.is_store)
 
 
 def _width(instruction: Instruction) -> int:
