@@ -28,12 +28,11 @@ TESTS = (
     "tests/inputs/test_source_path.py",
     "tests/inputs/test_repeated_keys.py",
     "tests/cache",
-    "tests/rules",
-    "tests/targets",
+    "tests/rules/test_literate.py",
     "tests/importing",
+    "tests/targets/test_in_memory.py",
     "tests/gate/test_judge.py",
     "tests/gate/test_without_baseline.py",
-    "tests/cli/test_last_resort.py",
     "tests/cli/test_without_posix.py",
 )
 SKIPPED = "not slow"
