@@ -1,6 +1,7 @@
 """What only reads works without ``fcntl``, ``resource`` and ``os.fork``, as on Windows: assembly, traces, counters."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,8 @@ def read(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-c", WITHOUT, *arguments],
         cwd=folder,
+        # Python looks into pwd where HOME is not set; Windows has homes and no pwd.
+        env={**os.environ, "HOME": str(folder)},
         capture_output=True,
         text=True,
         timeout=300,
