@@ -37,7 +37,10 @@ def test_first_lines_say_where_the_spills_are(kprof):
     """The report's first finding names the spills, the loop and the line."""
     ran = kprof(*ATTENTION, "--config", LARGE, "--no-color")
     lines = ran.out.splitlines()
-    assert re.match(r"flash_attention on gfx942: [\d.]+ ms \(.*, model\), \d+ % of it on register spills", lines[0])
+    assert re.match(
+        r"flash_attention on gfx942 \(MI300X assumed\): [\d.]+ ms \(.*, model\), \d+ % of it on register spills",
+        lines[0],
+    )
     # The first cause says why it spills; what else the spills cost is listed below it.
     first = " ".join(lines[6:14])
     assert "KP306 waves-per-eu-above-lds" in first

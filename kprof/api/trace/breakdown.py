@@ -119,9 +119,12 @@ class TraceBreakdown(TraceView):
         products = [total for category, total in totals.items() if _PRODUCT in category]
         every = f", all {_PRODUCT}s {percent(sum(products), whole)}" if len(products) > 1 else ""
         idle = bool(span) and busy < _BUSY * span
-        view = "gaps: why the GPU waits" if idle else "ops: how far each operator is from the GPU's limits"
+        view, what = (
+            ("gaps", "why the GPU waits") if idle else ("ops", "how far each operator is from the GPU's limits")
+        )
+        path = self.traces[0].breakdown.path if len(self.traces) == 1 else "PATH..."
         taken = f"{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time{every}"
-        return f"{much}{taken}; next: kprof trace {view}"
+        return f"{much}{taken}; next, {what}: kprof trace {view} {path}"
 
     def draw(self, path: Path_, *, bars: bool = False, timeline: bool = False) -> None:
         """Write a picture: a donut for one trace, stacked bars for several.

@@ -43,7 +43,7 @@ def test_scratch_that_may_be_assigned_anew_is_told(kernel, lane, told):
     """ROCr keeps 140 MiB: 235 bytes for each lane of 304 CUs with 32 wavefronts of 64, in steps of 16."""
     facts = kernel([*LOOP, MFMA, *BACK])
     facts = replace(facts, resources=msgspec.structs.replace(facts.resources, scratch_bytes=lane))
-    (found,) = [line for line in predict(facts).assumptions if "scratch memory" in line] or [""]
+    (found,) = [line for line in predict(facts).assumptions if "of scratch stay" in line] or [""]
     assert found.startswith(told)
     assert bool(told) == ("HSA_NO_SCRATCH_RECLAIM=1 keeps it" in found)
 
