@@ -22,54 +22,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log, log2, sqrt
 from statistics import fmean, median
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-Triangle = Sequence[Sequence[float]]
-"""Rows of a lower triangle, each up to its diagonal."""
-
-
-def root_of(rows: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The lower triangle whose product with its transpose is the symmetric matrix ``rows``."""
-    root: list[list[float]] = []
-    for i, row in enumerate(rows):
-        made: list[float] = []
-        for j in range(i + 1):
-            rest = row[j] - sum(a * b for a, b in zip(made, (root[j] if j < i else made)[:j], strict=False))
-            made.append(sqrt(max(rest, 1e-12)) if i == j else rest / root[j][j])
-        root.append(made)
-    return root
-
-
-def forward(root: Triangle, right: Sequence[float]) -> list[float]:
-    """The solution of ``root * x = right``."""
-    found: list[float] = []
-    for row, value in zip(root, right, strict=True):
-        found.append((value - sum(a * b for a, b in zip(row, found, strict=False))) / row[-1])
-    return found
-
-
-def backward(root: Triangle, right: Sequence[float]) -> list[float]:
-    """The solution of ``root.T * x = right``."""
-    found = [0.0] * len(right)
-    for i in reversed(range(len(right))):
-        found[i] = (right[i] - sum(root[j][i] * found[j] for j in range(i + 1, len(right)))) / root[i][i]
-    return found
-
-
-def diagonal_of_inverse(root: Triangle) -> list[float]:
-    """The diagonal of the inverse of the matrix that ``root`` is of."""
-    size = len(root)
-    sums = [0.0] * size
-    for place in range(size):
-        # A column of the root's inverse starts at its own row.
-        column: list[float] = []
-        for i in range(place, size):
-            unit = 1.0 if i == place else 0.0
-            done = sum(a * b for a, b in zip(root[i][place:i], column, strict=True))
-            column.append((unit - done) / root[i][i])
-        sums[place] = sum(x * x for x in column)
-    return sums
-
+if TYPE_CHECKING:
+    import numpy as np
 
 Config = Mapping[str, Any]
 Shares = Mapping[str, float]
@@ -143,14 +99,14 @@ class Learned(NamedTuple):
         knobs: names of the knobs that all measured configurations have.
         timings: what was learned from.
         weights: of each, so that the process passes its residual.
-        root: lower triangle of the covariances' root.
+        precision: inverse of the timings' covariances.
         usual: how far the timings usually are from what the others expect, in the logarithm.
     """
 
     knobs: tuple[str, ...]
     timings: tuple[TimedConfig, ...]
     weights: tuple[float, ...]
-    root: tuple[tuple[float, ...], ...]
+    precision: "np.ndarray[Any, Any]"
     usual: float
 
     def of(self, config: Config, shares: Shares | None = None) -> Corrected:
@@ -158,9 +114,9 @@ class Learned(NamedTuple):
         here = shares or {}
         row = [_covariance(self.knobs, config, here, other.config, other.shares) for other in self.timings]
         mean = sum(k * w for k, w in zip(row, self.weights, strict=True))
-        solved = forward(self.root, row)
         whole = _covariance(self.knobs, config, here, config, here)
-        spread = sqrt(max(0.0, whole - sum(x * x for x in solved)) + max(SPREAD, self.usual) ** 2)
+        told = float(self.precision.dot(row).dot(row))
+        spread = sqrt(max(0.0, whole - told) + max(SPREAD, self.usual) ** 2)
         return Corrected(exp(mean), exp(mean - _Z90 * spread), exp(mean + _Z90 * spread))
 
     def words(self) -> list[str]:
@@ -172,22 +128,19 @@ class Learned(NamedTuple):
 
     def _causes(self) -> Iterator[tuple[float, str]]:
         """Effect and words of each cause that the predicted times go to unequally."""
+        import numpy as np
+
         names = dict.fromkeys(cause for one in self.timings for cause in one.shares)
         means = {cause: fmean(one.shares.get(cause, 0.0) for one in self.timings) for cause in names}
         residuals = [log(one.measured / one.predicted) for one in self.timings]
-        rows = [[one.shares.get(cause, 0.0) - means[cause] for cause in names] for one in self.timings]
+        shares = [[one.shares.get(cause, 0.0) - means[cause] for cause in names] for one in self.timings]
+        rows = np.array(shares).reshape(len(shares), len(names))
         middle = median(residuals)
-        covariances = [
-            [CAUSES**2 * sum(a * b for a, b in zip(one, other, strict=True)) for other in rows] for one in rows
-        ]
         # What a cause does not explain lies in the others' noise: timings out of the ordinary count less.
         noise = [NOISE**2 + max(0.0, abs(r - middle) - self.usual) ** 2 for r in residuals]
-        root = root_of(_with(covariances, noise))
-        weights = backward(root, forward(root, [r - middle for r in residuals]))
-        slopes = {
-            cause: CAUSES**2 * sum(w * row[place] for w, row in zip(weights, rows, strict=True))
-            for place, cause in enumerate(names)
-        }
+        covariances = CAUSES**2 * rows @ rows.T + np.diag(noise)
+        weights = np.linalg.solve(covariances, np.array(residuals) - middle)
+        slopes = dict(zip(names, map(float, CAUSES**2 * weights @ rows), strict=True))
         base = middle - sum(slopes[cause] * means[cause] for cause in names)
         for cause, slope in slopes.items():
             held = [one.shares.get(cause, 0.0) for one in self.timings]
@@ -215,26 +168,28 @@ def learn(timings: Sequence[TimedConfig]) -> Learned:
     Raises:
         ValueError: there are none, or a time is not positive.
     """
+    import numpy as np
+
     if not timings or any(min(one.measured, one.predicted) <= 0 for one in timings):
         raise ValueError("timings must be there, and longer than nothing")
     if len(timings) > MOST:
         timings = [timings[place * len(timings) // MOST] for place in range(MOST)]
     knobs = _knobs_of([one.config for one in timings])
     residuals = [log(one.measured / one.predicted) for one in timings]
-    rows = [[_covariance(knobs, a.config, a.shares, b.config, b.shares) for b in timings] for a in timings]
+    rows = np.array([[_covariance(knobs, a.config, a.shares, b.config, b.shares) for b in timings] for a in timings])
     noise = [NOISE**2] * len(timings)
     usual = NOISE
     for turn in range(_ROUNDS + 1):
-        root = root_of(_with(rows, noise))
-        weights = backward(root, forward(root, residuals))
+        precision = np.linalg.inv(rows + np.diag(noise))
+        weights = [float(weight) for weight in precision @ residuals]
         if len(timings) < _FEW:
             break
         # What each differs by from what all others say of it.
-        apart = [abs(w / d) for w, d in zip(weights, diagonal_of_inverse(root), strict=True)]
+        apart = [abs(w / d) for w, d in zip(weights, map(float, np.diag(precision)), strict=True)]
         usual = max(1.48 * median(apart), NOISE)
         if turn < _ROUNDS:
             noise = [NOISE**2 + max(0.0, one - _UNEXPECTED * usual) ** 2 for one in apart]
-    return Learned(knobs, tuple(timings), tuple(weights), tuple(map(tuple, root)), usual)
+    return Learned(knobs, tuple(timings), tuple(weights), precision, usual)
 
 
 def informative(candidates: Sequence[tuple[Config, Shares]], count: int) -> list[int]:
@@ -244,16 +199,18 @@ def informative(candidates: Sequence[tuple[Config, Shares]], count: int) -> list
         candidates: knobs, and shares of the predicted time by cause.
         count: how many; fewer where there are not so many.
     """
+    import numpy as np
+
     knobs = _knobs_of([config for config, _ in candidates])
-    rows = [[_covariance(knobs, *one, *other) for other in candidates] for one in candidates]
-    own = SPREAD**2
+    rows = np.array([[_covariance(knobs, *one, *other) for other in candidates] for one in candidates])
     chosen: list[int] = []
     while len(chosen) < min(count, len(candidates)):
-        left = [place for place in range(len(candidates)) if place not in chosen]
-        best = max(left, key=lambda place: sum(x * x for x in rows[place]) / (rows[place][place] + own))
+        scales = rows.diagonal() + SPREAD**2
+        told = (rows * rows).sum(axis=1) / scales
+        told[chosen] = -1.0
+        best = int(told.argmax())
         chosen.append(best)
-        told, scale = rows[best], rows[best][best] + own
-        rows = [[x - row[best] * y / scale for x, y in zip(row, told, strict=True)] for row in rows]
+        rows = rows - np.outer(rows[:, best], rows[best]) / scales[best]
     return chosen
 
 
@@ -285,11 +242,6 @@ def _near(one: Any, other: Any) -> float:
     if all(isinstance(v, int | float) and not isinstance(v, bool) and v > 0 for v in (one, other)):
         return exp(-abs(log2(one / other)))
     return 0.0
-
-
-def _with(rows: Sequence[Sequence[float]], noise: Sequence[float]) -> list[list[float]]:
-    """Covariances with the noise of each on the diagonal."""
-    return [[x + (noise[i] if i == j else 0.0) for j, x in enumerate(row)] for i, row in enumerate(rows)]
 
 
 def _word(value: Any) -> str:
