@@ -175,7 +175,7 @@ def _legend(shown: "Sequence[str]") -> str:
     if "issue" in shown:
         parts.append("issue: least issue cycles for 1,000 operations")
     if missing := [name for name in _HEADINGS if name not in shown]:
-        parts.append(f"no room for {', '.join(missing)}")
+        parts.append(f"columns left out for width: {', '.join(missing)}")
     return "; ".join(parts)
 
 

@@ -171,7 +171,7 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
 def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
     """How sure it is that the first is faster than the kernel's own, and than the next that is told apart from it."""
     other = next((one for one in problem.ranking[1:] if not one.tie), None)
-    named = [("the kernel's own", problem.own), ("the next one told apart from it", other)]
+    named = [("the kernel's own", problem.own), ("the first row without =", other)]
     said = [f"than {name} {100 * one.certainty:.0f} %" for name, one in named if one is not None and one.certainty]
     if said:
         _fold(

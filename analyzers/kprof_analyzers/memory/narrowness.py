@@ -96,9 +96,10 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
         elements = _ALIGNED // (size or 1)
         bounds = [name for root in roots if (name := argument(root)) in arguments(access.module)]
+        bound = " and ".join(bounds) or "the bound"
         fix = (
-            f"let the mask be constant over {elements} elements: pad {' and '.join(bounds) or 'the bound'} "
-            f"to a multiple of {elements} and say so with tl.multiple_of"
+            f"let the mask be constant over {elements} elements: pad the rows with what leaves the result as it is, "
+            f"pass {bound} as a multiple of {elements}, and say so with tl.multiple_of"
         )
         causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix))
     return tuple(causes)
