@@ -132,7 +132,10 @@ app = typer.Typer(
 
 def _print_version(value: bool) -> None:
     if value:
-        print(f"kprof {__version__}")
+        from kprof.origin import installed_from
+
+        commit = installed_from()[1]
+        print(f"kprof {__version__}" + (f" (commit {commit[:12]})" if commit else ""))
         raise typer.Exit
 
 

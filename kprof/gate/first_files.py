@@ -3,18 +3,15 @@
 import ast
 import json
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from urllib.parse import urlparse
-from urllib.request import url2pathname
 
-from kprof import children
 from kprof.errors import InputError, KprofError
 from kprof.importing.launches import launches_kernels
 from kprof.inputs import boundary
+from kprof.origin import installed_from
 
 CONFIG = "kprof.toml"
 BASELINE = "kprof-baseline.json"
@@ -130,29 +127,9 @@ env:
 
 
 def kprof_address() -> str | None:
-    """Return what pip installs this kprof from, a repository's address with a commit; ``None`` where it is not known.
-
-    That is what it was installed from, or the remote repository of the checkout that it was installed from.
-    """
-    try:
-        told = distribution("kprof").read_text("direct_url.json")
-    except PackageNotFoundError:
-        return None
-    place = json.loads(told) if told else {}
-    url, revision = place.get("url", ""), place.get("vcs_info", {}).get("commit_id")
-    if not revision and url.startswith("file://"):
-        folder = url2pathname(urlparse(url).path)
-        url, revision = _git(folder, "config", "--get", "remote.origin.url"), _git(folder, "rev-parse", "HEAD")
-    return f"git+{url}@{revision}" if revision and str(url).startswith(("https://", "ssh://")) else None
-
-
-def _git(folder: str, *words: str) -> str:
-    """What git says of a folder; empty where it has nothing to say or is not there."""
-    try:
-        said = children.run(["git", "-C", folder, *words], capture_output=True, text=True, check=False, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return str(said.stdout).strip()
+    """Return what pip installs this kprof from: a repository's address with a commit; ``None`` where not known."""
+    url, commit = installed_from()
+    return f"git+{url}@{commit}" if commit and url.startswith(("https://", "ssh://")) else None
 
 
 def _is_installed(name: str) -> bool:

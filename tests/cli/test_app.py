@@ -11,16 +11,21 @@ from pkgutil import iter_modules
 import pytest
 
 import kprof.cli as commands_folder
-from kprof import __version__
+from kprof import __version__, origin
 from kprof.cli.app import _help_line
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_version_is_printed(kprof):
-    """--version names the program and its version."""
+def test_version_is_printed(kprof, monkeypatch):
+    """--version names the program, its version and, where it is known, the commit."""
     ran = kprof("--version")
-    assert (ran.code, ran.out) == (0, f"kprof {__version__}\n")
+    assert ran.code == 0
+    assert re.fullmatch(rf"kprof {re.escape(__version__)}( \(commit [0-9a-f]{{12}}\))?\n", ran.out)
+    monkeypatch.setattr(origin, "installed_from", lambda: ("https://host/owner/kprof", "0123456789abcdef"))
+    assert kprof("--version").out == f"kprof {__version__} (commit 0123456789ab)\n"
+    monkeypatch.setattr(origin, "installed_from", lambda: ("", ""))
+    assert kprof("--version").out == f"kprof {__version__}\n"
 
 
 def test_help_lists_every_command_with_a_line_each(kprof):

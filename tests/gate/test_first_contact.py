@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kprof import origin
 from kprof.errors import KprofError
 from kprof.gate import first_files
 from kprof.gate.config import load
@@ -93,7 +94,7 @@ def test_the_address_is_that_of_the_checkout(monkeypatch, tmp_path):
         def read_text(self, _name):
             return json.dumps({"url": tmp_path.as_uri(), "dir_info": {"editable": True}})
 
-    monkeypatch.setattr(first_files, "distribution", lambda _name: Installed())
+    monkeypatch.setattr(origin, "distribution", lambda _name: Installed())
     assert first_files.kprof_address() is None
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"],

@@ -55,14 +55,15 @@ def test_every_input_of_the_action_is_used_and_every_used_one_declared():
 
 def test_actions_of_others_are_pinned_by_commit():
     """A tag can be moved to other code, a commit cannot; the tag stands behind it, for people and for updates."""
-    files = [ROOT / "action.yml", ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    workflows = (ROOT / ".github" / "workflows").glob("*.yml")
+    files = [ROOT / "action.yml", ROOT / "README.md", *workflows, *(ROOT / "docs").rglob("*.md")]
     lines = [
         (path.name, line.strip())
         for path in files
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.match(r"\s*(- )?uses: ", line) and "OWNER/kprof" not in line
     ]
-    assert {name for name, _ in lines} >= {"action.yml", "ci.md", "report.md"}
+    assert {name for name, _ in lines} >= {"action.yml", "ci.md", "release.yml", "report.md"}
     pinned = re.compile(r"(- )?uses: [\w-]+/[\w/-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+")
     assert [line for line in lines if not pinned.fullmatch(line[1])] == []
 
