@@ -26,7 +26,7 @@ _API = "TraceLens counts an API call as an operator"
 
 
 class Tally:
-    """How many numbers agree, differ by a definition, and are wrong."""
+    """Count the numbers that agree, that differ by a definition, and that are wrong."""
 
     def __init__(self) -> None:
         self.agreeing = 0

@@ -50,7 +50,7 @@ MAX_PACKET = 256 << 20
 _CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
-# Names and sizes come again and again: so many are remembered.
+# Number of names and sizes that are cached, since the same ones recur.
 _KNOWN = 1 << 12
 _FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],

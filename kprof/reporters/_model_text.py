@@ -58,7 +58,7 @@ def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "
     if left >= 0.01:
         causes.append(f"{_percent(left)} other", style="dim")
     rows.append(("  Time", causes))
-    # Of the code as it is: beside a cure, which changes it, the figure would be another hint.
+    # The figure is of the code before the cure, so it would contradict the cure.
     cured = any(cause.cure is not UNSET for cause in kernel.causes)
     if not cured and (worth := _worth(prediction)) is not None:
         rows.append(("", worth))

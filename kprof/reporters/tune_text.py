@@ -75,7 +75,7 @@ _ALIKE = 1.03
 
 
 def _keeps_own(problem: "TunedProblem") -> bool:
-    """Whether the kernel's own configuration is kept: no other is told apart from it, or by more than 3 %."""
+    """Return whether the best other configuration is at most 3 % faster, or too close for the model to tell."""
     gain = _gain(problem)
     return gain is not None and (gain <= _ALIKE or (problem.own is not None and problem.own.tie))
 

@@ -146,7 +146,7 @@ class _Fields:
         }
 
     def kinds(self) -> list[Kind]:
-        """What each event is."""
+        """Return the kind of each event."""
         if self._categories is None:
             return [event.kind for event in self._events]
         return list(map(kind_of, self._categories, self.event["pid"]))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int32]
 
 _FRAME, _OPERATOR, _LAUNCH = 0, 1, 2
-"""Which of two records that start together is around the other, where the lengths do not tell."""
-# What a record keeps of the innermost open frame and of the innermost open operator.
+"""Order of two records with the same start and length: the first one encloses the second."""
+# Names of the columns that hold the innermost open frame and the innermost open operator.
 _FILLED = (("parent", None), ("frame", "parent"), ("frame", "operator"))
 _MOST_CODES = 1 << 62
 
@@ -78,7 +78,7 @@ def _nest_thread(
         places = np.flatnonzero(kinds == around)
         if not len(places):
             continue
-        # Of each record the last one of the kind before it: it, or one around that, is the innermost open one.
+        # The last record of the kind that starts before each one; that record or one that encloses it is still open.
         before = np.cumsum(kinds == around) - (kinds == around) - 1
         parents = before[places]
         _climb(parents, parents, starts[places], ends[places])

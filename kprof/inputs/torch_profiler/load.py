@@ -149,7 +149,7 @@ class _Loading:
             adding(self.trace, each)
 
     def _place_of(self, event: FullEvent) -> Adding | None:
-        """Which table an event goes to, with its times made sound; ``None`` of one that goes to none."""
+        """Return the table that an event belongs to, with its times corrected; ``None`` where it belongs to none."""
         if event.ph:
             self._profiled = True
         if event.ph in _PHASES:

@@ -189,7 +189,7 @@ def _results(step: FileStep, files: Sequence[TraceFile], jobs: int, scheduler: s
     workers = min(jobs or _useful_processes(files), len(files))
     if scheduler is None and workers <= 1:
         return map(step, files)
-    # What runs processes takes a tenth of a command's start.
+    # Importing the process pool takes a tenth of a command's start-up time.
     from kprof_analyzers.profiles.timeline.workers import in_processes, on_dask
 
     if scheduler is not None:

@@ -112,7 +112,7 @@ def test_live_page(assembly: Viewed, judged: Any) -> None:
 
 @pytest.mark.triton
 def test_live_page_after_a_search(attention: Viewed, opened: Any, axe: str) -> None:
-    """What a search found has room on a phone, too."""
+    """The result of a search fits the width of a phone."""
     page = opened(attention, bypass_csp=True)
     page.set_viewport_size({"width": 390, "height": 900})
 
