@@ -20,6 +20,7 @@ TOOLS = (
     "kprof.inputs.assignments",
     "kprof.inputs.supplied_values",
     "kprof.options",
+    "kprof.origin",
     "kprof.output",
     "kprof.plug_ins",
     "kprof.reporters",
