@@ -181,6 +181,9 @@ def by_cost(gain: Gain | None) -> tuple[int, float]:
     return (0, -gain.us) if gain.share >= _WORTH_TELLING else (2, -gain.us)
 
 
+WORTH_A_CHANGE = 0.05
+"""Share of a launch's time that a cause has to cost before a cure is compiled for it or a change is asked for."""
+
 _WORTH_TELLING = 0.01
 """Share of a launch's time from which on a finding of known cost stands above those of unknown cost."""
 

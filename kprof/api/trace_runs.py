@@ -168,4 +168,4 @@ def part_of(name: str, answer: TraceView) -> "PagePart":
 
     display = AnswerOptions(top=PAGE_ROWS, show=tuple(table.name for table in answer.tables()))
     grids = [grid for _, part in answer.parts for grid in answer.grids(part, display)]
-    return PagePart(name, type(answer).help, answer.conclusion, grids, answer.pictures())
+    return PagePart(name, type(answer).help, answer.advised, grids, answer.pictures())

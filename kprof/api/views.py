@@ -23,6 +23,7 @@ from kprof.errors import KprofError
 from kprof.options.keywords import keywords
 from kprof.options.measurements import AnswerOptions, TraceOptions
 from kprof.options.option import Options
+from kprof.output.quantities import milliseconds
 from kprof.output.sink import one_line
 from kprof.reporters.grids import Grid, ViewTable, chosen
 
@@ -41,6 +42,9 @@ R = TypeVar("R")
 PICTURES = (".svg", ".png")
 GROUPS = {"trace": "trace", "counters": "counter"}
 """Folders of views, which are groups of commands, to the beginning of their functions' names."""
+
+
+_NEXT = "; next: "
 
 
 class TraceAdvice(NamedTuple):
@@ -313,10 +317,19 @@ class TraceView(View):
 
     @property
     def summary(self) -> str:
-        """The answer in one line, behind what the recording lacks."""
+        """The answer in one line with what to do next, behind what the recording lacks."""
         from kprof.inputs.completeness import with_headline
 
-        return one_line(with_headline(self.conclusion, self.issues))
+        return one_line(with_headline(self.advised, self.issues))
+
+    @property
+    def advised(self) -> str:
+        """The conclusion, with the advice that could save most where it does not say itself how to go on."""
+        found = [each for part in self.traces for each in self.advice(part) if each.saves_ns > 0]
+        if not found or self.incomplete or _NEXT in self.conclusion:
+            return self.conclusion
+        best = max(found, key=lambda each: each.saves_ns)
+        return f"{self.conclusion}{_NEXT}{best.text} (up to {milliseconds(best.saves_ns)} ms)"
 
     @property
     def issues(self) -> "list[TraceIssue]":

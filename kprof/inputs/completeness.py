@@ -13,6 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Protocol
 
 from kprof.errors import KprofError
+from kprof.output.quantities import duration
 
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.issues import IssueLog
@@ -379,9 +380,9 @@ def capped_durations(trace: "LinkedTrace") -> dict[int, int]:
         return {}
     wanted = {names.data[row] for row in suspects}
     of_kind: defaultdict[int, list[int]] = defaultdict(list)
-    for code, duration in zip(names.data, durations, strict=True):
+    for code, length in zip(names.data, durations, strict=True):
         if code in wanted:
-            of_kind[code].append(duration)
+            of_kind[code].append(length)
     usual = {code: median(found) for code, found in of_kind.items() if len(found) >= _ENOUGH_OF_A_KIND}
     return {
         row: cut
@@ -419,10 +420,11 @@ def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
                 overlap += max(0, min(end, latest) - starts[row])
             latest = end if latest is None else max(latest, end)
     total = sum(durations) or 1
+    length = f"{overlap} ns" if overlap < 1000 else duration(overlap / 1e3)
+    share = f"{100 * overlap / total:.1f} %" if overlap >= total / 1000 else "less than 0.1 %"
     log.add(
         "overlap-in-stream",
-        f"{overlapping:,} GPU activities overlap another one of the same stream, by {overlap / 1e6:,.3f} ms "
-        f"({overlap / total:.1%} of GPU time)",
+        f"{overlapping:,} GPU activities overlap another one of the same stream, by {length} ({share} of GPU time)",
     )
     capped = capped_durations(trace)
     if not capped:

@@ -12,8 +12,8 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Report
 from kprof.findings import Edit, Finding, Location, Severity, by_cost
 from kprof.gate.rules import FATAL
-from kprof.reporters._loop_names import without_labels
-from kprof.reporters.answer import CauseText, cause_text
+from kprof.reporters._plain_words import said
+from kprof.reporters.answer import CauseText, cause_text, costing, proposals, sentences
 
 MARK = "gate"
 """Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""
@@ -64,15 +64,18 @@ class GateFinding:
     @property
     def advice(self) -> str:
         """What to do: the compiled cure, else knobs to try; then what to change in the code."""
-        cure = "" if self.cause is None or not self.cause.cure else f"Cure: {self.cause.cure}."
-        fix = "" if self.finding.fix is UNSET else f"Fix: {self.finding.fix}."
-        return " ".join(filter(None, (cure or advice_text(self.finding), fix)))
+        todo = {} if self.cause is None else dict(self.cause.todo)
+        if self.cause is None:
+            todo = {"try": proposals(self.finding)} if self.finding.advice else {}
+            todo |= {"fix": self.finding.fix} if self.finding.fix is not UNSET else {}
+        if compiled := verified(self.finding):
+            todo = {**({} if "cure" in todo else {"try": compiled}), **{k: v for k, v in todo.items() if k != "try"}}
+        return sentences(todo)
 
     @property
     def text(self) -> str:
-        """The message, and what the cause costs where that is known."""
-        cost = "" if self.cause is None or not self.cause.cost else f": {self.cause.cost}"
-        return f"{self.message}{cost}"
+        """The message as people are told it, and what the cause costs where that is known."""
+        return costing(self.message, "" if self.cause is None else self.cause.cost)
 
     @property
     def location(self) -> Location | None:
@@ -84,8 +87,8 @@ class GateFinding:
 
     @property
     def message(self) -> str:
-        """What was found, with loops called by their lines."""
-        return without_labels(self.finding.message, self.kernel)
+        """What was found: loops by their lines, no names of instructions."""
+        return said(self.finding.message, self.kernel)
 
     @property
     def where(self) -> str:
@@ -138,17 +141,14 @@ def label(kernel: KernelReport) -> str:
     return f"{kernel.name} [{short} #{identity(kernel)}]" if short else f"{kernel.name} [#{identity(kernel)}]"
 
 
-def advice_text(finding: Finding) -> str:
-    """Changes to try and what they were found to do, one sentence, or nothing."""
-    if not finding.advice:
+def verified(finding: Finding) -> str:
+    """Return changes to try and what they were found to do; nothing where nobody compiled them."""
+    first = next(iter(finding.advice), None)
+    if first is None or first.verified is UNSET or not first.verified:
         return ""
-    tries = "; ".join(f"{a.knob} {a.from_} -> {a.to}" for a in finding.advice)
-    verified = finding.advice[0].verified
-    if verified is UNSET or not verified:
-        return f"Try {tries}."
-    figures = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in verified.items())
-    note = finding.advice[0].note
-    return f"Try {tries} (compiled: {figures}{'' if note is UNSET else f'; {note}'})."
+    figures = ", ".join(f"{name} {old} → {new}" for name, (old, new) in first.verified.items())
+    note = "" if first.note is UNSET else f"; {first.note}"
+    return f"{proposals(finding)} (compiled: {figures}{note})"
 
 
 def cure(finding: Finding) -> list[Edit]:

@@ -11,7 +11,7 @@ from kprof.document import KernelReport, Report
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration
 from kprof.reporters._known_advice import better
-from kprof.reporters.answer import CauseText, cause_text, job_line
+from kprof.reporters.answer import CauseText, cause_text, causes_of, job_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ def _text(value: Any) -> str:
 
 def report(document: Report) -> str:
     """What a notebook shows of a report: the verdict, a row a kernel, and the findings."""
-    causes = [_cause(cause_text(kernel, cause), kernel) for kernel in document.kernels for cause in kernel.causes]
+    causes = [_cause(cause_text(kernel, cause), kernel) for kernel in document.kernels for cause in causes_of(kernel)]
     known = [(k.name, better(found), found.code) for k in document.kernels if (found := k.advised) is not UNSET]
     headings = ("kernel", "arch", "VGPRs", "spilled", "LDS bytes", "waves/SIMD", "limited by", "time", "bound")
     return fragment(
@@ -74,9 +74,9 @@ def report(document: Report) -> str:
 def _cause(text: CauseText, kernel: KernelReport) -> tuple[str, ...]:
     """Return a cause's row: its cure where one was compiled, else what to try, and what to change in the code."""
     what = f"{text.message}; same cause: {text.followers}" if text.followers else text.message
-    todo = [text.cure and f"cure: {text.cure}", text.proposals and f"try: {text.proposals}", text.fix]
+    todo = [f"{kind}: {words}" for kind, words in text.todo.items()]
     rule = f"{text.finding.rule} {text.finding.name}"
-    return text.finding.severity.value, rule, what, text.cost, "; ".join(filter(None, todo)), text.place, kernel.name
+    return text.severity.value, rule, what, text.cost, "; ".join(todo), text.place, kernel.name
 
 
 def _kernel(kernel: KernelReport) -> tuple[Any, ...]:

@@ -1,5 +1,7 @@
 """What a person would say of a kernel, in one sentence."""
 
+from collections.abc import Mapping
+
 from msgspec import UNSET
 
 from kprof.document import KernelReport, Prediction
@@ -49,16 +51,23 @@ def _said(kernel: KernelReport) -> str:
     return "nothing was found to hold it back"
 
 
-def _modelled(model: Prediction, kernel: KernelReport) -> str:
-    cause, share = max(model.shares.items(), key=lambda item: item[1])
+def most_of_the_time(shares: Mapping[str, float], kernel: KernelReport) -> str:
+    """Return the largest cause with its share of the time: ``74 % of it on register spills``."""
+    cause, share = max(shares.items(), key=lambda item: item[1])
     spent = _GOES_TO.get(cause, cause)
     if cause == "scratch" and kernel.resources is not UNSET and kernel.resources.vgpr_spills:
         spent = "on register spills"
+    return f"{100 * share:.0f} % of it {spent}"
+
+
+def _modelled(model: Prediction, kernel: KernelReport) -> str:
+    most = most_of_the_time(model.shares, kernel)
     if model.time_us is None:
         names = dict.fromkeys(name for loop in model.loops for name in loop.missing)
         depends = " and ".join(names) or "the launch"
-        return f"{100 * share:.0f} % of the time is spent {spent} (model); how long it takes depends on {depends}"
+        most = most.replace(" of it ", " of the time is spent ")
+        return f"{most} (model); how long it takes depends on {depends}"
     between = ""
     if model.low_us is not None and model.high_us is not None:
         between = f"{interval(model.low_us, model.high_us)}, "
-    return f"{duration(model.time_us)} ({between}model), {100 * share:.0f} % of it {spent}"
+    return f"{duration(model.time_us)} ({between}model), {most}"

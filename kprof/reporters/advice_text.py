@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from kprof.output.assignments import assigned
 from kprof.output.headline import tell_first, tell_last
 from kprof.output.quantities import column_unit, plural, three_digits
@@ -51,19 +53,23 @@ def show(trials: "Trials", console: "Console") -> None:
     start = trials.start.report
     assert start is not None
     tell_first(verdict(trials))
-    _show_start(start, console)
+    _show_start(trials.start, start, console)
     show_trials(trials, console)
     if trials.best and (trials.told_apart or trials.ranked_by == "resources"):
         console.print(f"\n{switches_and_code(trials.best[0].config)}", markup=False, soft_wrap=True)
     tell_last(verdict(trials))
 
 
-def _show_start(start: "KernelReport", console: "Console") -> None:
+def _show_start(trial: "Evaluation", start: "KernelReport", console: "Console") -> None:
     """The kernel as it is: time, bound, problem, hot loop."""
+    from kprof.output.quantities import duration
     from kprof.reporters import _verdict_sentence
     from kprof.reporters.answer import hot_loop_line, launch_line, performance
 
     console.print(_verdict_sentence.verdict(start), style="bold", markup=False, highlight=False)
+    if start.model is UNSET and trial.time_us is not None and trial.shares:
+        most = _verdict_sentence.most_of_the_time(trial.shares, start)
+        console.print(f"{duration(trial.time_us)} (model), {most}", markup=False, highlight=False)
     hot = hot_loop_line(start)
     for line in (launch_line(start), performance(start), f"hot loop {hot}" if hot else "", f"Triton {start.triton}"):
         if line:
@@ -132,9 +138,12 @@ def _gain(trials: "Trials") -> str:
 def _ask(trials: "Trials") -> str:
     """What only the GPU can tell: trials that the model does not tell apart."""
     asked = trials.to_measure
-    names = [assigned(trial.change) or "as it is" for trial in asked]
-    shown = "; ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    return f"Not told apart: measure these {len(asked)} on the GPU: {shown}." if asked else ""
+    if not asked:
+        return ""
+    hidden = [assigned(trial.change) for trial in asked if trial not in (trials.start, *trials.best[:_SHOWN])]
+    shown = "; ".join(hidden[:_SHOWN]) + (f" and {len(hidden) - _SHOWN} more" if len(hidden) > _SHOWN else "")
+    more = f"; not in the table: {shown}" if hidden else ""
+    return f"= not told apart: time these {len(asked)} on the GPU before choosing one{more}"
 
 
 def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
@@ -153,8 +162,12 @@ def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
         timed = heading in _TIMES and trials.start.time_us is not None
         table.add_column(f"{heading} {unit}" if timed else heading, justify="right", no_wrap=True)
 
+    alike = trials.to_measure
+
     def add(trial: "Evaluation", name: str, style: str | None) -> None:
-        table.add_row(name, *(cells[id(trial)][place] for place in kept), style=style)
+        table.add_row(
+            f"= {name}" if trial in alike else name, *(cells[id(trial)][place] for place in kept), style=style
+        )
 
     add(trials.start, "as it is", "dim")
     for number, trial in enumerate(best):

@@ -1,5 +1,6 @@
 """The answer about one kernel in words: cause, cost, place and cure. Every format for people uses these words."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from kprof.document import JobSummary, KernelReport
-from kprof.findings import Cause, Cure, Finding, Gain
+from kprof.findings import WORTH_A_CHANGE, Cause, Cure, Finding, Gain, Severity
 from kprof.output.quantities import duration, interval
 from kprof.reporters._loop_names import lines_of
 from kprof.reporters._plain_words import said
@@ -34,23 +35,53 @@ class CauseText:
 
     Attributes:
         finding: the finding that names the cause.
+        severity: the worst of its findings'.
         message: what was found.
         cost: what it costs, or nothing where that is not known.
         place: ``file.py:12``, or nothing.
-        cure: what to change and what that brings; nothing where no cure was compiled.
-        fix: what to change in the code, or nothing.
-        proposals: knobs to try where no cure was compiled.
+        todo: what to do and what that brings, each with its kind: ``cure`` is a change of knobs that was compiled,
+            ``try`` knobs that nobody compiled, ``fix`` a change of the code.
         followers: the other findings of the cause, or nothing.
     """
 
     finding: Finding
+    severity: Severity
     message: str
     cost: str
     place: str
-    cure: str
-    fix: str
-    proposals: str
+    todo: Mapping[str, str]
     followers: str
+
+    @property
+    def line(self) -> str:
+        """Message, cost and what to do on one line, for lists and logs."""
+        return " ".join(filter(None, (f"{costing(self.message, self.cost)}.", self.advice)))
+
+    @property
+    def advice(self) -> str:
+        """What to do, in sentences: ``Cure: waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x) (compiled).``."""
+        return sentences(self.todo)
+
+
+def costing(message: str, cost: str) -> str:
+    """Return a message with what it costs behind it, where that is known."""
+    return f"{message}: {cost}" if cost else message
+
+
+def sentences(todo: Mapping[str, str]) -> str:
+    """Return what to do in sentences, each led by its kind."""
+    return " ".join(f"{kind.capitalize()}: {words}." for kind, words in todo.items())
+
+
+def causes_of(kernel: KernelReport) -> list[Cause]:
+    """Return the causes of a kernel; where findings were not grouped, each is one."""
+    return kernel.causes or [Cause([position], found.gain) for position, found in enumerate(kernel.findings)]
+
+
+def is_negligible(cause: Cause, kernel: KernelReport) -> bool:
+    """Return whether repairing a cause gains nothing that can be measured."""
+    known = cause.gain is not None and cause.gain.share < NEGLIGIBLE
+    return known and cause.cure is UNSET and kernel.findings[cause.findings[0]].severity is not Severity.ERROR
 
 
 def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) -> CauseText:
@@ -68,14 +99,36 @@ def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) ->
     message = finding.message if verbatim else said(finding.message, kernel)
     return CauseText(
         finding=finding,
+        severity=max((finding.severity, *(other.severity for other in others)), key=lambda one: one.rank),
         message=f"{message}; {same} more {'place' if same == 1 else 'places'}" if same else message,
         cost=cost_words(cause.gain),
         place="" if finding.location is UNSET else str(finding.location),
-        cure="" if cause.cure is UNSET else cure_words(cause.cure),
-        fix="" if finding.fix is UNSET else finding.fix,
-        proposals="" if cause.cure is not UNSET else _proposals(finding),
+        todo=_todo(kernel, cause, finding),
         followers=followers,
     )
+
+
+def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str]:
+    """Return what to do by its kind; what nobody compiled ends with an estimate of what it brings."""
+    todo: dict[str, str] = {}
+    if cause.cure is not UNSET:
+        todo["cure"] = cure_words(cause.cure)
+    elif tried := proposals(finding):
+        todo["try"] = tried
+    if finding.fix is not UNSET:
+        todo["fix"] = finding.fix
+    if cause.cure is UNSET and todo and (estimate := _estimate(kernel, cause.gain)):
+        last = list(todo)[-1]
+        todo[last] += f" ({estimate})"
+    return todo
+
+
+def _estimate(kernel: KernelReport, gain: Gain | None) -> str:
+    """Return ``120 µs → 36.2 µs at best, not compiled``: the time without the whole cost; nothing where not known."""
+    before = time_of(kernel)
+    if gain is None or before is None or gain.share < NEGLIGIBLE:
+        return ""
+    return f"{duration(before)} → {duration(before - gain.us)} at best, not compiled"
 
 
 def cost_words(gain: Gain | None) -> str:
@@ -102,7 +155,7 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _proposals(finding: Finding) -> str:
+def proposals(finding: Finding) -> str:
     """Return ``BLOCK_M 128 → 64, num_warps 4 → 8``: knobs that the rule proposes and nobody compiled."""
     unique = {(advice.knob, str(advice.to)): advice for advice in finding.advice}
     return ", ".join(f"{advice.knob} {advice.from_} → {advice.to}" for advice in unique.values())
@@ -175,9 +228,36 @@ def performance(kernel: KernelReport) -> str:
     percent = kernel.model.speed_of_light_percent
     if kernel.model.speed_of_light_us and percent is not None:
         gain = kernel.model.time_us - kernel.model.speed_of_light_us
-        near = f": near its limit, at most {duration(gain)} to gain" if percent >= NEAR_LIMIT else ""
+        near = f": near its limit, at most {duration(gain)} to gain" if _is_near_limit(kernel) else ""
         parts.append(f"{percent:.0f} % of the speed of light ({duration(kernel.model.speed_of_light_us)}){near}")
     return "   ".join(parts)
+
+
+def next_step(kernel: KernelReport) -> str:
+    """Return the command to go on with where no finding is worth a change; nothing where one is."""
+    if time_of(kernel) is None or kernel.launch is UNSET or any(_is_worth_it(cause, kernel) for cause in kernel.causes):
+        return ""
+    problem, (target, _, launch) = kernel.launch.get("problem"), kernel.name.partition("::")
+    if not problem or launch:
+        return ""
+    where = kernel.product if isinstance(kernel.product, str) else kernel.arch
+    shape = ",".join(f"{name}={value}" for name, value in problem.items() if value is not None)
+    command = f"kprof tune {target} --arch {shlex.quote(where)} --shape {shlex.quote(shape)}"
+    compare = f"{command} compares other configurations"
+    none = f"no finding is worth {100 * WORTH_A_CHANGE:.0f} % of the time"
+    return f"keep it: {none}; {compare}" if _is_near_limit(kernel) else f"{compare}: {none}"
+
+
+def _is_worth_it(cause: Cause, kernel: KernelReport) -> bool:
+    """Return whether a cause asks for a change before anything else is tried."""
+    if cause.gain is None:
+        return kernel.findings[cause.findings[0]].severity is not Severity.NOTE
+    return cause.cure is not UNSET or cause.gain.share >= WORTH_A_CHANGE
+
+
+def _is_near_limit(kernel: KernelReport) -> bool:
+    percent = None if kernel.model is UNSET else kernel.model.speed_of_light_percent
+    return percent is not None and percent >= NEAR_LIMIT
 
 
 def _rate(value: float) -> str:

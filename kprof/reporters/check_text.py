@@ -65,6 +65,10 @@ class CheckTextReporter:
                 summary = summary.replace(finding.message, said)
         return without_labels(summary, report.kernels[0]) if len(report.kernels) == 1 else summary
 
+    def _told(self, item: GateFinding) -> str:
+        """A finding's message and its cost."""
+        return item.text.replace(item.message, self._said(without_labels(item.finding.message, item.kernel)), 1)
+
     def _said(self, message: str) -> str:
         """Instructions are named under -v."""
         return message if self._verbose else plain(message)
@@ -75,7 +79,7 @@ class CheckTextReporter:
             finding = item.finding
             where = f"{item.where}: " if item.where else ""
             severity = self._paint(finding.severity.value, _COLOUR[finding.severity.value])
-            text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {self._said(item.message)}")
+            text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {self._told(item)}")
             first, *more = self._folded(text)
             lines += [first.replace(f"{finding.severity.value} ", f"{severity} ", 1), *more]
             lines += [f"    {clean(line)}" for line in str(finding.evidence.get(BLOCK, "")).splitlines()]

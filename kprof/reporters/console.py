@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from kprof.document import JobSummary, KernelReport, LoopFacts, Occupancy, Report
-from kprof.findings import Cause, Severity
+from kprof.findings import Cause
 from kprof.output.quantities import kib, plural
 from kprof.reporters._console_text import (
     bar,
@@ -24,13 +24,15 @@ from kprof.reporters._plain_words import apart, together
 from kprof.reporters._rule_coverage import coverage_line, not_checked
 from kprof.reporters._verdict_sentence import verdict
 from kprof.reporters.answer import (
-    NEGLIGIBLE,
     access_line,
     by_cost,
     cause_text,
+    causes_of,
     hot_loop_line,
+    is_negligible,
     job_line,
     launch_line,
+    next_step,
     performance,
 )
 
@@ -133,7 +135,7 @@ class ConsoleReporter:
     def _left_out(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
-        negligible = sum(_is_negligible(cause, kernel) for cause in _causes_of(kernel))
+        negligible = sum(is_negligible(cause, kernel) for cause in causes_of(kernel))
         found = [f"{plural(negligible, 'finding')} without a measurable cost"] if negligible else []
         found += [plural(len(kernel.notes), "remark")] if kernel.notes else []
         if count := not_checked(kernel):
@@ -173,7 +175,7 @@ class ConsoleReporter:
 
     def _causes(self, kernel: KernelReport) -> None:
         """Print the causes, each with its cost, its place and its cure; those that cost nothing only if verbose."""
-        shown = [cause for cause in _causes_of(kernel) if self._verbose or not _is_negligible(cause, kernel)]
+        shown = [cause for cause in causes_of(kernel) if self._verbose or not is_negligible(cause, kernel)]
         cut = shown if self._verbose else shown[:_CAUSES_SHOWN]
         for cause in cut:
             self._cause(kernel, cause)
@@ -187,20 +189,16 @@ class ConsoleReporter:
 
         text = cause_text(kernel, cause, verbatim=self._verbose > 0)
         finding = text.finding
-        worst = max((kernel.findings[position].severity for position in cause.findings), key=lambda one: one.rank)
-        head = Text(f"  {worst.value:<8}", style=_COLOUR[worst.value])
+        head = Text(f"  {text.severity.value:<8}", style=_COLOUR[text.severity.value])
         head.append(f"{finding.rule} {finding.name}", style="not bold default")
         costs = "" if text.cost.startswith("no ") else "costs "
         head.append(f"   {costs}{text.cost}" if text.cost else "", style="bold default")
         head.append(f"   {text.place}" if text.place else "", style="not bold blue")
         self._console.print(together(head))
         self._hanging(f"{_INDENT}{text.message}", deeper=0)
-        if text.cure:
-            self._hanging(f"{_INDENT}cure: {text.cure}", style="bold green", deeper=_DEEPER)
-        elif text.proposals:
-            self._hanging(f"{_INDENT}try:  {text.proposals}", style="cyan", deeper=_DEEPER)
-        if text.fix:
-            self._hanging(f"{_INDENT}fix:  {text.fix}", style="cyan", deeper=_DEEPER)
+        for kind, words in text.todo.items():
+            style = "bold green" if kind == "cure" else "cyan"
+            self._hanging(f"{_INDENT}{f'{kind}:':<5} {words}", style=style, deeper=_DEEPER)
         if text.followers:
             self._hanging(f"{_INDENT}same cause: {text.followers}", style="dim", deeper=_DEEPER)
         if self._verbose:
@@ -246,6 +244,8 @@ class ConsoleReporter:
             table.add_row("  Not seen", Text(kernel.unseen, style="yellow"))
         for label, text in model_rows(kernel, full=self._verbose > 0):
             table.add_row(label, together(text))
+        if command := next_step(kernel):
+            table.add_row("  Next", Text(command, style="cyan"))
         return table
 
     @staticmethod
@@ -306,17 +306,6 @@ class ConsoleReporter:
 
 def _step(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
-
-
-def _causes_of(kernel: KernelReport) -> list[Cause]:
-    return kernel.causes or [Cause([position], found.gain) for position, found in enumerate(kernel.findings)]
-
-
-def _is_negligible(cause: Cause, kernel: KernelReport) -> bool:
-    """Return whether repairing a cause gains nothing that can be measured."""
-    first = kernel.findings[cause.findings[0]]
-    known = cause.gain is not None and cause.gain.share < NEGLIGIBLE
-    return known and cause.cure is UNSET and first.severity is not Severity.ERROR
 
 
 def _loop_line(loop: LoopFacts) -> str:

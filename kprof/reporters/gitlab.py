@@ -25,7 +25,7 @@ def _issue(item: GateFinding) -> dict[str, object] | None:
     if place is None:
         return None
     finding = item.finding
-    text = f"{label(item.kernel)} on {item.kernel.arch}: {item.message}"
+    text = f"{label(item.kernel)} on {item.kernel.arch}: {item.text}"
     advice = item.advice
     return {
         "description": clean(f"{text}. {advice}" if advice else text),

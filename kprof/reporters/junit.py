@@ -73,7 +73,7 @@ def _line(item: GateFinding) -> str:
     finding = item.finding
     where = f"{item.where}: " if item.where else ""
     advice = item.advice
-    return f"{where}{finding.rule} {finding.name}: {item.message}{f'. {advice}' if advice else ''}"
+    return f"{where}{finding.rule} {finding.name}: {item.text}{f'. {advice}' if advice else ''}"
 
 
 class _JUnit(Format):

@@ -92,7 +92,7 @@ class SarifReporter:
 def _result(item: GateFinding, index: dict[str, int]) -> dict[str, Any]:
     finding, kernel = item.finding, item.kernel
     advice = item.advice
-    text = clean(f"{label(kernel)} on {kernel.arch}: {item.message}" + (f". {advice}" if advice else ""))
+    text = clean(f"{label(kernel)} on {kernel.arch}: {item.text}" + (f". {advice}" if advice else ""))
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],

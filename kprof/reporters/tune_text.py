@@ -147,9 +147,8 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
     elif problem.ties > 1:
         rest = f" (-n {problem.ties} lists them)" if problem.ties > len(ranking) else ""
-        _fold(
-            console, f"= not told apart from the first: time these {problem.ties} on the GPU, which --verify does{rest}"
-        )
+        them = f"time these {problem.ties} on the GPU: the same command with --verify does"
+        _fold(console, f"= not told apart from the first: {them}{rest}")
     _fold_certainty(console, problem)
     for line in problem.learned:
         _fold(console, f"learned: {line}")

@@ -16,7 +16,7 @@ from kprof.cache.own import derived_key
 from kprof.compiler.versions import CODE_SWITCHES, installed
 from kprof.deadline import Deadline
 from kprof.document import CureTrials, KernelReport
-from kprof.findings import Cause, Cure, Finding
+from kprof.findings import WORTH_A_CHANGE, Cause, Cure, Finding
 from kprof.targets.jobs import TargetJob
 from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.executors.local import judged
@@ -24,9 +24,6 @@ from kprof.tuning.trials import predicted
 from kprof.tuning.trials.changes import option_changes
 from kprof.tuning.work import Judge, TuningTask, task_of
 from kprof_analyzers.model.certainty import predicted_gain
-
-WORTH_TRYING = 0.05
-"""Share of the launch's time that a cause has to cost before anything is compiled for it."""
 
 SECONDS = 2.0
 """Seconds after which no further compile is started, but for the first: what the costliest finding proposes."""
@@ -74,7 +71,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 def _costly(report: KernelReport) -> bool:
-    return any(cause.gain is not None and cause.gain.share >= WORTH_TRYING for cause in report.causes)
+    return any(cause.gain is not None and cause.gain.share >= WORTH_A_CHANGE for cause in report.causes)
 
 
 def _options(report: KernelReport) -> dict[str, Any]:
@@ -85,7 +82,7 @@ def _options(report: KernelReport) -> dict[str, Any]:
 
 def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
     """Return the changes to compile: what the costly findings propose, then the other values of those options."""
-    costly = [c for c in report.causes if c.gain is not None and c.gain.share >= WORTH_TRYING]
+    costly = [c for c in report.causes if c.gain is not None and c.gain.share >= WORTH_A_CHANGE]
     findings = [report.findings[position] for cause in costly for position in cause.findings]
     options = _options(report)
     constexprs = set(job.request.constexprs)
@@ -143,7 +140,7 @@ def _attach(report: KernelReport, trials: Sequence[Evaluation]) -> list[Cause]:
     cures = [cure for trial in trials if (cure := _cure(report, trial, before)) is not None]
     causes = list(report.causes)
     for number, cause in enumerate(causes):
-        if cause.gain is None or cause.gain.share < WORTH_TRYING:
+        if cause.gain is None or cause.gain.share < WORTH_A_CHANGE:
             continue
         mine = [cure for cure in cures if _is_for(cure, cause, report)]
         if mine:

@@ -63,7 +63,7 @@ def test_breakdown_says_the_most_important_first_and_draws(trace, tmp_path):
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["category", "ms", "share", "count", "largest"]
     assert lines[1].split()[:3] == ["MLP", "GEMM", "0.060"]
-    assert lines[-1].startswith("GPU busy ")
+    assert lines[-1].startswith("measured: GPU busy ")
     assert "MLP GEMM takes 41.7 % of 0.144 ms GPU time" in lines[-1]
     assert (tmp_path / "share.svg").read_text().startswith("<svg")
 

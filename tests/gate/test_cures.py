@@ -14,7 +14,7 @@ from kprof.gate import cures
 from kprof.gate.config import KernelEntry
 from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import Tries
-from kprof.reporters._ci_findings import advice_text
+from kprof.reporters._ci_findings import verified
 from kprof_analyzers.model.certainty import certainty
 
 
@@ -111,7 +111,7 @@ def test_a_cure_says_how_certain_it_is_that_it_is_faster(run, after_us, speedup,
     assert advice.speedup == (speedup if speedup is UNSET else pytest.approx(speedup, abs=1e-3))
     assert advice.certainty == sure
     assert said in advice.note
-    assert said in advice_text(msgspec.structs.replace(report(9).findings[0], advice=[advice]))
+    assert said in verified(msgspec.structs.replace(report(9).findings[0], advice=[advice]))
 
 
 @pytest.mark.parametrize(

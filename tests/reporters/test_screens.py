@@ -178,5 +178,5 @@ def test_narrow_terminals_lose_no_word(monkeypatch):
 def test_pipes_end_with_the_verdict(folder, kprof):
     """Where there is no terminal, the last line is what it was: scripts and logs look there."""
     assert kprof(*COMMANDS["check"].split()).out.splitlines()[-1].startswith("regression: ")
-    assert kprof(*COMMANDS["trace-breakdown"].split()).out.splitlines()[-1].startswith("GPU busy ")
+    assert kprof(*COMMANDS["trace-breakdown"].split()).out.splitlines()[-1].startswith("measured: GPU busy ")
     assert kprof(*COMMANDS["diff"].split()).out.splitlines()[-1].startswith(("ok: ", "regression: "))

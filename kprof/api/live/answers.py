@@ -24,10 +24,12 @@ class Time:
 
 
 @dataclass(frozen=True)
-class FindingAnswer:
-    """A finding: the rule, what was seen, ``file:line``, and the knobs that may cure it.
+class CauseAnswer:
+    """A cause: the rule that names it, what was seen, ``file:line``, what it costs, and what to do.
 
-    ``saves_us`` is the modelled time that it costs, ``at_most`` where the model knows a bound only.
+    ``todo`` has a ``cure`` (a change of knobs that was compiled), or ``try`` (knobs that nobody compiled), and ``fix``
+    (a change of the code), each with what it brings. ``saves_us`` is the modelled time that the cause costs,
+    ``at_most`` where the model knows a bound only. ``same_cause`` names the rules whose findings follow from it.
     """
 
     rule: str
@@ -35,14 +37,16 @@ class FindingAnswer:
     severity: str
     message: str
     where: str | None = None
-    levers: list[str] = field(default_factory=list)
+    cost: str = ""
+    todo: dict[str, str] = field(default_factory=dict)
     saves_us: float | None = None
     at_most: bool = False
+    same_cause: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class KernelAnswer:
-    """A compiled kernel: registers a lane, LDS in bytes a workgroup, wavefronts a SIMD, time and findings.
+    """A compiled kernel: registers a lane, LDS in bytes a workgroup, wavefronts a SIMD, time, and causes by their cost.
 
     ``better`` is ``None`` where nobody has searched for better knobs of it: ask ``advise``.
     """
@@ -59,7 +63,7 @@ class KernelAnswer:
     lds_bytes: int | None
     waves_per_simd: float | None
     occupancy_limiter: str | None
-    findings: list[FindingAnswer]
+    causes: list[CauseAnswer]
     not_checked: list[str]
     notes: list[str]
     better: KnownAdvice | None = None

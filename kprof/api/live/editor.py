@@ -11,17 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from kprof.advised import KnownAdvice
 from kprof.api.live.session import Question, Session
 from kprof.api.programs import launches_of
+from kprof.document import KernelReport
 from kprof.errors import KprofError, TargetError, UnknownLaunchError
+from kprof.findings import Finding
 from kprof.importing.launches import launches_kernels
 from kprof.inputs.source_path import same
 from kprof.options.groups import CompileOptions
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration
 from kprof.reporters._known_advice import better
+from kprof.reporters._plain_words import said
+from kprof.reporters.answer import cause_text, causes_of
 from kprof.tuning.config_code import config_code
 
 _LINE = re.compile(r"line (\d+)")
@@ -164,22 +169,29 @@ class Editor:
 
 
 def remarks(kernel: Mapping[str, Any], path: str) -> Iterator[Remark]:
-    """A report's findings and what its kernel comes to; a finding of another file stands at the kernel."""
-    source = kernel.get("source") or {}
-    first = source.get("line") or 1
+    """A report's causes and what its kernel comes to; what stands in another file is told at the kernel.
+
+    A finding that follows from another one's cause has its own remark, which names that cause.
+    """
+    report = msgspec.convert(kernel, KernelReport)
+    first = 1 if report.source is UNSET else report.source.line
     known = f"\n{pasteable(kernel['advised']).title}" if "advised" in kernel else ""
-    yield Remark(first, "note", f"{kernel['name']}: {_figures(kernel)}{known}")
-    for found in kernel["findings"]:
-        place = found.get("location") or {}
-        here = place.get("line") and same(place.get("file") or "", path)
-        gain = found.get("gain") or {}
-        cost = f" ({'at most ' if gain.get('at_most') else ''}{duration(gain['us'])})" if gain.get("us") else ""
-        away = "" if here or not place.get("file") else f" [{place['file']}:{place.get('line')}]"
-        knobs = [f"{one.get('knob')} {one['to']}" for one in found.get("advice", ()) if one.get("to") is not None]
-        tries = f"; try {', '.join(knobs)}" if knobs else ""
-        text = f"{found['message']}{cost}{tries}{away}"
-        line, column = (place["line"], place.get("column")) if here else (first, None)
-        yield Remark(line, found["severity"], text, found["rule"], column)
+    yield Remark(first, "note", f"{report.name}: {_figures(kernel)}{known}")
+    for cause in causes_of(report):
+        told = cause_text(report, cause)
+        yield _remark(told.finding, told.line, path, first)
+        for position in cause.findings[1:]:
+            other = report.findings[position]
+            same_cause = f"{said(other.message, report)} (same cause: {told.finding.rule} {told.finding.name})"
+            yield _remark(other, same_cause, path, first)
+
+
+def _remark(finding: Finding, text: str, path: str, first: int) -> Remark:
+    place = finding.location
+    if place is UNSET or not same(place.file, path):
+        away = "" if place is UNSET else f" [{place.file}:{place.line}]"
+        return Remark(first, finding.severity.value, f"{text}{away}", finding.rule, None)
+    return Remark(place.line, finding.severity.value, text, finding.rule, place.column)
 
 
 def _figures(kernel: Mapping[str, Any]) -> str:

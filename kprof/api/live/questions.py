@@ -4,7 +4,7 @@ They run in the session's processes and call the public API: an answer is the on
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -291,32 +291,35 @@ def kernel_answer(entry: Options) -> answers.KernelAnswer:
         lds_bytes=resources.get("lds_bytes"),
         waves_per_simd=occupied.get("waves_per_simd"),
         occupancy_limiter=occupied.get("limiter"),
-        findings=[_finding(one) for one in entry["findings"]],
+        causes=list(_causes(entry)),
         not_checked=[one["rule"] for one in (entry.get("rules") or {}).get("not_checked", ())],
         notes=list(map(str, entry.get("notes", ()))),
         better=KnownAdvice(**entry["advised"]) if "advised" in entry else None,
     )
 
 
-def _finding(found: Options) -> answers.FindingAnswer:
-    place, gain = found.get("location") or {}, found.get("gain") or {}
-    file, line = place.get("file"), place.get("line")
-    return answers.FindingAnswer(
-        found["rule"],
-        found["name"],
-        found["severity"],
-        found["message"],
-        f"{file}:{line}" if file and line else file,
-        [_lever(one) for one in found.get("advice", ())],
-        gain.get("us"),
-        gain.get("at_most", False),
-    )
+def _causes(entry: Options) -> Iterator[answers.CauseAnswer]:
+    from msgspec import UNSET, convert
 
+    from kprof.document import KernelReport
+    from kprof.reporters.answer import cause_text, causes_of
 
-def _lever(advice: Options) -> str:
-    values = "".join(f" {word} {advice[key]}" for key, word in (("from", "from"), ("to", "to")) if key in advice)
-    note = advice.get("note")
-    return f"{advice.get('knob', '')}{values}{f' ({note})' if note else ''}".strip()
+    kernel = convert(entry, KernelReport)
+    for cause in causes_of(kernel):
+        told = cause_text(kernel, cause)
+        place = told.finding.location
+        yield answers.CauseAnswer(
+            told.finding.rule,
+            told.finding.name,
+            told.severity.value,
+            told.message,
+            None if place is UNSET else f"{place.file}:{place.line}",
+            told.cost,
+            dict(told.todo),
+            None if cause.gain is None else cause.gain.us,
+            cause.gain is not None and cause.gain.at_most,
+            list(dict.fromkeys(kernel.findings[position].rule for position in cause.findings[1:])),
+        )
 
 
 def _time(entry: Options | None, *, certain: bool = True, suggested: bool = False) -> answers.Time | None:

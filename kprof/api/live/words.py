@@ -7,9 +7,10 @@ from kprof.api.live import answers
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration
 from kprof.reporters._known_advice import better
+from kprof.reporters.answer import costing, sentences
 
 MOST = 8
-"""Findings, changes or configurations that the text tells; the structured result has all."""
+"""Causes, changes or configurations that the text tells; the structured result has all."""
 
 
 def text(answer: Any) -> str:
@@ -54,19 +55,18 @@ def _analyzed(answer: answers.Analyzed) -> Iterator[str]:
         if kernel.better is not None:
             yield f"  {better(kernel.better)}"
         yield "  " + ", ".join(f"{value:g} {name}" for name, value in known.items() if value is not None)
-        yield from (f"  {line}" for line in _findings(kernel.findings))
+        yield from (f"  {line}" for line in _causes(kernel.causes))
         if kernel.not_checked:
             yield f"  not checked: {', '.join(kernel.not_checked)}"
 
 
-def _findings(findings: list[answers.FindingAnswer]) -> Iterator[str]:
-    for found in findings[:MOST]:
-        cost = "" if found.saves_us is None else f", {'at most ' if found.at_most else ''}{duration(found.saves_us)}"
-        levers = f"; try {'; '.join(found.levers)}" if found.levers else ""
-        where = f" at {found.where}" if found.where else ""
-        yield f"{found.rule} {found.severity}{cost}: {found.message}{where}{levers}"
-    if len(findings) > MOST:
-        yield f"and {len(findings) - MOST} findings more"
+def _causes(causes: list[answers.CauseAnswer]) -> Iterator[str]:
+    for told in causes[:MOST]:
+        where = f" at {told.where}" if told.where else ""
+        todo = sentences(told.todo)
+        yield f"{told.rule} {told.severity}{where}: {costing(told.message, told.cost)}.{f' {todo}' if todo else ''}"
+    if len(causes) > MOST:
+        yield f"and {len(causes) - MOST} causes more"
 
 
 def _advice(answer: answers.AdviceAnswer) -> Iterator[str]:

@@ -115,16 +115,14 @@ class TraceBreakdown(TraceView):
         devices = [d for s in self.traces for d in s.breakdown.devices]
         busy, span = sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
         name, largest = totals.most_common(1)[0]
-        much = f"GPU busy {percent(busy, span)}; " if span else ""
+        much = f"GPU busy {percent(busy, span)} of {milliseconds(span)} ms; " if span else ""
         products = [total for category, total in totals.items() if _PRODUCT in category]
         every = f", all {_PRODUCT}s {percent(sum(products), whole)}" if len(products) > 1 else ""
         idle = bool(span) and busy < _BUSY * span
-        view, what = (
-            ("gaps", "why the GPU waits") if idle else ("ops", "how far each operator is from the GPU's limits")
-        )
+        view, what = ("gaps", "why the GPU waits") if idle else ("ops", "what each operator could gain at most")
         path = self.traces[0].breakdown.path if len(self.traces) == 1 else "PATH..."
         taken = f"{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time{every}"
-        return f"{much}{taken}; next, {what}: kprof trace {view} {path}"
+        return f"measured: {much}{taken}; next: kprof trace {view} {path} ({what})"
 
     def draw(self, path: Path_, *, bars: bool = False, timeline: bool = False) -> None:
         """Write a picture: a donut for one trace, stacked bars for several.

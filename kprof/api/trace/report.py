@@ -146,7 +146,7 @@ class TraceReport(TraceView):
         plain = AnswerOptions(top=display.top)
         if name in self.answers:
             answer = self.answers[name]
-            return [f"== {name}: {one_line(answer.conclusion)}", *answer.lines(plain)]
+            return [f"== {name}: {one_line(answer.advised)}", *answer.lines(plain)]
         several = len(self.traces) > 1
         if name == _FIRST:
             head, found = self.incomplete or "complete", [str(issue) for issue in self.issues]

@@ -10,7 +10,7 @@ from kprof.details import Details
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location
 from kprof.reporters._ci_findings import RuleHelp
-from kprof.reporters._loop_names import without_labels
+from kprof.reporters._plain_words import said
 from kprof.reporters.answer import cost_words
 from kprof.reporters.html.rule_text import explanation, what_to_try
 
@@ -90,7 +90,7 @@ def finding_groups(
 def _finding(finding: Finding, kernel: KernelReport, links: Links) -> dict[str, Any]:
     landed, anchors = links.instructions.get(id(finding), ()), links.lines
     return {
-        "message": without_labels(finding.message, kernel),
+        "message": said(finding.message, kernel),
         "landed": [f"{links.key}-i{at}" for at in landed],
         "gain": cost_words(finding.gain),
         "place": None if finding.location is UNSET else _place(finding.location, anchors),

@@ -7,16 +7,16 @@ from msgspec import UNSET
 
 from kprof.details import Details
 from kprof.document import KernelReport, LoopFacts, LoopPrediction, Prediction
-from kprof.findings import Cause, Severity
+from kprof.findings import Severity
 from kprof.output.quantities import binary_bytes, duration, plural
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._console_text import config_line
 from kprof.reporters._known_advice import better
-from kprof.reporters._loop_names import called, lines_of, summary, without_labels
+from kprof.reporters._loop_names import called, lines_of, summary
 from kprof.reporters._model_text import iteration, missing_for_time, supplied
 from kprof.reporters._rule_coverage import coverage_line
 from kprof.reporters._verdict_sentence import verdict
-from kprof.reporters.answer import NEGLIGIBLE, cause_text
+from kprof.reporters.answer import cause_text, causes_of, is_negligible
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import Links, finding_groups, links_of
 from kprof.reporters.html.listing import code_listing, ir_listing, places, source_table
@@ -210,18 +210,14 @@ def _reasons(kernel: KernelReport, links: Links) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if kernel.model is not UNSET and kernel.model.shares:
         found.append({"text": f"{verdict(kernel)}. {_why(kernel.model)}", "place": None, "anchor": None})
-    causes = kernel.causes or [Cause([position], one.gain) for position, one in enumerate(kernel.findings)]
-    for cause in causes[:_CAUSES]:
-        if found and cause.cure is UNSET and cause.gain is not None and cause.gain.share < NEGLIGIBLE:
+    for cause in causes_of(kernel)[:_CAUSES]:
+        if found and is_negligible(cause, kernel):
             continue
-        told = cause_text(kernel, cause, verbatim=True)
+        told = cause_text(kernel, cause)
         location = told.finding.location
         anchor = None if location is UNSET else links.lines.get((location.file, location.line))
-        cost = f" ({told.cost})" if told.cost else ""
-        todo = [told.cure and f"Cure: {told.cure}.", told.fix and f"Fix: {told.fix}."]
         same = f"Same cause: {told.followers}." if told.followers else ""
-        more = " ".join(filter(None, [*todo, same]))
-        text = f"{told.finding.name}: {without_labels(told.message, kernel)}{cost}. {more}"
+        text = f"{told.finding.name}: {told.line} {same}"
         found.append({"text": text.rstrip(), "place": told.place or None, "anchor": anchor})
     if not found:
         found.append({"text": "Nothing was found, and nothing was modelled.", "place": None, "anchor": None})

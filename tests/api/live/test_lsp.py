@@ -138,6 +138,7 @@ def test_instructions_count_for_each_line_of_an_inlined_call_once():
 def test_a_finding_elsewhere_stands_at_the_kernel():
     finding = {
         "rule": "KP301",
+        "name": "spill-in-loop",
         "severity": "warning",
         "message": "spills",
         "location": {"file": "/lib/x.py", "line": 9},
@@ -145,7 +146,7 @@ def test_a_finding_elsewhere_stands_at_the_kernel():
     kernel = {"name": "k", "arch": "gfx942", "source": {"file": "/a/k.py", "line": 4}, "findings": [finding]}
     whole, found = remarks(kernel, "/a/k.py")
     assert (whole.line, whole.message) == (4, "k: nothing is known of it")
-    assert (found.line, found.rule, found.message) == (4, "KP301", "spills [/lib/x.py:9]")
+    assert (found.line, found.rule, found.message) == (4, "KP301", "spills. [/lib/x.py:9]")
 
 
 def test_an_error_without_a_place_stands_at_the_top():

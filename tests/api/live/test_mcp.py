@@ -115,7 +115,7 @@ def test_an_agent_cures_the_spilling_attention(tmp_path):
     before, advice, after = talk(tmp_path, agent)
     (kernel_before,) = before["kernels"]
     assert kernel_before["vgpr_spills"] > 400
-    assert "KP301" in [found["rule"] for found in kernel_before["findings"]]
+    assert "KP301" in [rule for told in kernel_before["causes"] for rule in (told["rule"], *told["same_cause"])]
     suggested = advice.structured_content["suggestions"][0]
     assert f"spilled VGPRs: {kernel_before['vgpr_spills']} to 0" in suggested["must_see"]
     assert "must be seen: spilled VGPRs" in advice.content[0].text

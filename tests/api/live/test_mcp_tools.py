@@ -8,6 +8,7 @@ import pytest
 
 import kprof
 from kprof.captures.reader import read
+from kprof.reporters.answer import cause_text
 from tests.api.live.view.conftest import ASSEMBLY
 
 pytest.importorskip("mcp", reason="the MCP SDK is not installed")
@@ -38,8 +39,9 @@ def test_tools_that_compile_nothing(tmp_path):
     (kernel,) = kprof.analyze(tmp_path / "k.amdgcn", arch="MI300X").kernels
     (answer,) = told["analyze"]["kernels"]
     assert (answer["name"], answer["vgprs"]) == (kernel.name, kernel.resources.vgpr)
-    assert [(one["rule"], one["message"]) for one in answer["findings"]] == [
-        (f.rule, f.message) for f in kernel.findings
+    assert [(one["rule"], one["message"], one["cost"], one["todo"]) for one in answer["causes"]] == [
+        (text.finding.rule, text.message, text.cost, text.todo)
+        for text in (cause_text(kernel, cause) for cause in kernel.causes)
     ]
     diff = kprof.diff(*(kprof.analyze(tmp_path / "k.amdgcn", arch=gpu) for gpu in ("MI300X", "MI325X")))
     assert told["compare"]["summary"] == diff.summary

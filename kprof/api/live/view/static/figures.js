@@ -32,7 +32,7 @@ export function draw(document_, kernel, jump) {
   byId("figure-list").replaceChildren(...list);
   causes(kernel.model);
   byId("room").textContent = room(kernel.occupancy?.next_step);
-  findings(kernel, words.findings, jump);
+  findings(kernel, words.causes, jump);
 }
 
 /** What a search for better knobs has found for this kernel, with the line to paste. */
@@ -62,13 +62,13 @@ function room(step) {
   return `${known(step.waves_per_simd)} waves a SIMD need ${all.join(" and ")} less.`;
 }
 
-function findings(kernel, messages, jump) {
-  const list = kernel.findings.map((one, at) => {
-    const place = one.location ? `${base(one.location.file)}:${one.location.line}` : "";
-    const cost = one.gain ? ` ${one.gain.at_most ? "at most " : ""}${duration(one.gain.us)}` : "";
-    const tries = (one.advice || []).map((each) => `${each.knob} ${each.from ?? ""} → ${each.to}`).join(", ");
-    const button = make("button", { type: "button", onclick: () => jump(one), "data-rule": one.rule }, `${one.rule} ${one.name}`);
-    return make("li", { class: `severity-${one.severity}` }, button, make("span", { class: "note" }, ` ${one.severity}${cost} ${place}`), make("p", {}, messages[at]), tries && make("p", { class: "note" }, `Try ${tries}`));
+function findings(kernel, causes, jump) {
+  const button = (one) => make("button", { type: "button", onclick: () => jump(one), "data-rule": one.rule }, `${one.rule} ${one.name}`);
+  const list = causes.map(({ findings: [first, ...others], severity, message, cost, place, todo }) => {
+    const note = [severity, cost && (cost.startsWith("no ") ? cost : `costs ${cost}`), place].filter(Boolean).join("   ");
+    const steps = Object.entries(todo).map(([kind, words]) => make("p", { class: kind }, `${kind}: ${words}`));
+    const same = others.length ? make("p", { class: "note" }, "same cause: ", ...others.map((at) => button(kernel.findings[at]))) : null;
+    return make("li", { class: `severity-${severity}` }, button(kernel.findings[first]), make("span", { class: "note" }, ` ${note}`), make("p", {}, message), ...steps, same);
   });
   byId("finding-list").replaceChildren(...(list.length ? list : [make("li", {}, "Nothing was found.")]));
 }
