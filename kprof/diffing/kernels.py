@@ -175,7 +175,7 @@ def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator
     gain = predicted_gain(after, before, new.arch)
     severity = Severity.WARNING if gain is not None and gain.told_apart else Severity.NOTE
     if before is not None and after is not None and old.product == new.product:
-        figure = ComparedFigure("model_us", "microseconds, modelled", before, after, severity, negligible=0.1)
+        figure = ComparedFigure("model_us", "modelled time", before, after, severity, negligible=0.1)
         yield from rate(figure, limits)
 
 

@@ -34,15 +34,20 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}".rstrip("0")
 
 
+def figure(metric: str, value: float | None) -> str:
+    """A figure as people read it: a modelled time with its unit, else a number."""
+    return duration(value) if metric == "model_us" and value is not None else number(value)
+
+
 def values(kernel: KernelDiff, step: DiffStep, change: Change, sides: int) -> str:
     """``0 → 0 → 129``: the value on each side where they are known, else on the two sides of the step."""
     figures = kernel.figures.get(change.metric)
     if sides > 2 and figures is not None and not change.where:
-        return " → ".join("-" if value is None else number(value) for value in figures)
+        return " → ".join("-" if value is None else figure(change.metric, value) for value in figures)
     if sides > 2:
         found = _along(kernel, change) | {step.old: change.old, step.new: change.new}
-        return " → ".join(number(found[index]) if index in found else "·" for index in range(sides))
-    return f"{number(change.old)} → {number(change.new)}"
+        return " → ".join(figure(change.metric, found[index]) if index in found else "·" for index in range(sides))
+    return f"{figure(change.metric, change.old)} → {figure(change.metric, change.new)}"
 
 
 def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:

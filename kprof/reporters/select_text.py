@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from kprof.output.assignments import assigned
-from kprof.output.quantities import duration
+from kprof.output.quantities import column_unit, duration, three_digits
 from kprof.output.tables import rows_table
+from kprof.reporters.tune_text import spread_cell
 
 if TYPE_CHECKING:
     from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
@@ -24,26 +25,25 @@ def lines(found: "ImplementationChoice") -> list[str]:
     rows.append(f"rule            {found.rule}: {found.reason}")
     rows += [f"note            {note}" for note in found.notes]
     if found.candidates:
-        rows += [
-            "",
-            rows_table(
-                ["considered", "ms", "range", "known", "where from, or why not"], map(_row, found.candidates), wide=4
-            ),
-        ]
+        unit, size = column_unit(1000 * one.ms for one in found.candidates if one.ms is not None)
+        headings = ["considered", unit, "likely", "known", "where from, or why not"]
+        rows += ["", rows_table(headings, [_row(one, size) for one in found.candidates], wide=4)]
     return rows
 
 
 def verdict(found: "ImplementationChoice") -> str:
     """The last line."""
-    return f"select {found.kernel} on {found.arch}: {found.implementation} ({found.rule})"
+    time = "" if found.ms is None else f", {duration(1000 * found.ms)}"
+    return f"select {found.kernel} on {found.arch}: {found.implementation}{time} ({found.rule})"
 
 
-def _row(one: "ConsideredImplementation") -> list[str]:
-    ranged = one.low_ms is not None and one.high_ms is not None
+def _row(one: "ConsideredImplementation", size: float) -> list[str]:
+    """Return the cells of a row; times in the column's unit, which is ``size`` microseconds."""
+    low, high = (None if ms is None else 1000 * ms for ms in (one.low_ms, one.high_ms))
     return [
         one.implementation,
-        "-" if one.ms is None else f"{one.ms:.4f}",
-        f"{one.low_ms:.4f} to {one.high_ms:.4f}" if ranged else "",
+        "-" if one.ms is None else three_digits(1000 * one.ms / size),
+        spread_cell(low, high, size),
         "cannot" if not one.usable else "not here" if not one.runs else "no time" if one.ms is None else one.basis,
         one.reason,
     ]

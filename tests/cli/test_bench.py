@@ -71,7 +71,7 @@ def test_select_prints_what_to_use(tmp_path: Path) -> None:
     assert "implementation  mlstm_chunkwise\n" in done.stdout
     for known in ("predicted", "published", "no time"):
         assert f" {known} " in done.stdout.partition("considered")[2]
-    assert done.stdout.splitlines()[-1] == "select mlstm_chunkwise on gfx942: mlstm_chunkwise (published)"
+    assert done.stdout.splitlines()[-1] == "select mlstm_chunkwise on gfx942: mlstm_chunkwise, 152 µs (published)"
     assert written.returncode == 0
     choice = json.loads(target.read_text())
     assert (choice["schema"], choice["implementation"]) == ("kprof.selection/1", "mlstm_chunkwise")

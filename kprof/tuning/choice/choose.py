@@ -259,7 +259,7 @@ def _by_model(
         reason = f"not distinguished from {best.implementation}, which is predicted less than {least:.0%} faster"
         best = asked
     elif behind is not None and best.ms:
-        reason += f", {behind / best.ms - 1:.0%} faster than the next"
+        reason += f", {behind / best.ms:.2f} times as fast as the next"
     if base.distance:
         reason += f", at the nearest shape of the shipped table ({numbers(base.measured or {})})"
     if best.shape:

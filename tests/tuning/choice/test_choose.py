@@ -110,7 +110,7 @@ def test_the_fastest_prediction_is_taken(monkeypatch: pytest.MonkeyPatch) -> Non
     found = choose(kernel(), SHAPE, "gfx942", None, **machine())
 
     assert (found.implementation, found.rule, found.basis, found.ms) == ("other", "predicted", "predicted", 0.1)
-    assert "100% faster than the next" in found.reason
+    assert "2.00 times as fast as the next" in found.reason
     assert [(one.implementation, one.ms) for one in found.candidates] == [("other", 0.1), ("toy", 0.2), ("third", None)]
 
 
