@@ -17,6 +17,13 @@ PAGES = {
 }
 """File of the repository to page of the site."""
 
+BOOSTS = {"questions.md": 6, "rules/": 1, "skill/": 0.1, "validation/": 0.1, "schema/": 0.3, "kernels/": 1}
+"""Pages or folders and how much they weigh in the site's search; other pages below docs/ weigh :data:`GUIDE`."""
+
+GUIDE = 3
+OUTSIDE = 0.1
+"""Weight of guides, and of changes, contributing and benchmarks: people search for how to do something."""
+
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?://|#|mailto:)([^)\s#]*)(#[^)\s]*)?\)")
 
 
@@ -31,7 +38,14 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Let links out of docs/ lead to the pages above, or to the repository."""
     path = page.file.src_uri
+    page.meta.setdefault("search", {"boost": _boost(path)})
     return markdown if path in PAGES.values() else followed(markdown, f"docs/{path}", path)
+
+
+def _boost(path: str) -> float:
+    if path in PAGES.values() and path != "index.md":
+        return OUTSIDE
+    return next((weight for start, weight in BOOSTS.items() if path.startswith(start)), GUIDE)
 
 
 def followed(text: str, source: str, page: str) -> str:
