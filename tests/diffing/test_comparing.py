@@ -163,8 +163,8 @@ def test_what_cannot_be_told_has_all_reasons(made) -> None:
     lacking = made.kernel("a", vgpr_spills=None)
     sides = [Input("old", old, ["a file is cut off"]), Input("new", [lacking, *unseen])]
     assert _verdict(sides) == (
-        "cannot tell: 1 of 3 kernels lack figures on one side, 1 could not be compiled or read: old: a file is cut off, "
-        "b of new: its loops are not known (and 1 more)"
+        "cannot tell: 1 of 3 kernels lack figures on one side, 1 could not be compiled or read: old: a file is cut "
+        "off, b of new: its loops are not known (and 1 more)"
     )
     worse = made.kernel("d", vgpr_spills=1)
     sides = [Input("old", [*old, made.kernel("d")]), Input("new", [lacking, *unseen, worse])]
