@@ -73,7 +73,9 @@ def parsed(text: str) -> ast.Module:
     try:
         return ast.parse(text)
     except SyntaxError as error:
-        raise TargetError(f"is not valid Python: {error.msg}", place=f"line {error.lineno}") from None
+        # A null byte is on no line.
+        place = f"line {error.lineno}" if error.lineno else None
+        raise TargetError(f"is not valid Python: {error.msg}", place=place) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise TargetError(f"is not valid Python: {error}") from None
 

@@ -90,3 +90,72 @@ def test_effects_that_share_an_instruction_are_one_cause_among_hundreds():
     assert len(found) == 601
     assert [400, 600] in found
     assert [601, 602] in found
+
+
+@pytest.mark.parametrize(("left", "together"), [(14.9, True), (15.0, False)])
+def test_less_than_half_of_a_cost_that_remains_is_the_same_cause(left, together):
+    """Of 30 µs beside 75 µs."""
+    findings = [finding("SPILLS", 75.0), finding("OCCUPANCY", 30.0, at_most=True)]
+    changes = [ModelChange(gone=(1,)), ModelChange(workgroups_per_cu=2, at_most=True)]
+    both = Gain(us=75.0 + left, low_us=0.0, high_us=100.0, share=0.9)
+    found = [cause.findings for cause in group(findings, changes, lambda _: both)]
+    assert found == ([[0, 1]] if together else [[0], [1]])
+
+
+@pytest.mark.parametrize(("us", "asked"), [(1.0, 1), (0.9, 0)])
+def test_from_a_hundredth_of_the_time_on_a_cost_is_compared(us, asked):
+    """Below it neither the finding nor the cause that it might belong to is worth a simulation."""
+    for costs in ((75.0, us), (us, us)):
+        findings = [finding("A", costs[0]), finding("B", costs[1], at_most=True)]
+        changes = [ModelChange(gone=(1,)), ModelChange(num_warps=8, at_most=True)]
+        questions: list[ModelChange] = []
+
+        def cost_of(change: ModelChange, questions: list[ModelChange] = questions) -> Gain:
+            questions.append(change)
+            return Gain(us=500.0, low_us=0.0, high_us=500.0, share=1.0)
+
+        group(findings, changes, cost_of)
+        assert len(questions) == asked
+
+
+def test_a_finding_is_compared_with_the_three_largest_causes():
+    """The fourth would take one more simulation."""
+    findings = [finding(f"R{n}", 50.0 - n) for n in range(4)] + [finding("LAST", 5.0, at_most=True)]
+    changes = [ModelChange(gone=(n,)) for n in range(4)] + [ModelChange(num_warps=8, at_most=True)]
+    asked: list[ModelChange] = []
+
+    def cost_of(change: ModelChange) -> Gain:
+        asked.append(change)
+        return Gain(us=500.0, low_us=0.0, high_us=500.0, share=1.0)
+
+    group(findings, changes, cost_of)
+    last = [change for change in asked if change.num_warps == 8]
+    assert [change.gone for change in last] == [(0,), (1,), (2,)]
+
+
+@pytest.mark.parametrize(("cost", "first"), [(14.0, "BOUND"), (16.0, "COST")])
+def test_an_upper_bound_is_expected_to_gain_half(cost, first):
+    """30 µs at most against a cost that is known."""
+    findings = [finding("COST", cost), finding("BOUND", 30.0, at_most=True)]
+    changes = [ModelChange(gone=(1,)), ModelChange(leave_out=("lds_latency",), at_most=True)]
+    (index,) = group(findings, changes)[0].findings
+    assert findings[index].rule == first
+
+
+def test_negligible_costs_come_last_the_larger_one_first():
+    findings = [finding("TINY", 0.1), finding("SMALL", 0.9), finding("ONE", 1.0), finding("UNKNOWN", None)]
+    changes = [ModelChange(gone=(n,)) for n in range(3)] + [None]
+    assert [cause.findings for cause in group(findings, changes)] == [[2], [3], [1], [0]]
+
+
+def test_a_union_keeps_each_name_once_and_the_tighter_of_two_limits():
+    first = ModelChange(
+        gone=(1, 2), conflict_free=(7,), leave_out=("lds_latency",), workgroups_per_cu=2, idle_share=0.1
+    )
+    second = ModelChange(
+        gone=(2, 1), conflict_free=(7, 8), leave_out=("lds_latency",), workgroups_per_cu=3, idle_share=0.3
+    )
+    assert union(first, second) == ModelChange(
+        gone=(1, 2), conflict_free=(7, 8), leave_out=("lds_latency",), workgroups_per_cu=3, idle_share=0.3
+    )
+    assert union(ModelChange(cycles={1: 0.5}), ModelChange(cycles={2: 0.25})).cycles == {1: 0.5, 2: 0.25}

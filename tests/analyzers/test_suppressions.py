@@ -84,3 +84,39 @@ def test_an_ignore_inside_a_string_silences_nothing(tmp_path):
     kept, silenced = apply(found, program(path, 1, 2, 6))
     assert [f.location.line for f in kept] == [1, 2]
     assert [s.finding.location.line for s in silenced] == [6]
+
+
+def test_sources_of_hip_have_comments_of_their_own(tmp_path):
+    """Behind two slashes; the same words anywhere else are none."""
+    for suffix in (".hip", ".cpp", ".cu", ".h", ".hpp"):
+        path = tmp_path / f"k{suffix}"
+        path.write_text("int a;\nint b;  // # kprof: ignore[KP101] wide enough\n# kprof: ignore[KP102]\n")
+        (ignore,) = comments(str(path))
+        assert (ignore.line, ignore.rules, ignore.reason) == (2, ("KP101",), "wide enough")
+
+
+def test_a_file_of_more_than_four_mebibytes_is_not_read(tmp_path):
+    path = tmp_path / "k.py"
+    comment = b"x = 1  # kprof: ignore[KP101]\n"
+    path.write_bytes(comment + b"#" * ((4 << 20) - len(comment)))
+    assert len(comments(str(path))) == 1
+    path.write_bytes(comment + b"#" * ((4 << 20) - len(comment) + 1))
+    assert comments(str(path)) == ()
+
+
+def test_code_of_a_library_and_code_without_a_line_have_no_ignores(tmp_path):
+    """A comment in a file of Triton's is not the user's."""
+    path = tmp_path / "k.py"
+    path.write_text(SOURCE)
+    frames = (Frame(str(path), 3, in_library=True), Frame(str(path), 0))
+    inside = SimpleNamespace(instructions=[SimpleNamespace(source=SimpleNamespace(frames=frames))])
+    assert apply([], inside) == ([], [])
+    assert apply([], SimpleNamespace(instructions=[SimpleNamespace(source=None)])) == ([], [])
+
+
+def test_an_unneeded_ignore_names_all_its_rules(tmp_path):
+    path = tmp_path / "k.py"
+    path.write_text(SOURCE)
+    (kept,), _ = apply([], program(path, 2))
+    assert kept.message == "ignore[KP101, full-drain] silences nothing"
+    assert (kept.severity, kept.location) == (Severity.NOTE, Location(str(path), 2))

@@ -82,3 +82,47 @@ def test_agrees_with_the_definition(got: list[float], expected: list[float], rto
     assert error.mismatched == sum(wrong)
     assert is_right(error) == (not any(wrong))
     assert error.max_absolute == max(abs(g - e) for g, e in zip(got, expected, strict=True))
+
+
+def test_the_relative_error_is_that_of_norms_over_what_is_finite() -> None:
+    """Of differences 3 and 4 against values 0 and 10 it is a half; infinities of both sides count nothing."""
+    expected = torch.tensor([0.0, 10.0, math.inf, -math.inf])
+    error = compare(torch.tensor([3.0, 14.0, math.inf, -math.inf]), expected, (0.0, 0.0))
+    assert error.relative == 0.5
+    assert error.max_absolute == 4.0
+    wrong = compare(torch.tensor([3.0, 14.0, 7.0, math.inf]), expected, (0.0, 0.0))
+    assert (wrong.relative, wrong.max_absolute, wrong.mismatched) == (0.5, None, 4)
+    assert compare(torch.ones(2), torch.zeros(2), (0.0, 1.0)).relative is None
+
+
+def test_exactly_at_the_tolerance_is_right_and_without_one_nothing_else_is() -> None:
+    assert is_right(compare(torch.tensor([1.5]), torch.tensor([1.0]), (0.0, 0.5)))
+    assert not is_right(compare(torch.tensor([1.5 + 1e-6]), torch.tensor([1.0]), (0.0, 0.5)))
+    error = compare(torch.tensor([1.0, 2.5]), torch.tensor([1.0, 2.0]), (0.0, 0.0), "y")
+    assert (error.mismatched, error.worst_ratio, error.index) == (1, None, [1])
+    assert describe(error) == (
+        "y (2,): 1 of 2 elements are wrong; worst is y[1]: expected 2, got 2.5 (not a number: 0 + 0 x |expected|)"
+    )
+    one = compare(torch.tensor([1.0, 9.0]), torch.tensor([1.0, 2.0]), (0.5, 1.0), "y")
+    assert describe(one) == (
+        "y (2,): 1 of 2 elements are wrong; worst is y[1]: expected 2, got 9 (3.5 times the tolerance: "
+        "1 + 0.5 x |expected|)"
+    )
+
+
+def test_what_there_is_is_named_where_nothing_is_in_common() -> None:
+    with pytest.raises(ValueError, match=r"^no output to compare: got \['z'\], the reference has \['mean', 'y'\]$"):
+        compare_all({"z": torch.zeros(2)}, {"y": torch.zeros(2), "mean": torch.zeros(1)}, (0.0, 0.0))
+
+
+def test_the_worst_of_several_slabs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors are compared piece by piece: counts, sums and the worst place are those of the whole."""
+    import kprof.bench.compare as module
+
+    monkeypatch.setattr(module, "_SLAB", 4)
+    expected = torch.ones(2, 5)
+    got = expected.clone()
+    got[0, 1], got[1, 3], got[1, 4] = 2.0, 5.0, 3.0
+    error = compare(got, expected, (0.0, 0.5))
+    assert (error.mismatched, error.index, error.got, error.max_absolute) == (3, [1, 3], 5.0, 4.0)
+    assert error.relative == pytest.approx((21 / 10) ** 0.5)

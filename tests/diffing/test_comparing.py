@@ -119,3 +119,92 @@ def test_two_hundred_kernels_take_no_time(made) -> None:
     found = diff([Input("a", entries), Input("b", changed)], LIMITS)
     assert found.counts == {"worse": 199, "same": 1}
     assert time.process_time() - started < 3
+
+
+def _verdict(sides: list[Input]) -> str:
+    return diff(sides, LIMITS).verdict.summary
+
+
+def test_the_verdict_says_how_many_of_how_many_and_between_what(made) -> None:
+    many = [made.kernel(n) for n in ("a", "b", "c")]
+    worse = [made.kernel("a", vgpr_spills=9), made.kernel("b", waves=3.0), made.kernel("c")]
+    assert _verdict([Input("old", many), Input("new", worse)]) == (
+        "regression: 2 of 3 kernels worse from old to new; a on gfx942: VGPRs spilled 0 to 9"
+    )
+    assert _verdict([Input("old", many[2:]), Input("new", worse[2:])]) == (
+        "ok: no kernel is worse from old to new: 1 same"
+    )
+    assert _verdict(_spilling(made, 0, 0, 129)) == (
+        "regression: 1 of 1 kernel worse with 3.2.0; gemm on gfx942, 3.1.0 to 3.2.0: VGPRs spilled 0 to 129"
+    )
+
+
+def test_the_verdict_counts_what_is_no_regression(made) -> None:
+    old = [made.kernel("gone"), made.kernel("mended", vgpr_spills=9), made.kernel("same")]
+    new = [made.kernel("new"), made.kernel("mended"), made.kernel("same")]
+    assert _verdict([Input("a", old), Input("b", new)]) == (
+        "ok: no kernel is worse from a to b: 1 better, 1 same, 1 new, 1 gone"
+    )
+
+
+def test_a_kernel_that_is_lost_is_named_without_a_number(made) -> None:
+    lost = {("gemm", "gfx942"): "crashed: signal 6"}
+    sides = [*_spilling(made, 0), Input("3.9.0", [], ["gemm on gfx942 does not compile", "a file is cut off"], lost)]
+    assert _verdict(sides) == (
+        "regression: 1 of 1 kernel worse from 3.0.0 to 3.9.0; gemm on gfx942 does not compile any more; cannot be "
+        "determined: 2 could not be compiled or read: 3.9.0: gemm on gfx942 does not compile"
+    )
+
+
+def test_what_cannot_be_told_has_all_reasons(made) -> None:
+    """Figures that one side lacks, a file that is damaged, and kernels of which something was not seen."""
+    unseen = [made.kernel(n, unseen="its loops are not known") for n in ("b", "c")]
+    old = [made.kernel("a"), made.kernel("b"), made.kernel("c")]
+    lacking = made.kernel("a", vgpr_spills=None)
+    sides = [Input("old", old, ["a file is cut off"]), Input("new", [lacking, *unseen])]
+    assert _verdict(sides) == (
+        "cannot tell: 1 of 3 kernels lack figures on one side, 1 could not be compiled or read: old: a file is cut "
+        "off, b of new: its loops are not known (and 1 more)"
+    )
+    worse = made.kernel("d", vgpr_spills=1)
+    sides = [Input("old", [*old, made.kernel("d")]), Input("new", [lacking, *unseen, worse])]
+    assert _verdict(sides) == (
+        "regression: 1 of 4 kernels worse from old to new; d on gfx942: VGPRs spilled 0 to 1; cannot be determined: "
+        "b of new: its loops are not known, 1 of 4 kernels lack figures on one side"
+    )
+
+
+def test_a_kernel_that_came_back_is_compared_with_what_it_was(made) -> None:
+    """Gone in between and no worse: neither new nor gone; with one that was lost before it is better."""
+    sides = [*_spilling(made, 4), Input("3.1.0", []), *_spilling(made, 4)]
+    (kernel,) = diff(sides, LIMITS).kernels
+    assert (kernel.status, kernel.figures["vgpr_spills"]) == ("same", [4, None, 4])
+    (step,) = kernel.steps
+    assert (step.old, step.new) == (0, 2)
+
+
+def test_the_gravest_kernel_of_equal_status_is_first_and_then_names_decide(made) -> None:
+    def sides(**new: int) -> list[Input]:
+        return [
+            Input("a", [made.kernel(name) for name in new]),
+            Input("b", [made.kernel(name, vgpr_spills=spills) for name, spills in new.items()]),
+        ]
+
+    assert [k.name for k in diff(sides(z=1, b=1, c=0), LIMITS).kernels] == ["b", "z", "c"]
+
+
+def test_the_step_to_explain_is_the_steepest(made) -> None:
+    """The kernel is worse from the first step on; the second one made most of it."""
+    from kprof.diffing.comparing import severity, steepest_step, worst_step
+
+    (kernel,) = diff(_spilling(made, 0, 5, 60, 61), LIMITS).kernels
+    steep, worst = steepest_step(kernel), worst_step(kernel)
+    assert steep is not None
+    assert worst is not None
+    assert (steep.old, steep.new) == (1, 2)
+    assert (worst.old, worst.new) == (2, 3)
+    assert severity(kernel).value == "warning"
+    (fine,) = diff(_spilling(made, 5, 5), LIMITS).kernels
+    assert steepest_step(fine) is None
+    assert first_worse_step(fine) is None
+    assert severity(fine).value == "note"

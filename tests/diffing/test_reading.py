@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -45,25 +46,58 @@ def test_a_document_cut_anywhere_gives_one_message(document: str, tmp_path_facto
     assert caught.value.path == str(path)
 
 
+_WRITES = "kprof analyze kernel TARGET --json FILE writes one; a Triton cache is given as its directory."
+
+
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "said", "hint"),
     [
-        ('{"schema": "kprof.report/2", "kernels": []}', "kprof.report/2"),
-        ('{"schema": "kprof.diff/1"}', "kprof.diff/1"),
-        ('{"name": "gemm", "num_warps": 4}', "names no schema"),
-        ('{"schema": 7}', "no kprof.report/1"),
-        ('{"schema": "kprof.report/1", "kernels": 3}', "does not keep to"),
-        ('{"schema": "kprof.report/1"}', "does not keep to"),
-        ("[1, 2]", "no kprof.report/1"),
-        ("[" * 100_000, "no "),
-        ("", "no whole JSON"),
-        ("\x00\x01", "no whole JSON"),
+        (
+            '{"schema": "kprof.report/2"}',
+            "the document is 'kprof.report/2', and kprof.report/1 is what can be compared",
+            None,
+        ),
+        (
+            '{"schema": "' + "x" * 61 + '"}',
+            f"the document is {'x' * 60!r}, and kprof.report/1 is what can be compared",
+            None,
+        ),
+        ('{"name": "gemm"}', "this JSON is no kprof.report/1 document: it names no schema", _WRITES),
+        ('{"schema": 7}', "this JSON is no kprof.report/1 document", _WRITES),
+        ("[1, 2]", "this JSON is no kprof.report/1 document", _WRITES),
+        ("", "this is no whole JSON document: Input data was truncated", None),
+        ("\x00\x01", "this is no whole JSON document: JSON is malformed: invalid character (byte 0)", None),
     ],
 )
-def test_other_documents_are_told_apart(tmp_path: Path, text: str, said: str) -> None:
+def test_other_documents_are_told_apart(tmp_path: Path, text: str, said: str, hint: str | None) -> None:
     path = tmp_path / "r.json"
     path.write_text(text)
-    with pytest.raises(KprofError, match=said):
+    with pytest.raises(KprofError) as caught:
+        read_report(path)
+    assert (caught.value.message, caught.value.hint, caught.value.path) == (said, hint, str(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"schema": "kprof.report/1", "kernels": 3}',
+        '{"schema": "kprof.report/1"}',
+        '{"schema": "kprof.report/1", "schema": "kprof.report/1", "kprof": "1", "kernels": []}',
+    ],
+)
+def test_a_document_that_does_not_keep_to_its_schema_is_refused(tmp_path: Path, text: str) -> None:
+    """Of another type, without what it needs, or with a key twice."""
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    with pytest.raises(KprofError) as caught:
+        read_report(path)
+    assert re.match(r"the document does not keep to kprof\.report/1\b(?!~)", caught.value.message)
+
+
+def test_a_document_of_brackets_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(KprofError, match="no "):
         read_report(path)
 
 

@@ -276,14 +276,22 @@ def test_a_gathered_tile_is_not_narrow(rule):
 
 
 @pytest.mark.parametrize(
-    ("rule", "explains", "restates", "lacks_room"),
+    ("rule", "explains", "restates", "launch_fails", "lacks_room", "last_resort"),
     [
-        ("spill-in-loop", ("vgpr_spills", "sgpr_spills", "scratch_bytes"), ("loop_spills",), True),
-        ("spill-outside-loop", ("vgpr_spills", "sgpr_spills", "scratch_bytes"), ("vgpr_spills",), True),
-        ("scratch-without-spills", ("scratch_bytes",), (), False),
+        ("spill-in-loop", ("vgpr_spills", "sgpr_spills", "scratch_bytes"), ("loop_spills",), False, True, False),
+        ("spill-outside-loop", ("vgpr_spills", "sgpr_spills", "scratch_bytes"), ("vgpr_spills",), False, True, False),
+        ("scratch-without-spills", ("scratch_bytes",), (), False, False, False),
+        ("registers-just-above-step", ("waves_per_simd",), (), False, False, False),
+        ("padded-by-waves-per-eu", ("waves_per_simd",), (), False, False, False),
+        ("waves-per-eu-above-lds", (), (), False, True, False),
+        ("lds-over-limit", ("lds_bytes",), ("lds_over_limit",), True, True, False),
+        ("workgroup-over-limit", (), (), True, False, False),
+        ("occupancy-limited-by-lds", ("lds_bytes", "waves_per_simd"), (), False, False, False),
+        ("far-from-speed-of-light", (), (), False, False, True),
     ],
 )
-def test_what_findings_about_scratch_stand_for(rule, explains, restates, lacks_room):
-    """Metrics whose place they tell, metrics of a comparison that they repeat, and whether registers do not suffice."""
+def test_what_findings_stand_for(rule, explains, restates, launch_fails, lacks_room, last_resort):
+    """Metrics that a rule tells the place of or repeats, a launch that fails, lack of room, and what is said last."""
     (found,) = (r for r in rules() if r.name == rule)
-    assert (found.explains, found.restates, found.lacks_room) == (explains, restates, lacks_room)
+    assert (found.explains, found.restates) == (explains, restates)
+    assert (found.launch_fails, found.lacks_room, found.last_resort) == (launch_fails, lacks_room, last_resort)

@@ -72,3 +72,65 @@ def test_a_link_to_itself(tmp_path):
     """Refused in the same words by all Pythons; pathlib raises for it in some only."""
     (tmp_path / "loop").symlink_to("loop")
     assert answer(Reach((tmp_path.resolve(),)), "./loop") == "refused: ./loop: is a loop of links"
+
+
+def test_every_folder_is_named_where_none_holds_the_path(tmp_path):
+    """So that it can be seen which is missing."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    roots = folders([str(one), str(two)])
+    assert Reach(roots).path(str(two / "k.s")) == two.resolve() / "k.s"
+    with pytest.raises(TargetError) as refused:
+        Reach(roots).path("/etc/k.s")
+    assert refused.value.message == "lies outside what this server reads"
+    assert refused.value.hint == f"It reads {roots[0]}, {roots[1]}: --folder adds one."
+    assert refused.value.path == "/etc/k.s"
+
+
+def test_a_null_byte_is_shown_and_no_path(tmp_path):
+    with pytest.raises(TargetError) as refused:
+        Reach((tmp_path.resolve(),)).path("a\0b")
+    assert (refused.value.message, refused.value.path) == ("holds a null byte", r"'a\x00b'")
+
+
+@pytest.mark.parametrize(("length", "shown"), [(80, 80), (81, 81)])
+def test_a_long_name_is_cut_where_the_system_refuses_it(tmp_path, monkeypatch, length, shown):
+    """From 81 characters on, with three dots."""
+
+    def refuse(*_, **__):
+        raise OSError(36, "File name too long")
+
+    monkeypatch.setattr(Path, "resolve", refuse)
+    with pytest.raises(TargetError) as refused:
+        Reach((tmp_path,)).path("k" * length)
+    assert refused.value.message == "File name too long"
+    assert refused.value.path == ("k" * 80 if length == 80 else "k" * 80 + "…")
+    assert len(refused.value.path) == shown
+
+
+@pytest.mark.parametrize("name", ["..\\k.s", "k.s", "~nobody", ".hidden"])
+def test_what_looks_like_a_path_is_one(tmp_path, name):
+    """With a separator of any system, a full stop or a tilde: it is made absolute, or refused."""
+    found = answer(Reach((tmp_path.resolve(),)), name)
+    assert found.startswith((str(tmp_path.resolve()), "refused: "))
+
+
+def test_a_file_without_a_suffix_is_one_where_it_is_there(tmp_path, monkeypatch):
+    """A bundled kernel's name is one where there is no such file."""
+    monkeypatch.chdir(tmp_path)
+    reach = Reach((tmp_path.resolve(),))
+    assert reach.target("softmax") == "softmax"
+    (tmp_path / "listing").touch()
+    assert reach.path("listing") == tmp_path.resolve() / "listing"
+    assert answer(reach, "listing").startswith((f"{tmp_path.resolve()}/listing", "refused: "))
+
+
+def test_the_refusal_of_code_says_what_would_become_of_it(tmp_path):
+    root = tmp_path.resolve()
+    (root / "k.py").touch()
+    with pytest.raises(TargetError) as refused:
+        Reach((root,)).target("k.py::f")
+    assert refused.value.message == "would be imported as Python, and this server runs no code of others"
+    assert refused.value.hint == "Start it with --allow-run, or give a capture, an assembly file or a bundled kernel."
+    assert refused.value.path == "k.py"
