@@ -15,13 +15,14 @@ TORCH  ?= torch==2.13.0
 demo: $(VENV)/.demo
 	@$(BIN)/kprof demo
 
-# What an autotuner asks of the process depends on what ran in it before: on its own.
+# What an autotuner asks of the process depends on what ran in it before: on its own. CI counts branches:
+# make test COVERAGE=--cov. tests/conftest.py puts files with slow tests first, which xdist would put last.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/tuning/test_autotune.py
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(COVERAGE) --ignore=tests/tuning/test_autotune.py
 	$(BIN)/python -m pytest -q tests/tuning/test_autotune.py
 
 test-quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not triton"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not triton"
 
 # Mutants of the rules' evidence and limits, and of the core: docs/validation/mutation.md. Half an hour on two cores.
 mutants: $(VENV)/.test

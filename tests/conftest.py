@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -39,7 +40,10 @@ class Ran:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip, with the reason, what this machine cannot run."""
+    """Skip, with the reason, what this machine cannot run; files with slow tests come first.
+
+    xdist hands out whole files in this order: one that takes a minute, begun last, would leave the other workers idle.
+    """
     no_triton = pytest.mark.skip(reason="Triton is not installed")
     missing = next((name for name in ("llvm-mc", "llvm-objdump") if llvm_tool(name) is None), None)
     has_triton = find_spec("triton") is not None
@@ -48,14 +52,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(no_triton)
         if missing is not None and item.get_closest_marker("llvm"):
             item.add_marker(pytest.mark.skip(reason=why_none(missing)))
+    weights: Counter[Path] = Counter()
+    for item in items:
+        weights[item.path] += _weight(item)
+    # Files that weigh the same stay in their order, and so do the tests of each.
+    items.sort(key=lambda item: -weights[item.path])
+
+
+def _weight(item: pytest.Item) -> int:
+    """Guess the seconds that a test takes, in tenths: most take no time, a compile one second, a slow one many."""
+    if item.get_closest_marker("slow"):
+        return 100
+    return 10 if item.get_closest_marker("triton") else 0
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the caches of kprof and Triton out of the user's home."""
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[None]:
+    """Keep the caches of kprof and Triton out of the user's home; workers of one run share what is compiled."""
+    base = tmp_path_factory.getbasetemp()
+    # A variable would not do: a run within a test inherits it, and its folder's parent is that of all runs.
+    shared = base.parent if hasattr(pytestconfig, "workerinput") else base
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KPROF_CACHE_DIR", str(tmp_path_factory.mktemp("kprof-cache")))
-        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton-cache")))
+        patch.setenv("KPROF_CACHE_DIR", str(shared / "kprof-cache"))
+        patch.setenv("TRITON_CACHE_DIR", str(shared / "triton-cache"))
         # Cures are compiled where a test is about them, not for each kernel that another test analyses.
         patch.setenv("KPROF_TRY", "0")
         yield

@@ -110,6 +110,9 @@ def unguarded(tree: ast.Module) -> list[int]:
             for child in ast.iter_child_nodes(node):
                 yield from calls(child, caught)
 
+    names = {name.rpartition(".")[2] for name in known}
+    if not any(isinstance(node, ast.Attribute) and node.attr in names for node in ast.walk(tree)):
+        return []
     return sorted(calls(tree, frozenset()))
 
 

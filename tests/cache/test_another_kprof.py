@@ -18,11 +18,17 @@ ROOT = Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "tests" / "artifacts" / "gfx942"
 
 # Changes each file in turn. Prints those after which a key had been seen before, and those that count for compiles.
+# What is remembered of the others stays in memory: a thousand times it would be read and written.
 EVERY_FILE = """
 import json, sys
 from pathlib import Path
-from kprof.cache import own
+from kprof.cache import content, own
 from kprof.compiler.compiled_cache import MAKERS
+
+class Remembered(dict):
+    read_json, write_json = dict.get, dict.__setitem__
+
+content._SECTION = Remembered()
 
 def keys():
     own.of_kprof.cache_clear()
@@ -101,9 +107,9 @@ class Copy:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        skipped = shutil.ignore_patterns("__pycache__")
+        # With the byte code, which is of the files that are copied, their times included.
         for name in ("kprof", "analyzers", "servers", "kernels"):
-            shutil.copytree(ROOT / name, root / name, ignore=skipped)
+            shutil.copytree(ROOT / name, root / name)
 
     def files(self) -> list[Path]:
         """Code and data of the packages."""
@@ -120,7 +126,6 @@ class Copy:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(p for p in paths if p != str(ROOT / "analyzers")),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "KPROF_CACHE_DIR": str(self.root / "cache"),
         }
         return subprocess.run(
@@ -140,11 +145,13 @@ class Copy:
         return json.loads(ran.stdout)
 
     def edit(self, name: str, old: str, new: str) -> None:
-        """Replace a text that must be there; an empty one: append."""
+        """Replace a text that must be there; an empty one: append. Byte code is told by the size, which changes."""
         path = self.root / name
         text = path.read_text()
         assert old in text
-        path.write_text(text.replace(old, new) if old else text + new)
+        changed = text.replace(old, new) if old else text + new
+        assert len(changed) != len(text)
+        path.write_text(changed)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,7 +138,12 @@ def _folder(text: str) -> Iterator[Path]:
 def _kernel(reply: Mapping[str, Any]) -> KernelAnswer:
     import msgspec
 
-    return msgspec.convert(reply, KernelAnswer)
+    # Two threads that meet at msgspec's first look at a class end the process with a segmentation fault.
+    with _CONVERTS:
+        return msgspec.convert(reply, KernelAnswer)
+
+
+_CONVERTS = threading.Lock()
 
 
 _STATUS = {"limit": "limit", "tampered": "tampered", "lost": "failed", "error": "failed"}
