@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kprof.output.assignments import assigned
+from kprof.output.command_line import with_option
 from kprof.output.quantities import column_unit, duration, interval, three_digits
 from kprof.output.terminal import terminal
 
@@ -147,8 +148,8 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
     elif problem.ties > 1:
         rest = f" (-n {problem.ties} lists them)" if problem.ties > len(ranking) else ""
-        them = f"time these {problem.ties} on the GPU: the same command with --verify does"
-        _fold(console, f"= not told apart from the first: {them}{rest}")
+        told = f"time these {problem.ties} on the GPU{rest}: {with_option('--verify')}"
+        _fold(console, f"= not told apart from the first: {told}")
     _fold_certainty(console, problem)
     for line in problem.learned:
         _fold(console, f"learned: {line}")

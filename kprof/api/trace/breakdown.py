@@ -115,7 +115,8 @@ class TraceBreakdown(TraceView):
         devices = [d for s in self.traces for d in s.breakdown.devices]
         busy, span = sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
         name, largest = totals.most_common(1)[0]
-        much = f"GPU busy {percent(busy, span)} of {milliseconds(span)} ms; " if span else ""
+        idle_ns = f", {milliseconds(span - busy)} ms idle" if busy < span else ""
+        much = f"GPU busy {percent(busy, span)} of {milliseconds(span)} ms{idle_ns}; " if span else ""
         products = [total for category, total in totals.items() if _PRODUCT in category]
         every = f", all {_PRODUCT}s {percent(sum(products), whole)}" if len(products) > 1 else ""
         idle = bool(span) and busy < _BUSY * span

@@ -195,7 +195,7 @@ class TraceOps(TraceView):
         seen = percent(limited, whole)
         return (
             f"{milliseconds(lost)} of {milliseconds(limited)} ms lost against the GPU's limits, most in {_name(worst)} "
-            f"({milliseconds(worst.lost_ns or 0.0)} ms); {seen} of the kernels' time was judged"
+            f"(at most {milliseconds(worst.lost_ns or 0.0)} ms to gain); {seen} of the kernels' time was judged"
         )
 
     def pictures(self) -> list[str]:
