@@ -16,6 +16,7 @@ from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.options.keywords import keywords
 from kprof.options.programs import ProfileOptions
+from kprof.output.command_line import with_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,7 +237,7 @@ def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], 
         )  # fmt: skip
         changes, notes = found.changes, [*notes, *found.notes]
     elif worth_searching(calls):
-        notes = [*notes, "configurations of Triton's kernels were not searched; --advise SECONDS does"]
+        notes = [*notes, f"only the program's own configurations are compared; others: {with_option('--advise 60')}"]
     return Profile(_document(capture, product, calls, asked, notes, changes), calls, pages)
 
 

@@ -44,7 +44,7 @@ GROUPS = {"trace": "trace", "counters": "counter"}
 """Folders of views, which are groups of commands, to the beginning of their functions' names."""
 
 
-_NEXT = "; next: "
+_NEXT = "; next"
 
 
 class TraceAdvice(NamedTuple):
@@ -329,7 +329,7 @@ class TraceView(View):
         if not found or self.incomplete or _NEXT in self.conclusion:
             return self.conclusion
         best = max(found, key=lambda each: each.saves_ns)
-        return f"{self.conclusion}{_NEXT}{best.text} (up to {milliseconds(best.saves_ns)} ms)"
+        return f"{self.conclusion}{_NEXT}, to save at most {milliseconds(best.saves_ns)} ms: {best.text}"
 
     @property
     def issues(self) -> "list[TraceIssue]":
