@@ -295,7 +295,7 @@ _COST_WORDS = {
     "time_us": "predicted time compared in {}",
     "cycles_per_element": "cycles per element compared in {}, the launch's sizes are not known",
     "executed_instructions": "executed instructions compared in {}, the launch is not known",
-    "old": "time not compared in {}, the baseline has none (kprof check --update-baseline)",
+    "old": "time not compared in {}, the baseline has none",
     "unknown": "time not compared in {}, none is known",
 }
 

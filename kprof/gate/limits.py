@@ -142,9 +142,13 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
     found = compared_cost(subject, state)
     if found is None:
         had = [metric for metric in COSTS if state.metrics.get(metric)]
+        has = [metric for metric in COSTS if subject.metrics()[metric]]
         if had:
-            reason = f"{had[0]} is not known now, so it cannot be compared"
-            yield cannot_tell(subject, reason, what=had[0])
+            yield cannot_tell(subject, f"{had[0]} is not known now, so it cannot be compared", what=had[0])
+        elif has:
+            # A baseline of a kprof that did not record times, or of a kernel that had none: a slowdown would pass.
+            reason = f"{has[0]} is not known in the baseline, so it cannot be compared"
+            yield cannot_tell(subject, f"{reason} (kprof check --update-baseline)", what=has[0])
         return
     metric, now, before = found
     gain = predicted_gain(now, before, subject.report.arch)

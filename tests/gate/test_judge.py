@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.document import KernelReport, Occupancy, Resources, Specialization
+from kprof.document import KernelReport, Occupancy, Prediction, Resources, Specialization
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.anchors import relative
@@ -111,6 +111,22 @@ def test_regression_goes_before_cannot_tell(tmp_path):
         "regression: 1 of 2 checks fail, 1 cannot be determined: add on gfx942: 3 VGPRs spilled, the baseline has 0"
     )
     assert errors(document) == ["3 VGPRs spilled, the baseline has 0"]
+
+
+@pytest.mark.parametrize(
+    ("watch", "status"), [({}, "cannot_tell"), ({"watch": ["vgpr_spills"]}, "ok")], ids=["time", "spills alone"]
+)
+def test_a_baseline_without_a_time_cannot_say_that_nothing_is_slower(tmp_path, watch, status):
+    """Unless time is not watched."""
+    model = Prediction(100.0, 80.0, 130.0, 1000.0, "matrix", {"matrix": 1.0})
+    before = subject()
+    now = CheckSubject(before.entry, msgspec.structs.replace(before.report, model=model))
+    document = judge(tmp_path, [now], baseline_of(before), **watch)
+    assert document.verdict.status == status
+    if status != "ok":
+        reason = "time_us is not known in the baseline, so it cannot be compared (kprof check --update-baseline)"
+        assert [finding.message for finding in document.kernels[0].findings] == [reason]
+    assert judge(tmp_path, [now], baseline_of(now), **watch).verdict.status == "ok"
 
 
 def test_only_watched_metrics_must_not_get_worse(tmp_path):
