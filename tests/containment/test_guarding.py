@@ -99,6 +99,34 @@ def test_a_file_that_is_gone_between_two_looks_counts_nothing(tmp_path, sleeping
     assert guarding.bytes_of(sleeping, tmp_path, processes) == address_space(sleeping) + left
 
 
+def test_a_descriptor_that_is_closed_between_two_looks_counts_nothing(tmp_path, processes, monkeypatch):
+    """The next one is counted once, and not in its place as well."""
+    real = os.stat
+    gone = tmp_path / "gone"
+    with open(gone, "w+b") as nameless:
+        nameless.write(b"x" * (1 << 20))
+        nameless.flush()
+        gone.unlink()
+        blocks = os.fstat(nameless.fileno()).st_blocks * 512
+        refused = [str(nameless.fileno())]
+        child = forked(lambda: time.sleep(60))
+
+        def stat(name: str, **more: int) -> os.stat_result:
+            if name in refused:
+                raise FileNotFoundError(name)
+            return real(name, **more)
+
+        try:
+            assert guarding.bytes_of(child, tmp_path, processes) == address_space(child) + blocks
+            monkeypatch.setattr(guarding.os, "stat", stat)
+            assert guarding.bytes_of(child, tmp_path, processes) == address_space(child)
+            refused[:] = [str(number) for number in range(256) if number != nameless.fileno()]
+            assert guarding.bytes_of(child, tmp_path, processes) == address_space(child) + blocks
+        finally:
+            os.kill(child, signal.SIGKILL)
+            ended(child)
+
+
 def test_an_end_is_waited_for_no_longer_than_was_said(sleeping):
     descriptor = guarding.descriptor_of(sleeping)
     before = time.monotonic()
@@ -188,9 +216,8 @@ def test_a_process_that_takes_too_much_is_killed_and_one_that_takes_less_is_not(
 
 
 def test_a_limit_that_is_met_exactly_is_kept(tmp_path, monkeypatch):
-    counts = iter([100, 100, 100, 101])
-    monkeypatch.setattr(guarding, "bytes_of", lambda *_: next(counts, 101))
-    assert guarded(tmp_path, lambda: time.sleep(0.12), memory=101) == 0
+    monkeypatch.setattr(guarding, "bytes_of", lambda *_: 101)
+    assert guarded(tmp_path, lambda: time.sleep(0.5), memory=101) == 0
     assert guarded(tmp_path, lambda: time.sleep(20), memory=100) == -signal.SIGKILL
 
 
