@@ -138,3 +138,15 @@ def test_a_file_that_is_gone_has_a_stamp_that_says_so(tmp_path):
     assert (size, changed) == (1, path.stat().st_mtime_ns)
     assert stale({str(path): GONE})
     assert "kprof_dep_made" not in sys.modules
+
+
+def test_a_relative_import_leads_out_of_an_inner_package(write, tmp_path):
+    """By as many folders as it has full stops."""
+    write("kprof_dep_outer/__init__.py", "")
+    write("kprof_dep_outer/sizes.py", "SIZE = 7\n")
+    (tmp_path / "kprof_dep_outer" / "inner").mkdir()
+    write("kprof_dep_outer/inner/__init__.py", "")
+    path = write("kprof_dep_outer/inner/user.py", "from ..sizes import SIZE\n")
+    found = dependencies_of(load_module(path))
+    assert "sizes.py" in {p.rpartition("/")[2] for p in found.files}
+    assert found.complete

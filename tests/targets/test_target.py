@@ -342,3 +342,13 @@ def test_objects_that_are_no_targets_are_named():
         resolve([])
     with pytest.raises(TargetError, match="the target is empty"):
         resolve("")
+
+
+def test_a_file_called_json_is_a_report_whatever_is_in_it(tmp_path):
+    """Reading it says what is wrong with it; a folder of that name is none."""
+    path = tmp_path / "report.json"
+    path.write_text("no JSON at all")
+    assert is_report(path)
+    assert not is_report(tmp_path / "other.json")
+    (tmp_path / "folder.json").mkdir()
+    assert not is_report(tmp_path / "folder.json")
