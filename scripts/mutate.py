@@ -30,7 +30,7 @@ from types import ModuleType
 
 import plain_tests
 from mutants import KINDS, Mutant, mutants
-from mutated_modules import ROOT, SETS, Chosen
+from mutated_modules import ROOT, SETS, WHOLE, Chosen
 
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "servers")]
 # Of a run without a change; what has no end, such as a loop whose condition was turned round, takes longer.
@@ -224,9 +224,14 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--kind", action="append", choices=KINDS, help="Only such mutants; may be given several times.")
     parser.add_argument(
-        "--write", type=Path, help="Put the table into a page, between its markers; rows of modules not asked for stay."
+        "--write",
+        type=Path,
+        help="Put the table into a page, between its markers; rows of modules and cells of kinds not asked for stay.",
     )
-    parser.add_argument("--sample", type=int, help="So many mutants of modules that are drawn from all sets.")
+    parser.add_argument("--each", type=int, help="At most so many mutants of each module, drawn by the seed.")
+    parser.add_argument(
+        "--sample", type=int, help="So many mutants of modules that are drawn from the sets that are tried as a whole."
+    )
     parser.add_argument("--seed", default="0", help="Chooses the modules of a sample and their mutants.")
     parser.add_argument("--seconds", type=float, default=math.inf, help="Start no module of a sample after this time.")
     parser.add_argument(
@@ -246,9 +251,9 @@ def main() -> None:
     chosen = [Chosen(module, tuple(tests), module) for module in given.module]
     if given.set:
         chosen = [c for c in SETS[given.set]() if not given.module or any(word in c.module for word in given.module)]
-    drawn = None
+    drawn = given.each
     if given.sample:
-        every = [one for name in sorted(SETS) for one in SETS[name]()]
+        every = [one for name in sorted(WHOLE) for one in SETS[name]()]
         chosen = random.Random(given.seed).sample(every, max(1, given.sample // _DRAWN))
         drawn = _DRAWN
     scores: list[Score] = []
@@ -266,7 +271,7 @@ def main() -> None:
         for mutant in found.survivors:
             print(f"    line {mutant.line}: {mutant.kind}: {mutant.words}", flush=True)
     if given.write is not None:
-        _write(given.write, given.set, _with_rows(given.write, given.set, scores))
+        _write(given.write, given.set, _with_rows(given.write, given.set, scores, given.kind or KINDS))
     groups = list(_groups(scores).values())
     if given.sample:
         # Too few mutants of a group are drawn for a share of its own.
@@ -328,8 +333,8 @@ def _cell(counts: tuple[int, int]) -> str:
     return f"{counts[0]}/{counts[1]}" if counts[1] else ""
 
 
-def _with_rows(page: Path, name: str, scores: Sequence[Score]) -> list[Score]:
-    """The scores in the order of their set, of modules that were not run as the page has them."""
+def _with_rows(page: Path, name: str, scores: Sequence[Score], kinds: Sequence[str] = KINDS) -> list[Score]:
+    """The scores in the order of their set; modules that were not run and kinds not asked for are as on the page."""
     known = {one.chosen.module: one for one in scores}
     lines = (
         page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")[2].partition("<!-- end -->")[0].splitlines()
@@ -337,9 +342,11 @@ def _with_rows(page: Path, name: str, scores: Sequence[Score]) -> list[Score]:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     for chosen in SETS[name]():
         for row in rows:
-            if row[0] == chosen.module.removeprefix("kprof_analyzers.") and chosen.module not in known:
-                cells = zip(rows[0][1:-1], row[1:-1], strict=True)
-                known[chosen.module] = Score(chosen, {kind: _counts(cell) for kind, cell in cells if cell}, [])
+            if row[0] == chosen.module.removeprefix("kprof_analyzers."):
+                cells = {kind: _counts(cell) for kind, cell in zip(rows[0][1:-1], row[1:-1], strict=True) if cell}
+                run = known.get(chosen.module)
+                kept = {kind: counts for kind, counts in cells.items() if run is None or kind not in kinds}
+                known[chosen.module] = Score(chosen, {**kept, **(run.counts if run is not None else {})}, [])
     return [known[chosen.module] for chosen in SETS[name]() if chosen.module in known]
 
 

@@ -152,7 +152,7 @@ _REST = (
     ("what rules share", "kprof_analyzers.rules.finding_instructions", "tests/rules/test_finding_instructions.py"),
     ("what rules share", "kprof_analyzers.rules.levers", "tests/rules/test_levers.py"),
     ("containment", "kprof.containment.call_filter", "tests/containment/test_call_filter.py"),
-    ("containment", "kprof.containment.guarding", "tests/containment/test_contain.py"),
+    ("containment", "kprof.containment.guarding", "tests/containment/test_guarding.py"),
     ("containment", "kprof.containment.namespaces", "tests/containment/test_places.py"),
     ("containment", "kprof.containment.readable_files", "tests/containment/test_places.py"),
     ("permission", "kprof.importing.permission", "tests/importing/test_permission.py"),
@@ -168,14 +168,163 @@ def rest() -> list[Chosen]:
     return [Chosen(module, tuple(tests.split()), group) for group, module, tests in _REST]
 
 
-SETS = {"rules": rules, "core": core, "rest": rest}
+_MEMORY = "analyzers/memory"
+
+
+def _model(names: str) -> str:
+    """Files of tests of the time model, by their names alone."""
+    return " ".join(f"analyzers/model/{name}" for name in names.split())
+
+
+# Group, module, files of tests below ``tests`` without ``test_`` and suffix, rules whose cases are tests too.
+_SAMPLED = (
+    ("time model", "kprof_analyzers.model.comparisons", _model("masks"), ""),
+    ("time model", "kprof_analyzers.model.executions", _model("executions"), ""),
+    (
+        "time model",
+        "kprof_analyzers.model.kernel",
+        _model("predict simulate sharing matrix_share conditions roofline followed"),
+        "",
+    ),
+    ("time model", "kprof_analyzers.model.launch", _model("sharing conditions masks predict"), ""),
+    ("time model", "kprof_analyzers.model.machine", _model("predict simulate contention sharing conditions"), ""),
+    ("time model", "kprof_analyzers.model.masks", _model("masks sharing"), ""),
+    ("time model", "kprof_analyzers.model.memory", _model("memory sharing conditions roofline simulate"), ""),
+    ("time model", "kprof_analyzers.model.occupancy_gain", _model("occupancy_gain roofline"), ""),
+    ("time model", "kprof_analyzers.model.per_element", _model("per_element"), ""),
+    ("time model", "kprof_analyzers.model.program", _model("simulate predict queues sharing"), ""),
+    ("time model", "kprof_analyzers.model.ranges", _model("ranges"), ""),
+    ("time model", "kprof_analyzers.model.simulate", _model("simulate predict"), ""),
+    ("time model", "kprof_analyzers.model.taken", _model("taken"), ""),
+    ("time model", "kprof_analyzers.model.traffic", _model("sharing trips taken wraps"), ""),
+    ("time model", "kprof_analyzers.model.trips", _model("executions taken followed sharing"), ""),
+    ("time model", "kprof_analyzers.model.values", _model("values masks followed trips"), ""),
+    ("time model", "kprof_analyzers.model.wave_timeline", _model("wave_timeline"), ""),
+    ("time model", "kprof_analyzers.model.whiles", _model("whiles trips"), ""),
+    ("time model", "kprof_analyzers.model.wraps", _model("wraps"), ""),
+    ("difference", "kprof.diffing.comparing", "diffing/comparing", ""),
+    ("difference", "kprof.diffing.facts", "diffing/facts", ""),
+    ("difference", "kprof.diffing.kernels", "diffing/kernels diffing/comparing", ""),
+    ("difference", "kprof.diffing.limits", "diffing/limits", ""),
+    ("difference", "kprof.diffing.loops", "diffing/loops diffing/pairing", ""),
+    ("difference", "kprof.diffing.pairing", "diffing/pairing diffing/comparing", ""),
+    ("difference", "kprof.diffing.rating", "diffing/rating diffing/kernels diffing/compare", ""),
+    ("difference", "kprof.diffing.reading", "diffing/reading", ""),
+    ("what may run", "kprof.api.live.reach", "api/live/reach", ""),
+    ("what may run", "kprof.importing.dependencies", "importing/dependencies", ""),
+    ("what may run", "kprof.importing.functions", "importing/functions", ""),
+    ("what may run", "kprof.importing.loading", "importing/loading", ""),
+    ("what may run", "kprof.importing.plain_functions", "importing/plain_functions", ""),
+    ("what may run", "kprof.importing.wrappers", "importing/wrappers", ""),
+    ("what may run", "kprof.importing.written_functions", "importing/written_functions", ""),
+    ("what may run", "kprof.targets.target", "targets/target", ""),
+    ("findings", "kprof_analyzers.causes", "analyzers/causes", ""),
+    ("findings", "kprof_analyzers.suppressions", "analyzers/suppressions", ""),
+    (
+        "findings",
+        "kprof_analyzers.memory.addressing",
+        f"{_MEMORY}/addressing {_MEMORY}/alignment",
+        "global_memory.stride_of_512 layouts.transposed_operand",
+    ),
+    ("findings", "kprof_analyzers.memory.alignment", f"{_MEMORY}/alignment {_MEMORY}/addressing", ""),
+    ("findings", "kprof_analyzers.memory.bank_conflicts", f"{_MEMORY}/bank_simulation", ""),
+    (
+        "findings",
+        "kprof_analyzers.memory.dataflow",
+        f"{_MEMORY}/dataflow {_MEMORY}/addressing",
+        "layouts.double_lds_use layouts.not_pipelined",
+    ),
+    (
+        "findings",
+        "kprof_analyzers.memory.linear_layout",
+        f"{_MEMORY}/linear_layout",
+        "layouts.convert_in_loop lds.bank_conflicts",
+    ),
+    (
+        "findings",
+        "kprof_analyzers.memory.shared_offsets",
+        f"{_MEMORY}/shared_offsets",
+        "lds.bank_conflicts layouts.transposed_operand",
+    ),
+    ("findings", "kprof_analyzers.registers.liveness", "analyzers/registers/liveness", ""),
+    ("findings", "kprof_analyzers.registers.pressure", "analyzers/registers/pressure", ""),
+    ("right results", "kprof.bench.compare", "bench/compare", ""),
+    ("right results", "kprof.bench.values", "bench/values", ""),
+)
+
+
+def sampled() -> list[Chosen]:
+    """What else a prediction, a verdict or a permission rests on; ``--each`` draws some mutants of each module."""
+    return [
+        Chosen(module, (*map(_file, files.split()), *_cases(*stems.split())), group)
+        for group, module, files, stems in _SAMPLED
+    ]
+
+
+def _file(name: str) -> str:
+    folder, _, stem = name.rpartition("/")
+    return f"tests/{folder}/test_{stem}.py"
+
+
+SETS = {"rules": rules, "core": core, "rest": rest, "sampled": sampled}
 """What ``--set`` may name; the page has a table for each, between ``<!-- NAME -->`` and ``<!-- end -->``."""
 
-PACKAGES = ("kprof.gate", "kprof.cache", "kprof.inputs", "kprof_analyzers.rules")
+WHOLE = ("rules", "core", "rest")
+"""Sets of which all mutants are tried, and nine of ten of each group are killed; ``--sample`` draws from these."""
+
+PACKAGES = (
+    "kprof.gate",
+    "kprof.cache",
+    "kprof.containment",
+    "kprof.diffing",
+    "kprof.importing",
+    "kprof.inputs",
+    "kprof_analyzers.model",
+    "kprof_analyzers.rules",
+)
 """Each module of these has a row, or stands in :data:`WITHOUT_ROW`."""
 
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
+_COMPILED = "its tests compile kernels"
+_MODEL_WHOLE = "a part of the time model that no test is about alone; its mutants were not tried"
 WITHOUT_ROW = {
+    "kprof.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
+    "kprof.containment.kernel": "calls of the kernel by their numbers: tests/containment/test_places.py asks it",
+    "kprof.diffing.analysis": _COMPILED,
+    "kprof.diffing.document": "declares the document",
+    "kprof.diffing.programs": _COMPILED,
+    "kprof.diffing.sides": _COMPILED,
+    "kprof.importing.launches": _COMPILED,
+    "kprof.importing.uses": _COMPILED,
+    "kprof.importing.without_gpu": _COMPILED,
+    **{
+        f"kprof_analyzers.model.{part}": _MODEL_WHOLE
+        for part in (
+            "access_lines",
+            "address_work",
+            "arithmetic",
+            "branches",
+            "caches_before",
+            "contention",
+            "effects",
+            "entries",
+            "executed",
+            "explain",
+            "fetched",
+            "gains",
+            "lds",
+            "outline",
+            "overlaps",
+            "passing",
+            "remembered",
+            "runs",
+            "scalars",
+            "setting",
+            "slow_ways",
+            "steps",
+            "timed",
+        )
+    },
     "kprof.gate.first_files": "writes templates: tests/gate/test_first_contact.py uses each of them as a user would",
     "kprof.inputs.completeness": "each fault has a faulty and a sound trace in tests/inputs/test_completeness.py",
     "kprof.inputs.garbage_collection": "answers are the same without it, and come later",

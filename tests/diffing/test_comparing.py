@@ -208,3 +208,32 @@ def test_the_step_to_explain_is_the_steepest(made) -> None:
     assert steepest_step(fine) is None
     assert first_worse_step(fine) is None
     assert severity(fine).value == "note"
+
+
+def test_a_kernel_that_is_better_in_one_thing_and_worse_in_another_is_a_regression(made) -> None:
+    """Mixed: what is worse is named and dated like any regression."""
+    from kprof.diffing.comparing import steepest_step
+
+    sides = [Input("a", [made.kernel(vgpr_spills=9)]), Input("b", [made.kernel(waves=3.0)])]
+    found = diff(sides, LIMITS)
+    (kernel,) = found.kernels
+    assert kernel.status == "mixed"
+    assert found.verdict.summary == (
+        "regression: 1 of 1 kernel worse from a to b; gemm on gfx942: waves per SIMD 4 to 3"
+    )
+    assert steepest_step(kernel) is kernel.steps[0]
+    assert kernel.against == 0
+
+
+def test_kernels_of_one_status_are_ordered_by_their_gravest_change(made) -> None:
+    """A kernel without any change, such as a new one, comes behind by its status alone."""
+    names = ("a", "b", "c")
+    sides = [
+        Input("x", [made.kernel(n) for n in names[:2]]),
+        Input("y", [made.kernel("a", sgpr=31), made.kernel("b", vgpr_allocated=112), made.kernel("c")]),
+    ]
+    assert [(k.name, k.status) for k in diff(sides, LIMITS).kernels] == [
+        ("c", "new"),
+        ("b", "changed"),
+        ("a", "changed"),
+    ]

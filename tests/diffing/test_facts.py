@@ -4,7 +4,7 @@ import pytest
 from msgspec import UNSET
 
 from kprof.diffing import facts
-from kprof.document import Occupancy
+from kprof.document import Occupancy, Prediction
 from kprof.findings import Coverage, Unjudged
 
 
@@ -29,6 +29,14 @@ def test_the_figures_of_a_kernel(made) -> None:
         "instructions": 55,
         "model_us": None,
     }
+
+
+def test_the_predicted_time_is_a_figure(made) -> None:
+    """Where there is one, and it is finite."""
+    model = Prediction(time_us=47.5, low_us=40.0, high_us=50.0, cycles=1.0, bound="issue", shares={}, loops=[])
+    assert facts.figures(made.kernel(model=model))["model_us"] == 47.5
+    endless = Prediction(time_us=float("inf"), low_us=1.0, high_us=1.0, cycles=1.0, bound="issue", shares={}, loops=[])
+    assert facts.figures(made.kernel(model=endless))["model_us"] is None
 
 
 def test_what_is_not_known_is_no_number(made) -> None:

@@ -1,13 +1,14 @@
 """Which entries belong together."""
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
 from kprof.diffing.loops import pair_loops
 from kprof.diffing.pairing import BY_LIKENESS, KernelPair, match
-from kprof.document import Specialization
+from kprof.document import KernelReport, Specialization
 
 
 def _pairs(found: list[KernelPair]) -> list[tuple[int | None, int | None]]:
@@ -124,3 +125,38 @@ def test_loops_without_lines_go_by_order(made) -> None:
 def test_a_file_moved_to_another_folder_is_the_same(made) -> None:
     moved = made.loop(lines={"/elsewhere/gemm.py": (20, 30)})
     assert pair_loops([made.loop()], [moved]) == [(made.loop(), moved)]
+
+
+@pytest.mark.parametrize(("apart", "paired"), [(1, True), (2, True), (3, False)])
+def test_kernels_of_one_name_are_paired_where_half_of_what_they_say_is_the_same(made, apart, paired) -> None:
+    """Of four constants; of one name alone any two are."""
+
+    def kernel(first: int):
+        return made.kernel(
+            spec=Specialization(constexprs={name: first + (n < apart) * first for n, name in enumerate("ABCD")})
+        )
+
+    old = made.kernel(spec=Specialization(constexprs=dict.fromkeys("ABCD", 1)))
+    far = made.kernel(spec=Specialization(constexprs=dict.fromkeys("ABCD", 7)))
+    found = [pair for pair in match([old, far], [kernel(1)]) if pair.old == 0 and pair.new == 0]
+    assert bool(found) is paired
+    assert [pair.notes for pair in found] == [("the nearest specialisation: none is the same",)] * paired
+
+
+def test_entries_that_say_nothing_of_themselves_are_alike(made) -> None:
+    """The same name twice and no specialisation: paired all the same, by likeness."""
+    left = [made.without(made.kernel(vgpr=n), specialization=UNSET) for n in (100, 50)]
+    right = [made.without(made.kernel(vgpr=n), specialization=UNSET) for n in (50, 100)]
+    assert len([pair for pair in match(left, right) if pair.old is not None and pair.new is not None]) == 2
+
+
+def test_of_too_many_candidates_only_equal_ones_are_paired(made, monkeypatch) -> None:
+    from kprof.diffing import pairing
+
+    def kernels(*values: int) -> list[KernelReport]:
+        return [made.kernel(spec=Specialization(constexprs={"A": v, "B": 1, "C": 1})) for v in values]
+
+    for most, paired in ((4, 2), (3, 0)):
+        monkeypatch.setattr(pairing, "_MOST_CANDIDATES", most)
+        found = match(kernels(1, 2), kernels(3, 4))
+        assert sum(pair.old is not None and pair.new is not None for pair in found) == paired

@@ -12,10 +12,20 @@ from kprof.importing.loading import dependencies_of, load_module
     ("text", "message", "place"),
     [
         ("import math\n\nraise ValueError('no\\nmore')\n", "raises ValueError when it is imported: no", "line 3"),
-        ("def f(:\n", "is not valid Python", "line 1"),
-        ("import nosuchmodule\n", "raises ModuleNotFoundError when it is imported", "line 1"),
-        ("import sys\nsys.exit(3)\n", "calls sys.exit(3)", None),
-        ("a = b'\\0'\nx = 1 // 0\n", "raises ZeroDivisionError", "line 2"),
+        ("def f(:\n", "is not valid Python: invalid syntax", "line 1"),
+        (
+            "import nosuchmodule\n",
+            "raises ModuleNotFoundError when it is imported: No module named 'nosuchmodule'",
+            "line 1",
+        ),
+        ("import sys\nsys.exit(3)\n", "calls sys.exit(3) when it is imported", None),
+        (
+            "a = b'\\0'\nx = [][1]\n",
+            "raises IndexError when it is imported: list index out of range",
+            "line 2",
+        ),
+        ("raise ValueError\n", "raises ValueError when it is imported: no message", "line 1"),
+        ("def f():\n    raise KeyError('k')\n\nf()\n", "raises KeyError when it is imported: 'k'", "line 2"),
     ],
 )
 def test_file_that_cannot_be_imported(write, text, message, place):
@@ -24,8 +34,9 @@ def test_file_that_cannot_be_imported(write, text, message, place):
     before = set(sys.modules)
     with pytest.raises(KprofError) as caught:
         load_module(path)
-    assert message in caught.value.message
+    assert caught.value.message == message
     assert caught.value.place == place
+    assert caught.value.hint is None
     assert caught.value.path == str(path)
     left = {name for name in set(sys.modules) - before if name.startswith("_kprof_user_")}
     assert not left
@@ -104,3 +115,54 @@ def test_both_doors_share_the_module(write):
 
     path = write("user.py", "import triton\n\n@triton.jit\ndef f(x):\n    pass\n")
     assert kernel_library.load(f"{path}::f").entry is load_function(path, "f").jit
+
+
+def test_what_fails_in_a_sibling_is_placed_in_both(write):
+    """The line of the file that was given, and in the hint where it was raised."""
+    sibling = write("kprof_test_broken.py", "A = 1\nB = A // 0\n")
+    path = write("user.py", "X = 1\nimport kprof_test_broken\n")
+    with pytest.raises(KprofError) as caught:
+        load_module(path)
+    assert caught.value.place == "line 2"
+    assert caught.value.hint == f"raised in {sibling}, line 2"
+    sibling.write_text("A = (\n")
+    with pytest.raises(KprofError) as caught:
+        load_module(path)
+    assert caught.value.message == "is not valid Python: '(' was never closed"
+    assert caught.value.place == f"{sibling}:1"
+
+
+@pytest.mark.parametrize(
+    ("package", "message", "hint"),
+    [
+        ("triton", "Triton is not installed", "pip install triton, or your ROCm build of it"),
+        (
+            "torch",
+            "imports torch, which is not installed",
+            "pip install torch; its build without CUDA or ROCm is enough",
+        ),
+    ],
+)
+def test_a_package_that_is_not_there_is_named_with_how_to_get_it(write, monkeypatch, package, message, hint):
+    """Only where it is missing as a whole: a part that it does not have is an error of the file."""
+    from kprof.importing import loading
+
+    path = write("user.py", f"raise ModuleNotFoundError('no', name='{package}.part')\n")
+    with pytest.raises(KprofError, match="raises ModuleNotFoundError when it is imported: no"):
+        load_module(path)
+    monkeypatch.setattr(loading, "find_spec", lambda _: None)
+    with pytest.raises(KprofError) as caught:
+        load_module(path)
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+    with pytest.raises(KprofError, match="raises ModuleNotFoundError"):
+        load_module(write("other.py", "raise ModuleNotFoundError('no', name='nosuchmodule')\n"))
+
+
+def test_a_file_deep_in_a_package_has_its_whole_name(write, tmp_path):
+    """So that its relative imports work: from the uppermost folder that is a package on."""
+    write("kprof_outer/__init__.py", "")
+    (tmp_path / "kprof_outer" / "inner").mkdir()
+    write("kprof_outer/inner/__init__.py", "")
+    write("kprof_outer/sizes.py", "SIZE = 7\n")
+    module = load_module(write("kprof_outer/inner/user.py", "from ..sizes import SIZE\n"))
+    assert (module.__name__, module.SIZE) == ("kprof_outer.inner.user", 7)

@@ -119,6 +119,8 @@ def test_a_try_and_a_with_are_refused():
         ("from os import path", "from os import"),
         ("from . import x", "from . import"),
         ("from ..a import x", "from ..a import"),
+        ("from .triton import jit", "from .triton import"),
+        ("from .triton.language import load", "from .triton.language import"),
         ("from triton.runtime import driver", "from triton.runtime import"),
         ("from triton.language.core import builtin", "from triton.language.core import"),
         ("from triton import testing", "triton.testing"),

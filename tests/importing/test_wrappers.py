@@ -1,6 +1,7 @@
 """Whatever is wrapped around a Triton function, it is found, named, and found again under that name."""
 
 import re
+import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,16 @@ from hypothesis import strategies as st
 from kprof.errors import KprofError
 from kprof.importing.functions import find_entry, load_function, place_of, triton_functions, unwrap
 from kprof.importing.loading import load_module
-from kprof.importing.wrappers import jit_function, kernel_function
+from kprof.importing.wrappers import (
+    configs_of,
+    heuristics_of,
+    is_interpreted,
+    is_jit,
+    jit_function,
+    kernel_function,
+    layers,
+    source_function,
+)
 from kprof.targets.library import load
 
 HEAD = """
@@ -150,3 +160,102 @@ def test_objects_that_answer_to_every_name_are_no_functions() -> None:
 
     for value in (Anything(), Refusing(), SimpleNamespace(fn=3), None, type, pytest, "text"):
         assert kernel_function(value) is None
+
+
+class StandIn:
+    """What answers like a Triton function."""
+
+    def __init__(self):
+        self.params = []
+        self.starting_line_number = 3
+
+
+def around(inner, name="fn", **more):
+    """A wrapper that keeps what it is around under a name."""
+    return SimpleNamespace(**{name: inner}, **more)
+
+
+def test_layers_are_looked_through_from_the_outside_in():
+    """Under either name, to the function and no further; of neither name, of nothing and of a class there are none."""
+    jit = StandIn()
+    jit.fn = around(StandIn())
+    inner = around(jit, "__wrapped__")
+    outer = around(inner)
+    assert list(layers(outer)) == [outer, inner, jit]
+    assert kernel_function(outer) is jit_function(outer) is jit
+    assert list(layers(3)) == [3]
+    assert list(layers(None)) == list(layers(StandIn)) == list(layers(pytest)) == []
+    assert kernel_function(3) is None
+
+
+def test_eight_layers_are_looked_through():
+    """A wrapper around itself ends, too."""
+    value = StandIn()
+    for _ in range(7):
+        value = around(value)
+    assert jit_function(value) is not None
+    assert jit_function(around(value)) is None
+    itself = SimpleNamespace()
+    itself.fn = itself
+    assert len(list(layers(itself))) == 8
+
+
+@pytest.mark.parametrize(
+    ("params", "line", "is_one"), [([], 3, True), ((), 3, False), ([], "3", False), ([], None, False)]
+)
+def test_a_triton_function_has_parameters_and_a_line(params, line, is_one):
+    assert is_jit(SimpleNamespace(params=params, starting_line_number=line)) is is_one
+
+
+def test_an_interpreted_function_is_found_and_not_compiled(monkeypatch):
+    """By its type, which only Triton's interpreter has."""
+
+    class InterpretedFunction:
+        """As Triton has it."""
+
+    value = InterpretedFunction()
+    monkeypatch.delitem(sys.modules, "triton.runtime.interpreter", raising=False)
+    assert not is_interpreted(value)
+    monkeypatch.setitem(
+        sys.modules, "triton.runtime.interpreter", SimpleNamespace(InterpretedFunction=InterpretedFunction)
+    )
+    assert is_interpreted(value)
+    assert kernel_function(around(value)) is value
+    assert jit_function(around(value)) is None
+    monkeypatch.setitem(sys.modules, "triton.runtime.interpreter", SimpleNamespace())
+    assert not is_interpreted(value)
+
+
+def test_functions_with_source():
+    """A Triton function, or text with Python's function inside; either alone is none."""
+    jit = StandIn()
+    assert source_function(around(jit)) is jit
+    evaluated = SimpleNamespace(src="def f(): pass", fn=around)
+    assert source_function(evaluated) is evaluated
+    assert source_function(SimpleNamespace(src=3, fn=around)) is None
+    assert source_function(SimpleNamespace(src="def f(): pass", fn=3)) is None
+    assert source_function(SimpleNamespace(src="def f(): pass")) is None
+
+
+def test_configurations_and_heuristics_of_all_layers():
+    """The outer ones first; what only looks like them is none."""
+    config = SimpleNamespace(kwargs={"BLOCK": 64}, num_warps=4, num_stages=2, num_ctas=1, maxnreg=None)
+    other = SimpleNamespace(kwargs={"BLOCK": 128}, num_warps=8, num_stages=None, maxnreg=96)
+    inner = around(StandIn(), configs=(other, SimpleNamespace(kwargs=3)), values={"EVEN": len})
+    outer = around(inner, configs=[config], values={"SMALL": abs})
+    assert configs_of(outer) == [
+        {"BLOCK": 64, "num_warps": 4, "num_stages": 2, "num_ctas": 1},
+        {"BLOCK": 128, "num_warps": 8, "maxnreg": 96},
+    ]
+    assert list(heuristics_of(outer)) == [("SMALL", abs), ("EVEN", len)]
+    assert configs_of(around(StandIn(), configs="none")) == []
+    assert list(heuristics_of(around(StandIn(), values=[1]))) == []
+
+
+def test_an_object_that_raises_when_it_is_asked_is_no_function():
+    class Raising:
+        def __getattr__(self, name):
+            raise RuntimeError(name)
+
+    assert kernel_function(Raising()) is None
+    assert configs_of(Raising()) == []

@@ -281,3 +281,74 @@ def test_interpreter_is_for_what_runs(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
 
     assert (ran.stdout, ran.stderr) == ("['add']\n", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "would_run"),
+    [
+        ("k.py", "a Python file", "imported as Python"),
+        ("k.py::f", "a Python file", "imported as Python"),
+        ("k.hip", "HIP source", "compiled as HIP source"),
+        ("k.amdgcn", "a file of compiled code", None),
+        ("k.hsaco", "a file of compiled code", None),
+        ("k.json", "a report", None),
+        ("report", "a report", None),
+        ("folder", "a directory of compiled kernels", None),
+        ("gemm", "a Python file", None),
+        ("gemm_splitk::reduce", "a Python file", None),
+    ],
+)
+def test_what_would_run_follows_from_the_kind(tmp_path, monkeypatch, name, kind, would_run):
+    """Of files by their form alone; a bundled kernel is no code of others."""
+    monkeypatch.chdir(tmp_path)
+    for file in ("k.py", "k.hip", "k.amdgcn", "k.hsaco"):
+        (tmp_path / file).touch()
+    (tmp_path / "k.json").write_text("{}")
+    (tmp_path / "report").write_text("  [1]")
+    (tmp_path / "folder").mkdir()
+    found = resolve(name)
+    assert (found.kind.value, found.would_run, found.text) == (kind, would_run, name)
+    assert found.path == Path(name.partition("::")[0])
+
+
+def test_a_kernel_that_is_in_memory_would_run_nothing_more():
+    assert resolve(load_kernel("gemm")).would_run is None
+
+
+@pytest.mark.parametrize("name", ["k.amdgcn", "k.json"])
+def test_what_is_compiled_already_is_no_kernel_to_compile(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("{}" if name == "k.json" else "")
+    words = {"k.amdgcn": "a file of compiled code", "k.json": "a report"}[name]
+    with pytest.raises(TargetError) as refused:
+        kernel_of(path)
+    assert refused.value.message == f"is {words}, and not a kernel that can be compiled with other knobs"
+    assert refused.value.hint == "Give a bundled kernel's name, a Python file with a KERNEL, or FILE.py::FUNCTION."
+
+
+@pytest.mark.parametrize(("length", "is_one"), [(255, True), (256, False)])
+def test_json_is_told_by_what_its_first_256_bytes_begin_with(tmp_path, length, is_one):
+    path = tmp_path / "document"
+    path.write_text(" " * length + "{}")
+    assert is_report(path) is is_one
+
+
+def test_objects_that_are_no_targets_are_named():
+    with pytest.raises(TargetError) as refused:
+        resolve(test_objects_that_are_no_targets_are_named)
+    name = "test_objects_that_are_no_targets_are_named"
+    assert refused.value.message == f"{name} is a function without @triton.jit, which cannot be analysed"
+    with pytest.raises(TargetError, match="a list is a list, which cannot be analysed"):
+        resolve([])
+    with pytest.raises(TargetError, match="the target is empty"):
+        resolve("")
+
+
+def test_a_file_called_json_is_a_report_whatever_is_in_it(tmp_path):
+    """Reading it says what is wrong with it; a folder of that name is none."""
+    path = tmp_path / "report.json"
+    path.write_text("no JSON at all")
+    assert is_report(path)
+    assert not is_report(tmp_path / "other.json")
+    (tmp_path / "folder.json").mkdir()
+    assert not is_report(tmp_path / "folder.json")
