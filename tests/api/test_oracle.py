@@ -50,7 +50,7 @@ def run(inputs, shape, config):
 
 KERNEL = Kernel(
     name="scale", entry=scale, summary="", launch=launch, run=run, inputs=inputs,
-    shapes={{"large": {{"N": 1 << 22}}, "small": {{"N": 1 << 16}}}}, config={{"BLOCK": 1024, "num_warps": 4}},
+    shapes={{"large": {{"N": 1 << 24}}, "small": {{"N": 1 << 16}}}}, config={{"BLOCK": 1024, "num_warps": 4}},
     reference=lambda inputs, shape: {{"out": inputs["x"].double() * 2}}, tolerance=lambda shape: (0.0, 0.0),
     checks={{"odd": Check({{"N": 1000}})}},
 )

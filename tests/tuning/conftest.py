@@ -17,6 +17,19 @@ def stub_judge(monkeypatch: pytest.MonkeyPatch) -> Any:
     return Judge("kprof_stub_judge:judge", "1")
 
 
+@pytest.fixture
+def at_most(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """End searches around a configuration after so many, on a fast machine as on a slow one: ``at_most(12)``."""
+    from kprof.tuning.trials import climb
+
+    order = climb.Neighbourhood
+
+    def limit(most: int) -> None:
+        monkeypatch.setattr(climb, "Neighbourhood", lambda *given, **named: order(*given, **{**named, "most": most}))
+
+    return limit
+
+
 Rule = Callable[[Mapping[str, Any]], Any]
 
 

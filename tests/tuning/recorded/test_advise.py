@@ -1,5 +1,6 @@
 """Advice for recorded kernels, from the capture to what is written."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from kprof.tuning.recorded.advise import AdvisedKernel
 pytestmark = pytest.mark.triton
 
 
-def test_tiles_of_a_recorded_product(tiles: Path) -> None:
+def test_tiles_of_a_recorded_product(tiles: Path, at_most: Callable[[int], None]) -> None:
     """Each configuration is one that the program can launch, compiled; none is slower than what is recommended."""
     told: list[str] = []
+    at_most(16)
     found = kprof.advise(f"{tiles}::product", budget=60, jobs=2, tell=told.append)
     (kernel,) = found.kernels
     assert found.trials is not None
@@ -33,8 +35,9 @@ def test_tiles_of_a_recorded_product(tiles: Path) -> None:
     assert found.document["how"] == kernel.how
 
 
-def test_without_its_program_only_options_change(tiles: Path) -> None:
+def test_without_its_program_only_options_change(tiles: Path, at_most: Callable[[int], None]) -> None:
     """Which the first line says."""
+    at_most(12)
     found = kprof.advise(f"{tiles}::fixed", budget=20, jobs=2, run=False)
     assert found.trials is not None
     assert {name for trial in found.trials.all for name in trial.change} <= {

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "capture"
 
 
-def test_advice_is_by_cycles_an_element(rows: Path) -> None:
+def test_advice_is_by_cycles_an_element(rows: Path, at_most: Callable[[int], None]) -> None:
     """No time anywhere; with flushed caches no fewer cycles than an element's bytes take at the memory's peak."""
+    at_most(16)
     found = kprof.advise(f"{rows}::sums", budget=60, jobs=2, condition="flushed")
     assert found.trials is not None
     assert found.trials.ranked_by == "cycles"
@@ -57,11 +59,12 @@ def test_advice_is_by_cycles_an_element(rows: Path) -> None:
     assert "cycles an element of length" in found.summary
 
 
-def test_the_order_is_that_of_a_long_extent(rows: Path) -> None:
+def test_the_order_is_that_of_a_long_extent(rows: Path, at_most: Callable[[int], None]) -> None:
     """With the longest extent that a row has there are times: what they tell apart is in the order of cycles.
 
     A longer one than the stride makes rows overlap, and the caches serve them.
     """
+    at_most(16)
     by_cycles = kprof.advise(f"{rows}::sums", budget=40, jobs=2, condition="flushed").trials
     by_time = kprof.advise(f"{rows}::sums", budget=40, jobs=2, value={"length": 4096}, condition="flushed").trials
     assert by_cycles is not None

@@ -1,5 +1,6 @@
 """Advice for a bare Triton function."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,11 +33,12 @@ LAUNCH = {
 }
 
 
-def test_its_tiles_change_and_what_is_fixed_does_not(tmp_path: Path) -> None:
+def test_its_tiles_change_and_what_is_fixed_does_not(tmp_path: Path, at_most: Callable[[int], None]) -> None:
     """The block follows its grid; the number of rounds and the flag are given."""
     pytest.importorskip("triton")
     path = tmp_path / "copy.py"
     path.write_text(SOURCE)
+    at_most(12)
     found = kprof.advise(f"{path}::copy", grid="cdiv(n,BLOCK*ROUNDS)", budget=40, jobs=2, **LAUNCH)  # type: ignore[arg-type]
     assert found.trials is not None
     assert found.trials.start.time_us is not None
