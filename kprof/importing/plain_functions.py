@@ -9,6 +9,7 @@ import builtins
 import math
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -137,8 +138,13 @@ class _File:
             raise _refused(statement, f"from {'.' * statement.level}{name} import")
         if name != "triton" and not _is_space(name):
             raise _refused(statement, f"from {name} import")
+        owner = _triton(name)
         for each in statement.names:
-            found = self._member(_triton(name), each.name, statement)
+            whole = f"{name}.{each.name}"
+            # A package has its modules as members only once they are imported: triton.language.extra has libdevice so.
+            if _is_space(whole) and not hasattr(owner, each.name) and hasattr(owner, "__path__") and find_spec(whole):
+                _triton(whole)
+            found = self._member(owner, each.name, statement)
             self._imported[each.asname or each.name] = found
 
     def _constant(self, value: ast.AST) -> None:

@@ -166,6 +166,7 @@ def test_what_a_file_may_not_hold_is_named_with_its_line(statement, what):
         "from triton import jit, cdiv",
         "from triton.language import load, float16",
         "from triton.language.extra.hip import libdevice",
+        "from triton.language.extra import libdevice",
         "from triton.language.math import exp2",
         "import triton.language",
         "X = -1",
