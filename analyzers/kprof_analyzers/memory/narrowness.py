@@ -44,8 +44,8 @@ class NarrowCause:
         return f"pad the rows to a multiple of {_ALIGNED} elements and pass that ({padded}), then {_hint(self.lacking)}"
 
 
-def _hint(names: Sequence[str]) -> str:
-    return ", ".join(f"{name} = tl.multiple_of({name}, {_ALIGNED})" for name in names)
+def _hint(names: Sequence[str], divisor: int = _ALIGNED) -> str:
+    return ", ".join(f"{name} = tl.multiple_of({name}, {divisor})" for name in names)
 
 
 def loads_needed(loads: Sequence[Operation]) -> int:
@@ -96,10 +96,11 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
         elements = _ALIGNED // (size or 1)
         bounds = [name for root in roots if (name := argument(root)) in arguments(access.module)]
-        bound = " and ".join(bounds) or "the bound"
+        bound = " and ".join(bounds) or "the mask's bound"
+        typed = _hint(bounds, elements) or f"tl.multiple_of(bound, {elements})"
         fix = (
-            f"let the mask be constant over {elements} elements: pad the rows with what leaves the result as it is, "
-            f"pass {bound} as a multiple of {elements}, and say so with tl.multiple_of"
+            f"fill the padding with values that do not change the result and pass {bound} as a multiple of {elements}, "
+            f"then {typed}: the mask is the same for {elements} elements"
         )
         causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix))
     return tuple(causes)
