@@ -224,8 +224,7 @@ def performance(kernel: KernelReport) -> str:
     for level in roofline.levels:
         if level.name == "hbm":
             of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
-            memory = "HBM" if kernel.arch.startswith("gfx9") else "memory"
-            parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s {memory}")
+            parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s HBM")
     percent = kernel.model.speed_of_light_percent
     if kernel.model.speed_of_light_us and percent is not None:
         near = f": near its limit, {_to_gain(kernel)}" if _is_near_limit(kernel) else ""

@@ -91,7 +91,7 @@ def test_impossible_durations_are_shown_as_written_and_capped(tmp_path):
     issue = found(read, "overlong")
     assert "3,200.560 ms as written and 0.760 ms" in issue.message
     assert "busy" in issue.unknown
-    assert "ms (" in found(read, "overlap-in-stream").message
+    assert ", by 1.60 s (50.0 % of GPU time)" in found(read, "overlap-in-stream").message
     capped = repaired(read, ("cap-durations",))
     assert sum(capped.activities.numbers("duration_ns").data) == 760_000
     assert headline(capped.issues) == ""

@@ -56,13 +56,18 @@ def raising(copy):
     return copy, sound
 
 
+def rules_of(kernel):
+    """The rules of a kernel's causes and of what follows from them, once each."""
+    return sorted({rule for cause in kernel["causes"] for rule in (cause["rule"], *cause["same_cause"])})
+
+
 def test_a_session_names_it_once_and_goes_on(raising):
     """In the summary of each answer that it has a part in; findings are those without it."""
     copy, sound = raising
     analyzed, report, compared, occupancy = json.loads(copy.python("-c", SESSION).stdout)
     assert analyzed["summary"].count(TOLD) == 1
     (kernel,) = analyzed["kernels"]
-    assert [f["rule"] for f in kernel["findings"]] == [f["rule"] for f in sound["findings"]]
+    assert rules_of(kernel) == sorted({f["rule"] for f in sound["findings"]})
     assert report["verdict"]["summary"].count(TOLD) == 1
     assert report["kernels"][0]["findings"] == sound["findings"]
     assert compared["status"] == "cannot_tell"
@@ -85,7 +90,7 @@ def test_an_agent_is_told_once(raising):
     assert not failed
     assert not also
     assert analyzed["summary"].count(TOLD) == 1
-    assert len(analyzed["kernels"][0]["findings"]) == len(sound["findings"])
+    assert rules_of(analyzed["kernels"][0]) == sorted({f["rule"] for f in sound["findings"]})
     assert TOLD not in str(occupancy)
 
 
