@@ -148,6 +148,7 @@ def test_a_package_that_is_not_there_is_named_with_how_to_get_it(write, monkeypa
     from kprof.importing import loading
 
     path = write("user.py", f"raise ModuleNotFoundError('no', name='{package}.part')\n")
+    monkeypatch.setattr(loading, "find_spec", lambda _: "it is there")
     with pytest.raises(KprofError, match="raises ModuleNotFoundError when it is imported: no"):
         load_module(path)
     monkeypatch.setattr(loading, "find_spec", lambda _: None)

@@ -311,6 +311,7 @@ def test_what_would_run_follows_from_the_kind(tmp_path, monkeypatch, name, kind,
     assert found.path == Path(name.partition("::")[0])
 
 
+@pytest.mark.triton
 def test_a_kernel_that_is_in_memory_would_run_nothing_more():
     assert resolve(load_kernel("gemm")).would_run is None
 
