@@ -254,7 +254,7 @@ _SAMPLED = (
 
 
 def sampled() -> list[Chosen]:
-    """What else a prediction, a verdict or a permission rests on; ``--each`` draws some mutants of each module."""
+    """Further modules behind predictions, verdicts and permissions; ``--each`` draws some mutants of each."""
     return [
         Chosen(module, (*map(_file, files.split()), *_cases(*stems.split())), group)
         for group, module, files, stems in _SAMPLED

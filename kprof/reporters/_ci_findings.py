@@ -64,17 +64,18 @@ class GateFinding:
     @property
     def advice(self) -> str:
         """What to do: the compiled cure, else knobs to try; then what to change in the code."""
-        todo = {} if self.cause is None else dict(self.cause.todo)
-        if self.cause is None:
-            todo = {"try": proposals(self.finding)} if self.finding.advice else {}
-            todo |= {"fix": self.finding.fix} if self.finding.fix is not UNSET else {}
-        if compiled := verified(self.finding):
-            todo = {**({} if "cure" in todo else {"try": compiled}), **{k: v for k, v in todo.items() if k != "try"}}
+        if self.cause is not None:
+            todo = dict(self.cause.todo)
+        else:
+            told = {"try": proposals(self.finding), "fix": self.finding.fix}
+            todo = {kind: words for kind, words in told.items() if words}
+        if "try" in todo and (compiled := verified(self.finding)):
+            todo["try"] = compiled
         return sentences(todo)
 
     @property
     def text(self) -> str:
-        """The message as people are told it, and what the cause costs where that is known."""
+        """The message in plain words, and the cost of the cause where it is known."""
         return costing(self.message, "" if self.cause is None else self.cause.cost)
 
     @property
@@ -87,7 +88,7 @@ class GateFinding:
 
     @property
     def message(self) -> str:
-        """What was found: loops by their lines, no names of instructions."""
+        """The finding in plain words: loops by their lines, no names of instructions."""
         return said(self.finding.message, self.kernel)
 
     @property

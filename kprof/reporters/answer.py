@@ -59,7 +59,7 @@ class CauseText:
 
     @property
     def advice(self) -> str:
-        """What to do, in sentences: ``Cure: waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x) (compiled).``."""
+        """The steps to take, in sentences: ``Cure: waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x) (compiled).``."""
         return sentences(self.todo)
 
 
@@ -233,7 +233,7 @@ def performance(kernel: KernelReport) -> str:
 
 
 def next_step(kernel: KernelReport) -> str:
-    """Return the command to go on with where no finding is worth a change; nothing where one is."""
+    """Return the command that compares other configurations; empty where a finding is worth a change."""
     if time_of(kernel) is None or kernel.launch is UNSET or any(_is_worth_it(cause, kernel) for cause in kernel.causes):
         return ""
     problem, (target, _, launch) = kernel.launch.get("problem"), kernel.name.partition("::")

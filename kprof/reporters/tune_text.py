@@ -171,13 +171,18 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
 def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
     """How sure it is that the first is faster than the kernel's own, and than the next that is told apart from it."""
     other = next((one for one in problem.ranking[1:] if not one.tie), None)
-    own = problem.own if problem.own is not None and problem.own.config != problem.ranking[0].config else None
+    # Beside itself the kernel's own says nothing.
+    own = None if problem.ranking and _is_own(problem, problem.ranking[0]) else problem.own
     named = [("the kernel's own", own), ("the next that is told apart from it", other)]
     said = [f"{100 * one.certainty:.0f} % than {name}" for name, one in named if one is not None and one.certainty]
     if said:
         _fold(console, f"certainty that row 1 is faster: {', '.join(said)}")
     elif _no_published_times(problem, other):
         _fold(console, "certainty that row 1 is faster: not known, no published times of this architecture")
+
+
+def _is_own(problem: "TunedProblem", one: "Ranked") -> bool:
+    return problem.own is not None and problem.own.config == one.config
 
 
 def _no_published_times(problem: "TunedProblem", other: "Ranked | None") -> bool:

@@ -94,7 +94,7 @@ def test_effects_that_share_an_instruction_are_one_cause_among_hundreds():
 
 @pytest.mark.parametrize(("left", "together"), [(14.9, True), (15.0, False)])
 def test_less_than_half_of_a_cost_that_remains_is_the_same_cause(left, together):
-    """Of 30 µs beside 75 µs."""
+    """A cost of 30 µs beside one of 75 µs."""
     findings = [finding("SPILLS", 75.0), finding("OCCUPANCY", 30.0, at_most=True)]
     changes = [ModelChange(gone=(1,)), ModelChange(workgroups_per_cu=2, at_most=True)]
     both = Gain(us=75.0 + left, low_us=0.0, high_us=100.0, share=0.9)

@@ -85,7 +85,7 @@ def test_agrees_with_the_definition(got: list[float], expected: list[float], rto
 
 
 def test_the_relative_error_is_that_of_norms_over_what_is_finite() -> None:
-    """Of differences 3 and 4 against values 0 and 10 it is a half; infinities of both sides count nothing."""
+    """Differences 3 and 4 against values 0 and 10 give 0.5; infinities on both sides add nothing."""
     expected = torch.tensor([0.0, 10.0, math.inf, -math.inf])
     error = compare(torch.tensor([3.0, 14.0, math.inf, -math.inf]), expected, (0.0, 0.0))
     assert error.relative == 0.5

@@ -145,7 +145,7 @@ class Copy:
         return json.loads(ran.stdout)
 
     def edit(self, name: str, old: str, new: str) -> None:
-        """Replace a text that must be there; an empty one: append. Byte code is told by the size, which changes."""
+        """Replace a text, or append where it is empty. Stale byte code is known by the size, so that has to change."""
         path = self.root / name
         text = path.read_text()
         assert old in text

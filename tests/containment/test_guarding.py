@@ -1,4 +1,4 @@
-"""The process beside a contained one: what it counts, when it kills, and that it ends as the other does."""
+"""The guard of a contained process: the memory that it counts, when it kills, and its own end."""
 
 # ruff: noqa: PTH116, PTH123
 import os
@@ -31,7 +31,7 @@ def forked(work: Callable[[], object]) -> int:
 
 
 def ended(child: int) -> int:
-    """How a process ended, as a shell would say it."""
+    """Return the exit status of a process as a shell gives it."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

@@ -1,4 +1,4 @@
-"""What a comparison reads from an entry."""
+"""Figures that a comparison reads from a kernel's report."""
 
 import pytest
 from msgspec import UNSET

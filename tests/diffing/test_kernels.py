@@ -74,7 +74,7 @@ def test_the_side_without_instructions_is_named(made, bare, side) -> None:
 
 
 def test_findings_of_one_side(made) -> None:
-    """One that is new is for the worse with its place and its words; of those on both sides the number counts."""
+    """A new finding is worse, with its line and message; of findings on both sides only the number is compared."""
     warned = made.kernel(findings=[made.finding("KP301")])
     (change,) = compare(made.kernel(), warned, LIMITS)
     assert (change.metric, change.text, change.effect) == ("finding:KP301", "KP301 some-name", "worse")

@@ -36,7 +36,7 @@ def test_spills_of_a_loop(made) -> None:
 
 
 def test_spills_of_an_outer_loop_are_its_own(made) -> None:
-    """What the inner loop does not explain, at the outer loop; what it does is told of the inner one alone."""
+    """Accesses of an inner loop are reported there alone; the outer loop has only its own."""
     inner = made.loop(22, 26, depth=2)
 
     def outer(spills: int):

@@ -83,6 +83,6 @@ def first_hit(page, address, question):
 
 
 def test_the_first_hit_answers_the_question(searched):
-    """Of at most two questions another page comes first."""
+    """At most two questions have another page first."""
     wrong = {q: found for q, wanted in QUESTIONS.items() if (found := first_hit(*searched, q)) != wanted}
     assert len(wrong) <= 2, wrong

@@ -19,7 +19,7 @@ def check(text: str) -> None:
 
 
 def refusal(text: str) -> tuple[str, str]:
-    """What a file is refused for, without what each refusal ends with, and the line."""
+    """Return the reason for refusing a file, without the ending that all reasons have, and its line."""
     with pytest.raises(FormError) as refused:
         check(text)
     what, _, rest = refused.value.message.partition(": a candidate is ")

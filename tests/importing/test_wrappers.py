@@ -163,7 +163,7 @@ def test_objects_that_answer_to_every_name_are_no_functions() -> None:
 
 
 class StandIn:
-    """What answers like a Triton function."""
+    """An object with the attributes of a Triton function."""
 
     def __init__(self):
         self.params = []

@@ -59,24 +59,24 @@ def terminal(report):
 
 
 def tags_left_out(page):
-    """What a browser shows of a page."""
+    """Return the text of a page."""
     return html.unescape(re.sub(r"<[^>]*>", " ", page))
 
 
 def live_page(report):
-    """What the page of ``kprof view`` is given."""
+    """Return the words that the page of ``kprof view`` shows."""
     (kernel,) = words(msgspec.to_builtins(report))
     (cause,) = kernel["causes"]
     return " ".join([cause["message"], cause["cost"], *cause["todo"].values()])
 
 
 def model(report):
-    """What an agent reads."""
+    """Return the text of an answer to an agent."""
     return model_text(answers.Analyzed("", [kernel_answer(msgspec.to_builtins(report.kernels[0]))]))
 
 
 def editor(report):
-    """What stands at a line."""
+    """Return the diagnostics of an editor."""
     return "\n".join(one.message for one in remarks(msgspec.to_builtins(report.kernels[0]), "k.py"))
 
 

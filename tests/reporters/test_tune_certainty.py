@@ -56,3 +56,13 @@ def test_without_published_times_that_is_said():
     assert "not known, no published times of this architecture" in shown(row(10.0), row(20.0))
     assert "certainty" not in shown(row(10.0), row(10.5, tie=True))
     assert "certainty" not in shown(row(10.0))
+
+
+def test_the_kernels_own_is_not_compared_with_itself():
+    assert "than the kernel's own" not in shown(row(10.0), row(10.1, tie=True), own=row(10.0, certainty=0.5))
+    assert "90 % than the kernel's own" in shown(row(10.0), own=row(20.0, certainty=0.9))
+
+
+def test_nothing_that_could_be_predicted_is_no_error():
+    """Beside the kernel's own, which has no row to be compared with."""
+    assert "no configuration could be predicted" in shown(own=row(10.0))

@@ -19,7 +19,7 @@ def stub_judge(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def at_most(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """End searches around a configuration after so many, on a fast machine as on a slow one: ``at_most(12)``."""
+    """Return ``at_most``: ``at_most(12)`` ends a search after 12 configurations, on any machine."""
     from kprof.tuning.trials import climb
 
     order = climb.Neighbourhood
