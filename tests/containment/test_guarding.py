@@ -30,6 +30,24 @@ def forked(work: Callable[[], object]) -> int:
         os._exit(status)
 
 
+def asleep(*kept: int) -> int:
+    """A process that does nothing and has no file open but these: a test's runner holds files without a name, too."""
+
+    def work() -> None:
+        first = 0
+        for number in sorted(kept):
+            os.closerange(first, number)
+            first = number + 1
+        os.closerange(first, os.sysconf("SC_OPEN_MAX"))
+        time.sleep(60)
+
+    child = forked(work)
+    descriptors = Path(f"/proc/{child}/fd")
+    while {path.name for path in descriptors.iterdir()} != {str(number) for number in kept}:
+        time.sleep(0.001)
+    return child
+
+
 def ended(child: int) -> int:
     """Return the exit status of a process as a shell gives it."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -46,7 +64,7 @@ def processes() -> Iterator[int]:
 @pytest.fixture
 def sleeping() -> Iterator[int]:
     """A process that does nothing."""
-    child = forked(lambda: time.sleep(60))
+    child = asleep()
     yield child
     os.kill(child, signal.SIGKILL)
     ended(child)
@@ -72,7 +90,7 @@ def test_address_space_files_and_files_without_a_name_count(tmp_path, processes)
         elsewhere.unlink()
         blocks = os.fstat(nameless.fileno()).st_blocks * 512
         again = os.dup(nameless.fileno())
-        child = forked(lambda: time.sleep(60))
+        child = asleep(nameless.fileno(), again)
         try:
             assert guarding.bytes_of(child, tmp_path, processes) == address_space(child) + named + blocks
             assert guarding.bytes_of(child, tmp_path / "below", processes) < address_space(child) + named + blocks
@@ -109,7 +127,7 @@ def test_a_descriptor_that_is_closed_between_two_looks_counts_nothing(tmp_path, 
         gone.unlink()
         blocks = os.fstat(nameless.fileno()).st_blocks * 512
         refused = [str(nameless.fileno())]
-        child = forked(lambda: time.sleep(60))
+        child = asleep(nameless.fileno())
 
         def stat(name: str, **more: int) -> os.stat_result:
             if name in refused:
