@@ -1,6 +1,7 @@
 """Metrics against budgets and against the baseline."""
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
@@ -20,23 +21,12 @@ from kprof.gate.rules import (
     UNKNOWN,
     WORSE,
     GateRule,
+    in_words,
+    number_of,
 )
 from kprof.gate.subject import CheckSubject
 from kprof_analyzers.model.certainty import predicted_gain
 from kprof_analyzers.rules import known_rules
-
-WORDS = {
-    "vgpr_spills": "VGPRs spilled",
-    "sgpr_spills": "SGPRs spilled",
-    "scratch_bytes": "bytes of scratch a lane",
-    "lds_bytes": "bytes of LDS a workgroup",
-    "vgpr_allocated": "vector registers allocated",
-    "sgpr": "SGPRs",
-    "waves_per_simd": "waves per SIMD",
-    "time_us": "µs predicted",
-    "cycles_per_element": "cycles per element predicted",
-    "executed_instructions": "instructions executed by a wavefront",
-}
 
 
 def over_budget(subject: CheckSubject, budget: Budget) -> Iterator[Finding]:
@@ -51,7 +41,7 @@ def over_budget(subject: CheckSubject, budget: Budget) -> Iterator[Finding]:
         if value is None:
             yield cannot_tell(subject, f"{metric} is not known, so {limit_name} cannot be checked", what=metric)
         elif value > limit if kind == "max" else value < limit:
-            text = f"{value:,g} {WORDS[metric]}, the budget is {limit_name} = {limit:,g}"
+            text = f"{in_words(metric, value)}, the budget is {limit_name} = {limit:,g}"
             yield _failing(subject, OVER_BUDGET, metric, text, {"value": value, "budget": limit})
 
 
@@ -118,9 +108,7 @@ def worse(
                 side = "now" if value is None else "in the baseline"
                 yield cannot_tell(subject, f"{metric} is not known {side}, so it cannot be compared", what=metric)
         elif is_worse(metric, before, value):
-            text = f"{value:,g} {WORDS[metric]}, the baseline has {before:,g}"
-            text = f"{change}: {text}" if change else text
-            yield _failing(subject, WORSE, metric, text, {"value": value, "baseline": before})
+            yield _worse(subject, metric, value, before, change)
 
 
 def compared_cost(subject: CheckSubject, state: BaselineEntry) -> tuple[str, float, float] | None:
@@ -154,13 +142,7 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
     gain = predicted_gain(now, before, subject.report.arch)
     if gain is None or gain.speedup >= 1 or not gain.told_apart:
         return
-    text = f"{_number(now)} {WORDS[metric]}, the baseline has {_number(before)}: {now / before:.3g} times as much"
-    text = f"{change}: {text}" if change else text
-    yield _failing(subject, WORSE, metric, text, {"value": now, "baseline": before})
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    yield _worse(subject, metric, now, before, change)
 
 
 def cannot_tell(subject: CheckSubject, reason: str, what: str = "") -> Finding:
@@ -190,7 +172,19 @@ def _explaining(metric: str) -> set[str]:
     return {rule.id for rule in known_rules() if metric in rule.explains}
 
 
-def _failing(subject: CheckSubject, rule: GateRule, metric: str, text: str, evidence: dict[str, float]) -> Finding:
+def _worse(subject: CheckSubject, metric: str, now: float, before: float, change: str) -> Finding:
+    """The finding of a metric that is worse than before; the knobs that differ from what it is compared with first."""
+    text = f"{in_words(metric, now)}, the baseline has {number_of(metric, before)}"
+    if metric in COSTS:
+        text = f"{text}: {now / before:.3g} times as much"
+    evidence: dict[str, Any] = {"value": now, "baseline": before}
+    if change:
+        evidence["change"] = change
+        text = f"{change}: {text}"
+    return _failing(subject, WORSE, metric, text, evidence)
+
+
+def _failing(subject: CheckSubject, rule: GateRule, metric: str, text: str, evidence: dict[str, Any]) -> Finding:
     explaining = _explaining(metric)
     related = [f for f in subject.report.findings if f.rule in explaining]
     return Finding(

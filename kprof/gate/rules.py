@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from kprof.findings import Severity
+from kprof.findings import Finding, Severity
+from kprof.output.quantities import duration, three_digits
 
 MARK = "gate"
 """Key in a finding's evidence that says what the gate made of it; see the values below."""
@@ -76,3 +77,43 @@ STALE = GateRule(
 GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE, STALE)
 FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})
 """What is true without a baseline; shown first."""
+
+METRIC_WORDS = {
+    "time_us": "predicted",
+    "cycles_per_element": "cycles per element predicted",
+    "executed_instructions": "instructions executed by a wavefront",
+    "vgpr_spills": "VGPRs spilled",
+    "sgpr_spills": "SGPRs spilled",
+    "scratch_bytes": "bytes of scratch a lane",
+    "lds_bytes": "bytes of LDS a workgroup",
+    "vgpr_allocated": "vector registers allocated",
+    "sgpr": "SGPRs",
+    "waves_per_simd": "waves per SIMD",
+}
+"""Words behind the number of a metric that a budget or a baseline limits; what counts most first."""
+
+_ESTIMATED = ("cycles_per_element", "executed_instructions")
+
+
+def number_of(metric: str, value: float) -> str:
+    """Return the value of a metric with its unit, where it has one that a number is read with."""
+    if metric == "time_us":
+        return duration(value)
+    return three_digits(value) if metric in _ESTIMATED else f"{value:,g}"
+
+
+def in_words(metric: str, value: float) -> str:
+    """``49 VGPRs spilled``, ``1.81 ms predicted``."""
+    return f"{number_of(metric, value)} {METRIC_WORDS[metric]}"
+
+
+def step_of(finding: Finding) -> str:
+    """``VGPRs spilled 0 → 49`` of a metric that is worse than in the baseline or over its budget; else nothing."""
+    metric = finding.evidence.get("metric")
+    if metric not in METRIC_WORDS or "value" not in finding.evidence:
+        return ""
+    words = "predicted time" if metric == "time_us" else METRIC_WORDS[metric]
+    now = number_of(metric, finding.evidence["value"])
+    if "baseline" in finding.evidence:
+        return f"{words} {number_of(metric, finding.evidence['baseline'])} → {now}"
+    return f"{words} {now} (budget {number_of(metric, finding.evidence['budget'])})"

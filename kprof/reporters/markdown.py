@@ -6,16 +6,18 @@ from typing import Any
 
 from kprof.document import Report
 from kprof.findings import Edit
+from kprof.gate.rules import METRIC_WORDS, step_of
 from kprof.output.sink import clean
-from kprof.reporters._ci_findings import GateFinding, cure, fails, items, label, unknown
+from kprof.reporters._ci_findings import GateFinding, cure, fails, items, label, unknown, verified
 from kprof.reporters._markdown_cells import COMMENT_LIMIT, STATUS_ICON, cell, code
 from kprof.reporters.interface import Format, ReportRequest
 
-_HEAD = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|---|---|")
+_FINDINGS = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|---|---|")
+_KERNELS = ("| kernel | arch | what is worse | cure | line |", "|---|---|---|---|---|")
 
 
 class MarkdownReporter:
-    """The verdict, what fails, what cannot be determined, and the rest folded away.
+    """The verdict, a row for each kernel that fails, what cannot be determined; the findings are folded away.
 
     Args:
         limit: characters; rows that do not fit are counted instead.
@@ -36,21 +38,22 @@ class MarkdownReporter:
             summary = f"{summary[: self._limit // 4]}… ({len(summary):,} characters)"
         lines = [f"### {STATUS_ICON[report.verdict.status]} kprof: {summary}", ""]
         # What says how much is left out has its place, too.
-        room = self._limit - 600 - sum(len(line) + 1 for line in lines)
+        room = self._limit - 600 - _length(lines)
+        # Half of it is for what else was found.
+        kernels = _section("Kernels that fail", _KERNELS, _kernel_rows(failing), room // 2)
+        room -= _length(kernels)
+        cures = _cures(failing, room // 2)
+        room -= _length(cures)
+        lines += [*kernels, *cures]
         for title, chosen, folded in (
-            ("Fails", failing, False),
             ("Cannot be determined", unsure, False),
+            ("Findings that fail", failing, True),
             ("Other findings", others, True),
             ("Silenced by an ignore, the baseline or an allowance", silent, True),
         ):
-            section = _section(title, chosen, room, folded=folded)
-            room -= sum(len(line) + 1 for line in section)
+            section = _section(title, _FINDINGS, [_row(item) for item in chosen], room, folded=folded)
+            room -= _length(section)
             lines += section
-            if chosen is failing:
-                # Half of it is for what else was found.
-                cures = _cures(failing, room // 2)
-                room -= sum(len(line) + 1 for line in cures)
-                lines += cures
         lines += _fitting([f"- {cell(note)}" for note in report.notes], room)
         return "\n".join(lines).rstrip() + "\n"
 
@@ -71,22 +74,60 @@ def _fitting(notes: Sequence[str], room: int) -> list[str]:
     )
 
 
-def _section(title: str, found: Sequence[GateFinding], room: int, *, folded: bool) -> list[str]:
+def _length(lines: Sequence[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
+
+
+def _section(
+    title: str, columns: Sequence[str], found: Sequence[str], room: int, *, folded: bool = False
+) -> list[str]:
+    """A table under its title and the number of its rows: as many of these as there is room for."""
     if not found:
         return []
     head = [f"<details><summary>{title}: {len(found)}</summary>", ""] if folded else [f"**{title}: {len(found)}**", ""]
     end = ["", "</details>", ""] if folded else [""]
-    room -= sum(len(line) + 1 for line in (*head, *end, *_HEAD)) + 40
+    room -= _length((*head, *end, *columns)) + 40
     rows: list[str] = []
-    for item in found:
-        row = _row(item)
+    for row in found:
         room -= len(row) + 1
         if room < 0:
             break
         rows.append(row)
     left = len(found) - len(rows)
     more = ["", f"{left} more do not fit here."] if left else []
-    return [*head, *_HEAD, *rows, *more, *end] if rows else [f"**{title}: {len(found)}** (no room for the table)", ""]
+    return [*head, *columns, *rows, *more, *end] if rows else [f"**{title}: {len(found)}** (no room for the table)", ""]
+
+
+def _kernel_rows(failing: Sequence[GateFinding]) -> list[str]:
+    """One row for each kernel: its metrics before and after, what else fails, and what to do, each said once."""
+    by_kernel: dict[int, list[GateFinding]] = {}
+    for item in failing:
+        by_kernel.setdefault(id(item.kernel), []).append(item)
+    return [_kernel_row(found) for found in by_kernel.values()]
+
+
+def _kernel_row(failing: Sequence[GateFinding]) -> str:
+    first = failing[0]
+    order = list(METRIC_WORDS)
+    with_metric = [item.finding for item in failing if step_of(item.finding)]
+    steps = map(step_of, sorted(with_metric, key=lambda one: order.index(one.evidence["metric"])))
+    changes = list(dict.fromkeys(str(item.finding.evidence.get("change", "")) for item in failing))
+    worse = ", ".join(steps)
+    if worse and changes != [""]:
+        worse = f"{'; '.join(filter(None, changes))}: {worse}"
+    others = [f"{item.finding.name}: {item.text}" for item in failing if not step_of(item.finding)]
+    # What was compiled says what it brings.
+    by_certainty = sorted(failing, key=lambda item: not verified(item.finding))
+    advice = next((item.advice for item in by_certainty if item.advice), "")
+    where = next((item.where for item in failing if item.where), "")
+    cells = (
+        code(label(first.kernel)),
+        first.kernel.arch,
+        cell("; ".join(filter(None, (worse, *others)))),
+        cell(advice),
+        code(where),
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
@@ -107,7 +148,7 @@ def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
         for edit in changes:
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", edit.after)), default=0))
             block += [f"{code(f'{edit.file}:{edit.line}')}", "", f"{fence}suggestion", clean(edit.after), fence, ""]
-        room -= sum(len(line) + 1 for line in block)
+        room -= _length(block)
         if room < 0:
             left += 1
             continue

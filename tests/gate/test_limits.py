@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from kprof.findings import Advice, Finding, Location, Severity, Suppressed
 from kprof.gate.baseline import BaselineEntry
 from kprof.gate.config import Budget
-from kprof.gate.limits import WORDS, cannot_launch, cannot_tell, over_budget, place_of, refused, worse
+from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, place_of, refused, worse
+from kprof.gate.rules import METRIC_WORDS
 from kprof.gate.subject import CheckSubject
 from tests.gate.test_judge import subject
 from tests.gate.test_without_baseline import LIMIT, tile
@@ -70,7 +71,7 @@ SAID = {
     "waves_per_simd": "waves per SIMD",
 }
 COSTS_SAID = {
-    "time_us": "µs predicted",
+    "time_us": "predicted",
     "cycles_per_element": "cycles per element predicted",
     "executed_instructions": "instructions executed by a wavefront",
 }
@@ -85,7 +86,7 @@ def test_every_metric_has_words_and_a_budget(metric):
     (found,) = over_budget(made, budget)
     value, limit = (8, 9) if few else (2, 1)
     assert not list(over_budget(subject(waves=9) if few else subject(**{metric: 1}), budget))
-    assert {**SAID, **COSTS_SAID} == WORDS
+    assert {**SAID, **COSTS_SAID} == METRIC_WORDS
     assert found.message == f"{value} {SAID[metric]}, the budget is {'min' if few else 'max'}_{metric} = {limit}"
 
 
@@ -138,7 +139,7 @@ def test_what_is_worse():
         Severity.ERROR,
         "BK 32 → 64: 3 VGPRs spilled, the baseline has 0",
         OWN,
-        {"gate": "fails", "metric": "vgpr_spills", "value": 3, "baseline": 0},
+        {"gate": "fails", "metric": "vgpr_spills", "value": 3, "baseline": 0, "change": "BK 32 → 64"},
     )
     assert waves.message == "BK 32 → 64: 6 waves per SIMD, the baseline has 8"
     (plain,) = worse(now, before, ["vgpr_spills"], ())

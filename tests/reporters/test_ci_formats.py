@@ -96,6 +96,37 @@ def test_output_is_as_kept(report, name):
     assert text == REPORTERS[name].render(report)
 
 
+def test_comment_has_one_row_for_each_kernel():
+    """Metrics before and after, the change once, other failing findings and the compiled cure; its findings folded."""
+    cure = Advice(knob="BLOCK", from_=64, to=32, verified={"vgpr_spills": (49, 0)})
+    failing = {"gate": "fails"}
+    step = {**failing, "change": "BLOCK 32 → 64", "metric": "vgpr_spills", "value": 49, "baseline": 0}
+    waves = {**failing, "change": "BLOCK 32 → 64", "metric": "waves_per_simd", "value": 1, "baseline": 4}
+    slower = {**failing, "change": "BLOCK 32 → 64", "metric": "time_us", "value": 1810.0, "baseline": 47.0}
+    budget = {**failing, "metric": "lds_bytes", "value": 65536, "budget": 32768}
+    found = [
+        finding(message="49 VGPRs spilled, the baseline has 0", evidence=step, advice=[cure]),
+        finding(message="1 waves per SIMD, the baseline has 4", evidence=waves),
+        finding(message="1.81 ms predicted, the baseline has 47.0 µs: 38.5 times as much", evidence=slower),
+        finding("KP112", "lds-bank-conflicts", message="8 ways", evidence=failing, fix="pad it"),
+    ]
+    report = Report(
+        kprof="1",
+        kernels=[kernel(findings=found), kernel("other", findings=[finding(message="too much", evidence=budget)])],
+        verdict=Verdict(status="regression", summary="bad"),
+    )
+    lines = MarkdownReporter().render(report).splitlines()
+    head = lines.index("| kernel | arch | what is worse | cure | line |")
+    first, second, blank = lines[head + 2 : head + 5]
+    assert lines[head - 2] == "**Kernels that fail: 2**"
+    assert not blank
+    worse = "predicted time 47.0 µs → 1.81 ms, VGPRs spilled 0 → 49, waves per SIMD 4 → 1"
+    assert f"| BLOCK 32 → 64: {worse}; lds-bank-conflicts: 8 ways |" in first
+    assert "| Try: BLOCK 64 → 32 (compiled: vgpr\\_spills 49 → 0). |" in first
+    assert "| bytes of LDS a workgroup 65,536 (budget 32,768) |" in second
+    assert "<details><summary>Findings that fail: 5</summary>" in lines
+
+
 def many(count, severity=Severity.ERROR):
     """A report with this many failures in one kernel."""
     found = [finding(severity=severity, message=f"number {n}", evidence={"gate": "fails"}) for n in range(count)]
