@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from kprof.errors import InputError
 from kprof.findings import Finding
 from kprof.gate.anchors import anchor
-from kprof.gate.config import COSTS
+from kprof.gate.rules import COSTS
 from kprof.gate.subject import CheckSubject
 from kprof.inputs import boundary
 

@@ -11,19 +11,14 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from kprof.errors import HardwareError, InputError, KprofError, near
+from kprof.gate.rules import Metric
 from kprof.gate.toml_place import Keys, line_of
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import boundary
 
 FILES = ("kprof.toml", "pyproject.toml")
-Metric = Literal[
-    "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd",
-    "time_us", "cycles_per_element", "executed_instructions",
-]  # fmt: skip
 _LARGEST_BITS = 53
 METRICS: tuple[str, ...] = get_args(Metric)
-COSTS: tuple[Metric, ...] = ("time_us", "cycles_per_element", "executed_instructions")
-"""What a launch costs, the best figure first: the first one that both sides have is compared."""
 WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd", "time_us")
 """Metrics that are compared by default; ``time_us`` stands for the best of :data:`COSTS` that is known."""
 

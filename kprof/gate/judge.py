@@ -16,10 +16,10 @@ from kprof.document import KernelReport, Report
 from kprof.findings import Finding, Severity, Suppressed
 from kprof.gate.anchors import relocated
 from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
-from kprof.gate.config import COSTS, Allowance, Config
+from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_budget, refused, worse
 from kprof.gate.nearest import nearest
-from kprof.gate.rules import ALLOWED, BLOCK, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
+from kprof.gate.rules import ALLOWED, BLOCK, COSTS, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
 from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import ignored, unknown, unlooked
 from kprof.gate.verdict import not_run, verdict

@@ -9,10 +9,11 @@ from kprof.compiler.limits import launch_problems
 from kprof.diffing.rating import is_worse
 from kprof.findings import Finding, Location
 from kprof.gate.baseline import BaselineEntry, product_of
-from kprof.gate.config import COSTS, Budget
+from kprof.gate.config import Budget
 from kprof.gate.rules import (
     CANNOT_LAUNCH,
     CANNOT_TELL,
+    COSTS,
     DOES_NOT_COMPILE,
     FAILS,
     MARK,

@@ -1,6 +1,7 @@
 """What the gate itself reports, besides the findings of the analyzers."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from kprof.findings import Finding, Severity
 from kprof.output.quantities import duration, three_digits
@@ -78,6 +79,13 @@ GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE, 
 FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})
 """What is true without a baseline; shown first."""
 
+Metric = Literal[
+    "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd",
+    "time_us", "cycles_per_element", "executed_instructions",
+]  # fmt: skip
+COSTS: tuple[Metric, ...] = ("time_us", "cycles_per_element", "executed_instructions")
+"""What a launch costs, the best figure first: the first one that both sides have is compared."""
+
 METRIC_WORDS = {
     "time_us": "predicted",
     "cycles_per_element": "cycles per element predicted",
@@ -92,14 +100,12 @@ METRIC_WORDS = {
 }
 """Words behind the number of a metric that a budget or a baseline limits; what counts most first."""
 
-_ESTIMATED = ("cycles_per_element", "executed_instructions")
-
 
 def number_of(metric: str, value: float) -> str:
     """Return the value of a metric with its unit, where it has one that a number is read with."""
     if metric == "time_us":
         return duration(value)
-    return three_digits(value) if metric in _ESTIMATED else f"{value:,g}"
+    return three_digits(value) if metric in COSTS else f"{value:,g}"
 
 
 def in_words(metric: str, value: float) -> str:
@@ -113,7 +119,10 @@ def step_of(finding: Finding) -> str:
     if metric not in METRIC_WORDS or "value" not in finding.evidence:
         return ""
     words = "predicted time" if metric == "time_us" else METRIC_WORDS[metric]
-    now = number_of(metric, finding.evidence["value"])
+    value = finding.evidence["value"]
+    now = number_of(metric, value)
     if "baseline" in finding.evidence:
-        return f"{words} {number_of(metric, finding.evidence['baseline'])} → {now}"
+        before = finding.evidence["baseline"]
+        factor = f" ({value / before:.3g}x)" if metric in COSTS else ""
+        return f"{words} {number_of(metric, before)} → {now}{factor}"
     return f"{words} {now} (budget {number_of(metric, finding.evidence['budget'])})"

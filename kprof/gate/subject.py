@@ -13,7 +13,8 @@ from msgspec import UNSET
 from kprof.diffing.rating import FEWER_IS_WORSE
 from kprof.document import KernelReport
 from kprof.findings import Location
-from kprof.gate.config import COSTS, METRICS, KernelEntry
+from kprof.gate.config import METRICS, KernelEntry
+from kprof.gate.rules import COSTS
 
 COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
 """What the compiler makes: a failure in one of them is its own."""

@@ -8,8 +8,8 @@ from kprof.compiler import environment
 from kprof.document import KernelReport
 from kprof.findings import Location
 from kprof.gate.baseline import Baseline, BaselineEntry, news
-from kprof.gate.config import COSTS, WATCHED, Config, KernelEntry
-from kprof.gate.rules import ALLOWED, MARK
+from kprof.gate.config import WATCHED, Config, KernelEntry
+from kprof.gate.rules import ALLOWED, COSTS, MARK
 from kprof.gate.subject import CheckSubject
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import load as load_architecture

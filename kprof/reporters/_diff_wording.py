@@ -71,6 +71,12 @@ def kind(change: Change) -> str:
     return change.severity.value if change.effect == "worse" else change.effect
 
 
+def what(change: Change, verbose: int = 0) -> str:
+    """The figure that changed, and the work that it is for: without that, 1 → 1 as *better* would not be understood."""
+    noted = change.note and (verbose or change.note.startswith("for "))
+    return f"{change.text} ({change.note})" if noted else change.text
+
+
 def shown(step: DiffStep, verbose: int) -> tuple[list[Change], int]:
     """The changes to show, and how many are left out."""
     if verbose:

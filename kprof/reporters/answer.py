@@ -224,12 +224,19 @@ def performance(kernel: KernelReport) -> str:
     for level in roofline.levels:
         if level.name == "hbm":
             of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
-            parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s HBM")
+            parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s {_memory_of(kernel.arch)}")
     percent = kernel.model.speed_of_light_percent
     if kernel.model.speed_of_light_us and percent is not None:
         near = f": near its limit, {_to_gain(kernel)}" if _is_near_limit(kernel) else ""
         parts.append(f"{percent:.0f} % of the speed of light ({duration(kernel.model.speed_of_light_us)}){near}")
     return "   ".join(parts)
+
+
+def _memory_of(arch: str) -> str:
+    """The name that an architecture's memory goes by; Radeon's is GDDR or the processor's."""
+    from kprof.hardware.machine import architectures, load
+
+    return "memory" if arch in architectures() and load(arch).family.startswith("RDNA") else "HBM"
 
 
 def next_step(kernel: KernelReport) -> str:

@@ -68,7 +68,7 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
         return [f"{head} {kernel.status} | {cell(what)} | | |"]
     changes, _left = words.shown(step, 0)
     rows = [
-        f"{head if number == 0 else '| | |'} {words.kind(change)} | {cell(change.text)} | "
+        f"{head if number == 0 else '| | |'} {words.kind(change)} | {cell(words.what(change))} | "
         f"{words.values(kernel, step, change, len(diff.sides))} | {cell(words.where(kernel, change))} |"
         for number, change in enumerate(changes)
     ]

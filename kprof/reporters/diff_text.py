@@ -177,10 +177,9 @@ class DiffTextReporter:
 
         kind = words.kind(change)
         style = _STYLE.get(kind, "dim")
-        what = change.text + (f" ({change.note})" if change.note and self._verbose else "")
         return [
             Text(kind, style=style),
-            Text(clean(what)),
+            Text(clean(words.what(change, self._verbose))),
             Text(values, style=style),
             Text(clean(words.where(kernel, change))),
         ]

@@ -1,7 +1,7 @@
 """Markdown for a comment on a pull request or a job's summary."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kprof.document import Report
@@ -13,11 +13,13 @@ from kprof.reporters._markdown_cells import COMMENT_LIMIT, STATUS_ICON, cell, co
 from kprof.reporters.interface import Format, ReportRequest
 
 _FINDINGS = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|---|---|")
+_OTHERS = 8
+"""Findings of one kernel that its row names, besides its metrics."""
 _KERNELS = ("| kernel | arch | what is worse | cure | line |", "|---|---|---|---|---|")
 
 
 class MarkdownReporter:
-    """The verdict, a row for each kernel that fails, what cannot be determined; the findings are folded away.
+    """The verdict, a row for each kernel that fails, what cannot be determined; what else was found is folded away.
 
     Args:
         limit: characters; rows that do not fit are counted instead.
@@ -39,15 +41,14 @@ class MarkdownReporter:
         lines = [f"### {STATUS_ICON[report.verdict.status]} kprof: {summary}", ""]
         # What says how much is left out has its place, too.
         room = self._limit - 600 - _length(lines)
-        # Half of it is for what else was found.
-        kernels = _section("Kernels that fail", _KERNELS, _kernel_rows(failing), room // 2)
+        kernels = _section("Kernels that fail", _KERNELS, _kernel_rows(failing), room)
         room -= _length(kernels)
+        # Half of it is for what else was found.
         cures = _cures(failing, room // 2)
         room -= _length(cures)
         lines += [*kernels, *cures]
         for title, chosen, folded in (
             ("Cannot be determined", unsure, False),
-            ("Findings that fail", failing, True),
             ("Other findings", others, True),
             ("Silenced by an ignore, the baseline or an allowance", silent, True),
         ):
@@ -78,9 +79,7 @@ def _length(lines: Sequence[str]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-def _section(
-    title: str, columns: Sequence[str], found: Sequence[str], room: int, *, folded: bool = False
-) -> list[str]:
+def _section(title: str, columns: Sequence[str], found: Sequence[str], room: int, *, folded: bool = False) -> list[str]:
     """A table under its title and the number of its rows: as many of these as there is room for."""
     if not found:
         return []
@@ -95,7 +94,7 @@ def _section(
         rows.append(row)
     left = len(found) - len(rows)
     more = ["", f"{left} more do not fit here."] if left else []
-    return [*head, *columns, *rows, *more, *end] if rows else [f"**{title}: {len(found)}** (no room for the table)", ""]
+    return [*head, *columns, *rows, *more, *end] if rows else [f"**{title}**: {left} more do not fit here.", ""]
 
 
 def _kernel_rows(failing: Sequence[GateFinding]) -> list[str]:
@@ -107,27 +106,31 @@ def _kernel_rows(failing: Sequence[GateFinding]) -> list[str]:
 
 
 def _kernel_row(failing: Sequence[GateFinding]) -> str:
-    first = failing[0]
+    kernel = failing[0].kernel
     order = list(METRIC_WORDS)
-    with_metric = [item.finding for item in failing if step_of(item.finding)]
-    steps = map(step_of, sorted(with_metric, key=lambda one: order.index(one.evidence["metric"])))
-    changes = list(dict.fromkeys(str(item.finding.evidence.get("change", "")) for item in failing))
-    worse = ", ".join(steps)
-    if worse and changes != [""]:
+    measured = [item.finding for item in failing if step_of(item.finding)]
+    worse = ", ".join(map(step_of, sorted(measured, key=lambda one: order.index(one.evidence["metric"]))))
+    changes = dict.fromkeys(str(finding.evidence.get("change", "")) for finding in measured)
+    if any(changes):
         worse = f"{'; '.join(filter(None, changes))}: {worse}"
-    others = [f"{item.finding.name}: {item.text}" for item in failing if not step_of(item.finding)]
-    # What was compiled says what it brings.
+    others = [f"{i.finding.rule} {i.finding.name}: {i.text}" for i in failing if not step_of(i.finding)]
+    if len(others) > _OTHERS:
+        others[_OTHERS:] = [f"{len(others) - _OTHERS} more do not fit here."]
+    # What was compiled says what it brings, and comes first.
     by_certainty = sorted(failing, key=lambda item: not verified(item.finding))
-    advice = next((item.advice for item in by_certainty if item.advice), "")
-    where = next((item.where for item in failing if item.where), "")
     cells = (
-        code(label(first.kernel)),
-        first.kernel.arch,
+        code(label(kernel)),
+        kernel.arch,
         cell("; ".join(filter(None, (worse, *others)))),
-        cell(advice),
-        code(where),
+        cell(" ".join(_first(item.advice for item in by_certainty))),
+        ", ".join(_first(code(item.where) for item in failing)),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _first(texts: Iterable[str]) -> list[str]:
+    """The first few texts, each once."""
+    return list(dict.fromkeys(filter(None, texts)))[:_OTHERS]
 
 
 def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:

@@ -140,10 +140,10 @@ def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tupl
 
 
 def plain_reason(reason: str | None) -> str | None:
-    """A reason without its numbers, so that like ones are counted together: ``the accumulator takes N registers``."""
+    """A reason without its numbers, so that like ones are counted together: ``the accumulator takes … registers``."""
     if reason is None:
         return None
-    words = [("N" if word[:1].isdigit() else word) for word in str(reason).split()]
+    words = [("…" if word[:1].isdigit() else word) for word in str(reason).split()]
     return "the kernel: " + " ".join(words)
 
 
