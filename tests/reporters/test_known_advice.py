@@ -151,7 +151,7 @@ def test_from_the_search_to_the_next_look(tmp_path, monkeypatch):
     The start is the best that there is, so that the search itself keeps nothing.
     """
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
-    target = {"target": "softmax", "arch": "MI300X", "config": {"num_warps": 2}}
+    target = {"target": "softmax", "arch": "MI300X", "config": {"BLOCK": 2048, "num_warps": 1}}
     with kprof.Session(jobs=1) as session:
         (before,) = session.ask("report", **target)["kernels"]
         assert "advised" not in before
@@ -161,5 +161,7 @@ def test_from_the_search_to_the_next_look(tmp_path, monkeypatch):
         (after,) = session.ask("report", **target)["kernels"]
         assert after["advised"]["config"] == {"BLOCK_M": 128, "BLOCK_N": 32, "num_warps": 4}
     for programs in (True, False):
-        (kernel,) = kprof.analyze("softmax", arch="MI300X", config={"num_warps": 2}, keep_programs=programs).kernels
+        (kernel,) = kprof.analyze(
+            "softmax", arch="MI300X", config={"BLOCK": 2048, "num_warps": 1}, keep_programs=programs
+        ).kernels
         assert kernel.advised.code == PASTE
