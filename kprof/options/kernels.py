@@ -27,7 +27,8 @@ class KernelOptions(CompileOptions, ThreadTraceOptions, ChosenKernelOptions, Pro
         bool,
         Option(
             "Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options at "
-            "most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere."
+            "most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.",
+            flag="--try",
         ),
     ] = True
 

@@ -44,6 +44,7 @@ class Option:
         choices: the words that are allowed.
         completes: what a shell offers: ``targets``, ``architectures``, ``cases`` or ``rules``.
         counted: a number that the command line counts: ``-vv``.
+        flag: the command line's word where Python has another use for it: ``--try``.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Option:
     choices: tuple[str, ...] = ()
     completes: str = ""
     counted: bool = False
+    flag: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Declared:
     @property
     def flag(self) -> str:
         """As the command line calls it."""
-        return "--" + self.name.replace("_", "-")
+        return self.option.flag or "--" + self.name.replace("_", "-")
 
     @property
     def accepts(self) -> str:

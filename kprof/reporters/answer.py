@@ -209,6 +209,10 @@ def launch_line(kernel: KernelReport) -> str:
     return "   ".join(filter(None, [sizes, groups, "" if clock is None else f"{clock:,.0f} MHz", condition]))
 
 
+_RATED = {"l2": "L2", "mall": "Infinity Cache", "hbm": "HBM"}
+"""Levels of the memory system whose rate is shown, the last one that is reached."""
+
+
 def performance(kernel: KernelReport) -> str:
     """Return the achieved arithmetic and memory rates with their peaks; nothing without a predicted time."""
     if kernel.model is UNSET or kernel.model.time_us is None or kernel.model.roofline is UNSET:
@@ -221,10 +225,11 @@ def performance(kernel: KernelReport) -> str:
         unit, _, dtype = kind.partition("_")
         of_peak = "" if peak is None else f" of {_rate(peak)}"
         parts.append(f"{_rate(count / seconds / 1e12)}{of_peak} TFLOP/s ({dtype} {unit})")
-    for level in roofline.levels:
-        if level.name == "hbm":
-            of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
-            parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s {_memory_of(kernel.arch)}")
+    # What fits in a cache never reaches memory: the rate is that of the last level that is reached.
+    if level := next((one for one in reversed(roofline.levels) if one.name in _RATED and one.bytes), None):
+        of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
+        name = _memory_of(kernel.arch) if level.name == "hbm" else _RATED[level.name]
+        parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s {name}")
     percent = kernel.model.speed_of_light_percent
     if kernel.model.speed_of_light_us and percent is not None:
         near = f": near its limit, {_to_gain(kernel)}" if _is_near_limit(kernel) else ""

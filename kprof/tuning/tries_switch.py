@@ -3,7 +3,7 @@
 import os
 
 VARIABLE = "KPROF_TRY"
-"""Environment variable: ``0`` turns the trial compiles off, as ``--no-try-cures`` does."""
+"""Environment variable: ``0`` turns the trial compiles off, as ``--no-try`` does."""
 
 
 def cures_allowed() -> bool:
