@@ -11,8 +11,6 @@ def _kernel(arch: str, levels: list[tuple[str, float, float | None]]) -> KernelR
     roofline = Roofline(flops={}, peaks_tflops={}, levels=[RooflineLevel(*level) for level in levels])
     times = {"time_us": 100.0, "low_us": 80.0, "high_us": 130.0, "cycles": 1.0}
     model = Prediction(**times, bound="memory bandwidth", shares={}, loops=[], roofline=roofline)
-        time_us=100.0, low_us=80.0, high_us=130.0, cycles=1.0, bound="memory bandwidth", roofline=roofline
-    )
     return KernelReport(name="k", arch=arch, triton="3.9.0", model=model)
 
 
