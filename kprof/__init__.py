@@ -57,6 +57,8 @@ _VIEWS = {
 }
 """Functions of views: each file in these folders is one."""
 _PUBLIC |= _VIEWS
+_EXTENSION = "load_ipython_extension"
+"""What ``%load_ext kprof`` looks for."""
 _APART = ("lint_configs", "server_configs")
 """Functions of packages beside the core."""
 
@@ -70,6 +72,10 @@ def __getattr__(name: str) -> object:
 
         value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
         return value
+    if name == _EXTENSION:
+        from kprof.notebook import load_ipython_extension
+
+        return load_ipython_extension
     if name in _APART:
         from kprof.plug_ins import MissingPackageError, load
 

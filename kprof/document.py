@@ -434,10 +434,11 @@ class KernelReport(msgspec.Struct, frozen=True):
 
     @property
     def tflops(self) -> float | None:
-        """Achieved floating-point operations in 1e12 per second, by the predicted time; ``None`` where not known."""
+        """Achieved operations of the roofline's ``main_kind`` in 1e12 per second; ``None`` without a predicted time."""
         if self.model is UNSET or not self.model.time_us or self.model.roofline is UNSET:
             return None
-        return sum(self.model.roofline.flops.values()) / self.model.time_us / 1e6
+        kind = self.model.roofline.main_kind
+        return None if kind is None else self.model.roofline.flops[kind] / self.model.time_us / 1e6
 
     def __repr__(self) -> str:
         """Name, GPU and predicted time: a document has pages of fields."""

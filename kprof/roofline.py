@@ -30,3 +30,9 @@ class Roofline(msgspec.Struct, frozen=True):
     flops: dict[str, float]
     peaks_tflops: dict[str, float]
     levels: list[RooflineLevel]
+
+    @property
+    def main_kind(self) -> str | None:
+        """The kind of arithmetic that a launch is judged by: the matrix units' where they are used, else the most."""
+        matrix = (kind for kind in self.flops if kind.startswith("matrix"))
+        return next(matrix, next(iter(self.flops), None))

@@ -219,12 +219,11 @@ def performance(kernel: KernelReport) -> str:
         return ""
     seconds, roofline = kernel.model.time_us * 1e-6, kernel.model.roofline
     parts = []
-    matrix = {kind: count for kind, count in roofline.flops.items() if kind.startswith("matrix")}
-    for kind, count in list((matrix or roofline.flops).items())[:1]:
-        peak = roofline.peaks_tflops.get(kind)
-        unit, _, dtype = kind.partition("_")
+    if roofline.main_kind is not None and kernel.tflops is not None:
+        peak = roofline.peaks_tflops.get(roofline.main_kind)
+        unit, _, dtype = roofline.main_kind.partition("_")
         of_peak = "" if peak is None else f" of {_rate(peak)}"
-        parts.append(f"{_rate(count / seconds / 1e12)}{of_peak} TFLOP/s ({dtype} {unit})")
+        parts.append(f"{_rate(kernel.tflops)}{of_peak} TFLOP/s ({dtype} {unit})")
     # What fits in a cache never reaches memory: the rate is that of the last level that is reached.
     if level := next((one for one in reversed(roofline.levels) if one.name in _RATED and one.bytes), None):
         of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
