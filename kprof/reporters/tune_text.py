@@ -174,9 +174,9 @@ def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
     # Beside itself the kernel's own says nothing.
     own = None if problem.ranking and _is_own(problem, problem.ranking[0]) else problem.own
     named = [("the kernel's own", own), ("the next that is told apart from it", other)]
-    said = [f"{100 * one.certainty:.0f} % than {name}" for name, one in named if one is not None and one.certainty]
+    said = [f"than {name}: {100 * one.certainty:.0f} %" for name, one in named if one is not None and one.certainty]
     if said:
-        _fold(console, f"certainty that row 1 is faster: {', '.join(said)}")
+        _fold(console, f"certainty that row 1 is faster {', '.join(said)}")
     elif _no_published_times(problem, other):
         _fold(console, "certainty that row 1 is faster: not known, no published times of this architecture")
 

@@ -120,10 +120,15 @@ class TraceBreakdown(TraceView):
         products = [total for category, total in totals.items() if _PRODUCT in category]
         every = f", all {_PRODUCT}s {percent(sum(products), whole)}" if len(products) > 1 else ""
         idle = bool(span) and busy < _BUSY * span
-        view, what = ("gaps", "why the GPU waits") if idle else ("ops", "what each operator could gain at most")
         path = self.traces[0].breakdown.path if len(self.traces) == 1 else "PATH..."
+        if idle:
+            saved = f"to save at most {milliseconds(span - busy)} ms"
+            advice = f"next, {saved}: kprof trace gaps {path} (why the GPU waits)"
+        else:
+            what = f"what each operator could gain at most, {name} with {milliseconds(largest)} ms first"
+            advice = f"next: kprof trace ops {path} ({what})"
         taken = f"{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time{every}"
-        return f"measured: {much}{taken}; next: kprof trace {view} {path} ({what})"
+        return f"measured: {much}{taken}; {advice}"
 
     def draw(self, path: Path_, *, bars: bool = False, timeline: bool = False) -> None:
         """Write a picture: a donut for one trace, stacked bars for several.
