@@ -125,7 +125,7 @@ class TraceBreakdown(TraceView):
             saved = f"to save at most {milliseconds(span - busy)} ms"
             advice = f"next, {saved}: kprof trace gaps {path} (why the GPU waits)"
         else:
-            what = f"what each operator could gain at most, {name} with {milliseconds(largest)} ms first"
+            what = f"what each operator could gain; {name} first, at most its {milliseconds(largest)} ms"
             advice = f"next: kprof trace ops {path} ({what})"
         taken = f"{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time{every}"
         return f"measured: {much}{taken}; {advice}"
