@@ -132,7 +132,8 @@ def _judged(entry: KernelEntry, kernel: "CapturedKernel", product: "Product | No
     optional = not kernel.launches
     try:
         found = loaded(kernel)
-        return CheckSubject(entry, analyze(replace(found, product=product or found.product)), optional=optional)
+        report = analyze(replace(found, product=product or found.product), model=True)
+        return CheckSubject(entry, report, optional=optional)
     except KprofError as error:
         result = kernel.result
         refused = result is not None and result.status == "failed" and result.stage in COMPILER_STAGES
