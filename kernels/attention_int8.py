@@ -247,7 +247,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Tiles whose accumulator no register file holds."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     if config["BLOCK_M"] * shape["D"] > 256 * lanes:
-        return f"the accumulator alone takes {config['BLOCK_M'] * shape['D'] // lanes} registers a lane"
+        return f"too many registers: the accumulator alone takes {config['BLOCK_M'] * shape['D'] // lanes} a lane"
     return None
 
 

@@ -289,7 +289,9 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Tiles whose accumulator no register file holds."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     elements = config["BLOCK_M"] * max(16, triton.next_power_of_2(shape["D"]))
-    return f"the accumulator alone takes {elements // lanes} registers a lane" if elements > 256 * lanes else None
+    if elements <= 256 * lanes:
+        return None
+    return f"too many registers: the accumulator alone takes {elements // lanes} a lane"
 
 
 def _case(b: int, h: int, hk: int, s: int, d: int, dtype: str = "fp16", **flags: Any) -> dict[str, Any]:

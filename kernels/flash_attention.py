@@ -303,7 +303,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     head = max(16, triton.next_power_of_2(shape["D"]))
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     if config["BLOCK_M"] * head > 256 * lanes:
-        return f"the accumulator alone takes {config['BLOCK_M'] * head // lanes} registers a lane"
+        return f"too many registers: the accumulator alone takes {config['BLOCK_M'] * head // lanes} a lane"
     return None
 
 

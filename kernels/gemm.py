@@ -270,11 +270,11 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
         return "tl.dot needs tiles of at least 16 in every direction"
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     if m * n > 256 * lanes:
-        return f"the accumulator alone takes {m * n // lanes} registers a lane"
+        return f"too many registers: the accumulator alone takes {m * n // lanes} a lane"
     # Without pipelining the operands go through LDS one after the other.
     staged = ((m + n) * max(0, config["num_stages"] - 1) or max(m, n)) * k * size_of(shape["dtype"])
     if staged > (163840 if arch == "gfx950" else 65536):
-        return f"{staged} bytes of LDS for {config['num_stages']} stages"
+        return f"too much LDS: {staged} bytes for {config['num_stages']} stages"
     if config["SPLIT_K"] > 1 and k * config["SPLIT_K"] > shape["K"]:
         return "more parts than K has blocks"
     return None

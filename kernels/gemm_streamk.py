@@ -302,7 +302,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
         return f"{config['WORKGROUPS']} workgroups do not divide among {config['XCDS']} XCDs"
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     if m * n > 256 * lanes:
-        return f"the accumulator alone takes {m * n // lanes} registers a lane"
+        return f"too many registers: the accumulator alone takes {m * n // lanes} a lane"
     rows = m + n if config["num_stages"] > 1 else max(m, n)
     if rows * k * size_of(shape["dtype"]) > (163840 if arch == "gfx950" else 65536):
         return "the tiles do not fit LDS"

@@ -249,8 +249,8 @@ def _speed(problem: "TunedProblem") -> str:
     seconds = best.cost * 1e-6 if best.measured_ms is None else best.measured_ms * 1e-3
     flops, moved = problem.flops or 0, problem.bytes or 0
     if flops > 32 * moved:
-        return f"   1 reaches {flops / seconds / 1e12:,.3g} TFLOP/s"
-    return f"   1 reaches {moved / seconds / 1e12:.3g} TB/s" if moved else ""
+        return f"   row 1 reaches {flops / seconds / 1e12:,.3g} TFLOP/s"
+    return f"   row 1 reaches {moved / seconds / 1e12:.3g} TB/s" if moved else ""
 
 
 def _remark(one: "Ranked") -> str:

@@ -140,7 +140,7 @@ def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tupl
 
 
 def plain_reason(reason: str | None) -> str | None:
-    """A reason without its numbers, so that like ones are counted together: ``the accumulator takes … registers``."""
+    """A reason without its numbers, so that like ones are counted together: ``too much LDS: … bytes for … stages``."""
     if reason is None:
         return None
     words = [("…" if word[:1].isdigit() else word) for word in str(reason).split()]

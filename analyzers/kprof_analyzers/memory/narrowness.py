@@ -96,11 +96,12 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
         elements = _ALIGNED // (size or 1)
         bounds = [name for root in roots if (name := argument(root)) in arguments(access.module)]
-        bound = " and ".join(bounds) or "the mask's bound"
-        typed = _hint(bounds, elements) or f"tl.multiple_of(bound, {elements})"
+        # A bound that is also counted with, such as the divisor of a mean, has to stay as it is.
+        padded = [f"{name}_PADDED" for name in bounds] or ["PADDED"]
         fix = (
-            f"fill the padding with values that do not change the result and pass {bound} as a multiple of {elements}, "
-            f"then {typed}: the mask is the same for {elements} elements"
+            f"mask by {' and '.join(padded)}, a multiple of {elements} that is passed besides "
+            f"{' and '.join(bounds) or 'the bound'}: {_hint(padded, elements)}; "
+            "fill the padding with values that do not change the result"
         )
         causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix))
     return tuple(causes)
