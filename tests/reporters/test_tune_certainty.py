@@ -49,7 +49,7 @@ def test_the_next_that_is_told_apart_is_the_one_spoken_of():
     text = shown(row(10.0, given=True), row(20.0, given=True), row(30.0, certainty=0.93))
     assert "certainty" not in text
     assert text.count("measured, given") == 2
-    assert "91 % than the next that is told apart from it" in shown(row(10.0), row(20.0, certainty=0.91))
+    assert "than the next that is told apart from it: 91 %" in shown(row(10.0), row(20.0, certainty=0.91))
 
 
 def test_without_published_times_that_is_said():
@@ -60,7 +60,7 @@ def test_without_published_times_that_is_said():
 
 def test_the_kernels_own_is_not_compared_with_itself():
     assert "than the kernel's own" not in shown(row(10.0), row(10.1, tie=True), own=row(10.0, certainty=0.5))
-    assert "90 % than the kernel's own" in shown(row(10.0), own=row(20.0, certainty=0.9))
+    assert "than the kernel's own: 90 %" in shown(row(10.0), own=row(20.0, certainty=0.9))
 
 
 def test_nothing_that_could_be_predicted_is_no_error():
