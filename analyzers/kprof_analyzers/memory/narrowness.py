@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kprof.inputs.mlir import Operation
+from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address, element_bytes, pointer, strides, tile
 from kprof_analyzers.memory.alignment import given_divisors, known_alignment, mask_is_constant
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
@@ -13,6 +13,8 @@ from kprof_analyzers.memory.spare_lanes import lanes_of
 # What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
 _ALIGNED = 16
+_SPREAD = frozenset({"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.trunci"})
+_OF_MASKS = frozenset({"arith.andi", "arith.cmpi", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"})
 _DEPTH = 50
 # What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
 _SMALL_BYTES = 1024
@@ -95,7 +97,7 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
     if mask is not None and _varies(access, mask, axis):
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
         elements = _ALIGNED // (size or 1)
-        bounds = [name for root in roots if (name := argument(root)) in arguments(access.module)]
+        bounds = _bounds(access.module, mask, axis)
         # A bound that is also counted with, such as the divisor of a mean, has to stay as it is.
         padded = [f"{name}_PADDED" for name in bounds] or ["PADDED"]
         fix = (
@@ -141,6 +143,34 @@ def mask_of(load: Operation) -> str | None:
     values, where = flow_of(load.module).inputs(load), address(load)
     at = values.index(where) + 1 if where in values else len(values)
     return values[at] if at < len(values) else None
+
+
+def _bounds(module: Module, mask: str, axis: int | None) -> list[str]:
+    """Arguments that offsets along an axis of a mask are compared with; along any where that axis is not known."""
+    flow, known, found = flow_of(module), set(arguments(module)), set[str]()
+    waiting = [(mask, axis)]
+    while waiting:
+        value, along = waiting.pop()
+        op = flow.producer(value)
+        if op is None or op.name not in _OF_MASKS:
+            continue
+        differs = _axes(flow, value)
+        if along is not None and differs is not None and along not in differs:
+            continue
+        if op.name == "tt.expand_dims" and along is not None:
+            at = op.attributes.get("axis")
+            along -= isinstance(at, int) and along > at
+        if op.name == "arith.cmpi":
+            found |= {name for one in flow.inputs(op) if (name := argument(_spread(flow, one))) in known}
+        waiting += [(one, along) for one in flow.inputs(op)]
+    return sorted(found)
+
+
+def _spread(flow: Dataflow, value: str) -> str:
+    """The one number that is in every element of a tensor; the tensor where it is none."""
+    while (op := flow.producer(value)) is not None and op.name in _SPREAD:
+        value = flow.input(op, 0)
+    return value
 
 
 def _varies(load: Operation, mask: str, axis: int | None) -> bool:
