@@ -1,4 +1,4 @@
-"""The code to write where a mask keeps accesses narrow: the bound along the contiguous axis, and no other, is padded."""
+"""The code to write where a mask keeps accesses narrow: the bound along the contiguous axis is padded, no other."""
 
 import pytest
 
