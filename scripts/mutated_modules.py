@@ -237,13 +237,13 @@ _SAMPLED = (
     (
         "findings",
         "kprof_analyzers.memory.linear_layout",
-        f"{_MEMORY}/linear_layout",
+        f"{_MEMORY}/layout_formulas {_MEMORY}/linear_layout",
         "layouts.convert_in_loop lds.bank_conflicts",
     ),
     (
         "findings",
         "kprof_analyzers.memory.shared_offsets",
-        f"{_MEMORY}/shared_offsets",
+        f"{_MEMORY}/offset_formulas {_MEMORY}/shared_offsets",
         "lds.bank_conflicts layouts.transposed_operand",
     ),
     ("findings", "kprof_analyzers.registers.liveness", "analyzers/registers/liveness", ""),
