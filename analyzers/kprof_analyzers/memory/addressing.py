@@ -126,7 +126,7 @@ class _Reader:
         if op is None:
             # A loop's result has the steps of what the loop yields; arguments are the same for all lanes.
             return self._known[sources[0]] if sources else {}
-        if op.name in {"tt.splat", "arith.constant", "tt.get_program_id"} or not _is_tensor(op):
+        if op.name in {"tt.splat", "arith.constant"} or not _is_tensor(op):
             return {}
         if op.name == "tt.make_range":
             return {0: Stride()}

@@ -300,7 +300,8 @@ def test_the_address_the_pointer_and_the_tile_of_each_access():
 
 
 @pytest.mark.parametrize(
-    ("element", "size"), [("f64", 8), ("f32", 4), ("i8", 1), ("f8E4M3FNUZ", 1), ("i1", None), ("!tt.ptr<i64>", 8)]
+    ("element", "size"),
+    [("f64", 8), ("f32", 4), ("i8", 1), ("f8E4M3FNUZ", 1), ("i1", None), ("i7", None), ("!tt.ptr<i64>", 8)],
 )
 def test_bytes_of_an_element(element, size):
     """Of a pointer those of what it points to; single bits are loaded as bytes by nobody."""
