@@ -216,7 +216,7 @@ _SAMPLED = (
     ("what may run", "kprof.importing.loading", "importing/loading", ""),
     ("what may run", "kprof.importing.plain_functions", "importing/plain_functions", ""),
     ("what may run", "kprof.importing.wrappers", "importing/wrappers", ""),
-    ("what may run", "kprof.importing.written_functions", "importing/written_functions", ""),
+    ("what may run", "kprof.importing.written_functions", "importing/written_text importing/written_functions", ""),
     ("what may run", "kprof.targets.target", "targets/target", ""),
     ("findings", "kprof_analyzers.causes", "analyzers/causes", ""),
     ("findings", "kprof_analyzers.suppressions", "analyzers/suppressions", ""),

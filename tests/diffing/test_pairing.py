@@ -234,3 +234,37 @@ def test_of_alike_entries_equal_ones_are_paired_first_and_then_the_smallest_with
     new = [kernel(f, n, v + 1) for f, n, v in (sizes[2], sizes[0], sizes[1])]
     assert _pairs(match(old, new)) == [(0, 1), (1, 2), (2, 0)]
     assert _pairs(match(old, [new[0], old[2], old[0]])) == [(0, 2), (1, 0), (2, 1)]
+
+
+@pytest.mark.parametrize("hints", [{}, {"attributes": {"b_ptr": {}, "a_ptr": {}}}, {"environment": {"X": "1"}}])
+def test_the_order_in_which_a_specialisation_is_written_does_not_matter(made, hints) -> None:
+    """Nor do hints and the environment; without a note, so that nothing is guessed."""
+    two = {"B": 2, "A": 1}
+
+    def kernel(constexprs: dict[str, int], **more) -> KernelReport:
+        return made.kernel(spec=Specialization(constexprs=constexprs, **more))
+
+    found = match([kernel({"A": 1, "B": 2}), kernel({"A": 3, "B": 2})], [kernel(two | {"A": 3}, **hints), kernel(two)])
+    assert [(pair.old, pair.new, pair.notes) for pair in found] == [(0, 1, ()), (1, 0, ())]
+
+
+def test_a_specialisation_that_is_lacking_is_nearer_to_one_that_says_nothing(made) -> None:
+    silent = made.without(made.kernel(), specialization=UNSET)
+    said = [made.kernel(), made.kernel(spec=Specialization())]
+    assert _pairs(match([silent], said)) == [(0, 1), (None, 0)]
+    assert _pairs(match(said, [silent])) == [(0, None), (1, 0)]
+
+
+@pytest.mark.parametrize(("apart", "paired"), [(4, True), (5, False)])
+def test_nine_entries_of_which_five_differ_are_not_the_same_kernel(made, apart, paired) -> None:
+    """4 of 9 are less than half, 5 of 9 more."""
+    old = [made.kernel(spec=Specialization(constexprs=dict.fromkeys("ABCDEFGHI", n))) for n in (1, 50)]
+    new = made.kernel(spec=Specialization(constexprs={name: 1 + (n < apart) for n, name in enumerate("ABCDEFGHI")}))
+    assert _pairs(match(old, [new]))[0] == ((0, 0) if paired else (0, None))
+
+
+def test_a_pair_that_may_be_none_says_so(made) -> None:
+    twins = [made.kernel(spec=Specialization())] * 2
+    words = "several entries say the same of themselves: paired by likeness"
+    assert [pair.notes for pair in match(twins, twins)] == [(words,), (words,)]
+    assert [pair.notes for pair in match(twins, twins[:1])] == [(words,), ()]
