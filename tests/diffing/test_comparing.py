@@ -242,8 +242,8 @@ def test_the_nearest_side_that_is_better_is_the_one_to_compare_with(made) -> Non
     """The side before the last first, then from the first one on; only the third of five has fewer spills here."""
     (kernel,) = diff(_spilling(made, 20, 20, 0, 20, 10), LIMITS).kernels
     assert (kernel.status, kernel.against) == ("worse", 2)
-    (kernel,) = diff(_spilling(made, 0, 0, 5, 9), LIMITS).kernels
-    assert kernel.against == 2
+    (kernel,) = diff(_spilling(made, 0, 0, 0, 5, 9), LIMITS).kernels
+    assert kernel.against == 3
     (kernel,) = diff(_spilling(made, 9, 9, 9), LIMITS).kernels
     assert (kernel.status, kernel.against) == ("same", UNSET)
 
@@ -287,3 +287,11 @@ def test_the_gravest_of_several_changes_gives_the_severity(made) -> None:
     assert severity(kernel) is Severity.ERROR
     (kernel,) = diff(_spilling(made, 9, 3), LIMITS).kernels
     assert severity(kernel) is Severity.NOTE
+
+
+def test_a_kernel_that_is_lost_comes_behind_those_with_a_change_for_the_worse(made) -> None:
+    """There is nothing to show of it."""
+    lost = {("a", "gfx942"): "crashed: signal 6"}
+    old, new = [made.kernel("a"), made.kernel("z")], [made.kernel("z", vgpr_spills=9)]
+    found = diff([Input("x", old), Input("y", new, ["a does not compile"], lost)], LIMITS).kernels
+    assert [(k.name, k.status) for k in found] == [("z", "worse"), ("a", "worse")]

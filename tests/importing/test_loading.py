@@ -242,10 +242,10 @@ def test_the_name_of_a_module_comes_from_its_path(write, monkeypatch):
 def test_the_folder_comes_first_while_a_file_is_imported_and_no_byte_code_is_written(write, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "path", ["/nowhere", *sys.path])
-    path = write("user.py", "import sys\nFIRST, QUIET = sys.path[0], sys.dont_write_bytecode\n")
+    path = write("user.py", "import sys\nfirst, quiet = sys.path[0], sys.dont_write_bytecode\n")
     module = load_module(path)
-    assert module.FIRST == str(path.parent)
-    assert module.QUIET
+    assert module.first == str(path.parent)
+    assert module.quiet
     assert sys.path[0] == "/nowhere"
     assert not sys.dont_write_bytecode
 
