@@ -268,3 +268,14 @@ def test_a_pair_that_may_be_none_says_so(made) -> None:
     words = "several entries say the same of themselves: paired by likeness"
     assert [pair.notes for pair in match(twins, twins)] == [(words,), (words,)]
     assert [pair.notes for pair in match(twins, twins[:1])] == [(words,), ()]
+
+
+def test_the_order_of_hints_does_not_make_two_kernels_differ_more(made) -> None:
+    """Of two entries one differs: half of them. In another order the hint would be the second one."""
+
+    def kernel(block: int, hint: dict[str, int]) -> KernelReport:
+        return made.kernel(spec=Specialization(constexprs={"A": block}, attributes={"p": hint}))
+
+    one, other = {"divisibility": 16, "pointer_range": 32}, {"pointer_range": 32, "divisibility": 16}
+    old = [kernel(1, one), made.kernel(spec=Specialization(constexprs={"A": 7}, attributes={"q": {}}))]
+    assert _pairs(match(old, [kernel(2, other)])) == [(0, 0), (1, None)]
