@@ -348,3 +348,14 @@ def test_axes_that_are_made(offset, along_rows, along_columns):
     mask = next(op for op in found.operations if op.results == ("%m",))
     value = flow_of(found).results(mask)[0]
     assert [mask_is_constant(read, value, axis, 16) for axis in (0, 1)] == [False, True]
+
+
+def test_a_mask_of_a_thousand_parts_is_not_known():
+    """It must not exhaust the stack."""
+    lines = [f"    %d0 = arith.andi %level, %level : {KIND}\n"]
+    lines += [f"    %d{n + 1} = arith.andi %d{n}, %level : {KIND}\n" for n in range(1000)]
+    found = mlir.parse(HEAD + SPLATS + "".join(lines) + "    " + LOAD.format("%r") + TAIL)
+    (read,) = global_loads(found)
+    masks = [flow_of(found).results(op)[0] for op in found.named("arith.andi")]
+    assert mask_is_constant(read, masks[100], 0, 16) is True
+    assert mask_is_constant(read, masks[-1], 0, 16) is None
