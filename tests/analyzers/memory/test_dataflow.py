@@ -4,7 +4,7 @@ import pytest
 
 from kprof.inputs import mlir
 from kprof_analyzers.memory.addressing import constant
-from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, global_loads, is_load
+from kprof_analyzers.memory.dataflow import GLOBAL_STORES, Dataflow, argument, arguments, global_loads, is_load
 
 STAGES = """\
 module {
@@ -102,7 +102,7 @@ def test_what_a_loop_carries_and_gives():
     assert flow.carried(flow.module.operations[1]) == {}
     assert [flow.producer(value[name]) for name in ("%p", "%e#0", "%n", "%i")] == [None] * 4
     assert flow.input(loop, 1) == "%n"
-    assert flow.input(loop, 99) == ""
+    assert flow.input(loop, len(flow.inputs(loop))) == ""
 
 
 def test_back_goes_through_a_loop_to_where_its_values_begin():
@@ -210,7 +210,10 @@ def test_arguments_and_loads():
         "%d = ttg.async_copy_global_to_local %x, %s : f16",
         "%e = ttg.local_load %s : f16",
         "tt.store %x, %a : f16",
+        "ttg.local_store %a, %s : f16",
+        "amdg.buffer_store %a, %x[%n] : f16",
     )
+    assert [op.name for op in flow.module.named(*GLOBAL_STORES)] == ["tt.store", "amdg.buffer_store"]
     found = list(global_loads(flow.module))
     assert [op.results[0] for op in found] == ["%a", "%b", "%c", "%d"]
     assert [op for op in flow.module.operations if is_load(op)] == found
