@@ -23,6 +23,8 @@ def forked(work: Callable[[], object]) -> int:
     if child:
         return child
     status = 9
+    # Nothing of a test that fails stays behind.
+    signal.alarm(60)
     try:
         work()
         status = 0

@@ -295,3 +295,17 @@ def test_a_kernel_that_is_lost_comes_behind_those_with_a_change_for_the_worse(ma
     old, new = [made.kernel("a"), made.kernel("z")], [made.kernel("z", vgpr_spills=9)]
     found = diff([Input("x", old), Input("y", new, ["a does not compile"], lost)], LIMITS).kernels
     assert [(k.name, k.status) for k in found] == [("z", "worse"), ("a", "worse")]
+
+
+def test_the_side_that_lost_a_kernel_is_the_one_beside_those_that_have_it(made) -> None:
+    """A kernel that the last side could not compile is worse; one that the side just before it could not is better."""
+    lost = {("gemm", "gfx942"): "crashed: signal 6"}
+    has, without, losing = Input("a", [made.kernel()]), Input("b", []), Input("c", [], ["no gemm"], lost)
+    cases = [
+        ([has, has, losing], "worse"),
+        ([has, losing, without], "gone"),
+        ([without, losing, has], "better"),
+        ([losing, without, has], "new"),
+    ]
+    for sides, status in cases:
+        assert [kernel.status for kernel in diff(sides, LIMITS).kernels] == [status]
