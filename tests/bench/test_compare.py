@@ -141,3 +141,10 @@ def test_of_equal_outputs_the_first_element_is_shown() -> None:
     error = compare(torch.tensor([[3.0, 4.0]]), torch.tensor([[3.0, 4.0]]), (0.0, 0.0))
     assert (error.worst_ratio, error.index, error.got, error.expected) == (0.0, [0, 0], 3.0, 3.0)
     assert (error.max_absolute, error.relative, error.elements) == (0.0, 0.0, 2)
+
+
+def test_an_infinite_result_does_not_hide_how_far_the_others_are() -> None:
+    """Differences 3 and 4 against values 0, 10 and 5."""
+    error = compare(torch.tensor([3.0, 14.0, math.inf]), torch.tensor([0.0, 10.0, 5.0]), (0.0, 0.0))
+    assert error.relative == pytest.approx((25 / 125) ** 0.5)
+    assert (error.max_absolute, error.mismatched) == (None, 3)
