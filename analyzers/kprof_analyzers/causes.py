@@ -129,20 +129,20 @@ def _either(first: T | None, second: T | None, choose: Callable[[T, T], T]) -> T
     return choose(given[0], given[1]) if len(given) == 2 else given[0] if given else None
 
 
-def _specific(gain: Gain | None) -> tuple[int, float]:
+def _specific(gain: Gain | None) -> tuple[bool, bool, bool, float]:
     """Sort key: costs that a repair would save, upper bounds of such costs, unknown costs, negligible costs."""
-    if gain is None:
-        return 2, 0.0
-    if gain.share < SHARE_OF_A_CAUSE:
-        return 3, -gain.us
-    return (1 if gain.at_most else 0), -gain.us
+    return _is_negligible(gain), gain is None, gain is not None and gain.at_most, -_us(gain)
 
 
-def _expected(gain: Gain | None) -> tuple[int, float]:
+def _expected(gain: Gain | None) -> tuple[bool, bool, float]:
     """Sort key: the largest expected gain first, then unknown costs, then negligible costs."""
-    if gain is None:
-        return 1, 0.0
-    if gain.share < SHARE_OF_A_CAUSE:
-        return 2, -gain.us
     # Between nothing and an upper bound the middle is expected.
-    return 0, -gain.us * (0.5 if gain.at_most else 1.0)
+    return _is_negligible(gain), gain is None, -_us(gain) * (0.5 if gain is not None and gain.at_most else 1.0)
+
+
+def _is_negligible(gain: Gain | None) -> bool:
+    return gain is not None and gain.share < SHARE_OF_A_CAUSE
+
+
+def _us(gain: Gain | None) -> float:
+    return gain.us if gain is not None else 0.0

@@ -76,7 +76,7 @@ class _Worst:
     """Running maximum over slabs."""
 
     def __init__(self) -> None:
-        self.ratio, self.at, self.got, self.expected = -1.0, 0, float("nan"), float("nan")
+        self.ratio, self.at, self.got, self.expected = float("-inf"), 0, float("nan"), float("nan")
         self.absolute = self.difference = self.norm = 0.0
         self.mismatched = 0
 
@@ -90,7 +90,8 @@ class _Worst:
         # NaN against a number, or a limit of zero: beyond any tolerance.
         ratio = torch.where(ratio.isnan(), torch.inf, ratio)
         self.mismatched += int((ratio > 1).sum())
-        finite = torch.where(gap.isfinite() & right.isfinite(), gap, 0.0)
+        # A gap is finite where both sides are, and 0 where both are the same infinity.
+        finite = torch.where(gap.isfinite(), gap, 0.0)
         self.absolute = max(self.absolute, float(gap.nan_to_num(torch.inf, torch.inf).max()))
         self.difference += float(finite.square().sum())
         self.norm += float(torch.where(right.isfinite(), right, 0.0).square().sum())

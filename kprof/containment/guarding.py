@@ -9,6 +9,7 @@ import resource
 import select
 import signal
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,7 +18,6 @@ from kprof.containment.kernel import UncontainedError
 EVERY = 0.05
 """Seconds between two counts."""
 _BLOCK = 512
-_MOST_DESCRIPTORS = 1 << 16
 
 
 def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
@@ -36,18 +36,25 @@ def guard(child: int, folder: Path, *, memory: int, processes: int) -> NoReturn:
         low, high = sorted((ended, processes))
         os.closerange(0, low)
         os.closerange(low + 1, high)
-        os.closerange(high + 1, _MOST_DESCRIPTORS)
+        os.closerange(high + 1, os.sysconf("SC_OPEN_MAX"))
         while not has_ended(ended, EVERY):
             if bytes_of(child, folder, processes) > memory:
                 os.kill(child, signal.SIGKILL)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if status < 0:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            if -status not in {signal.SIGKILL, signal.SIGSTOP}:
-                signal.signal(-status, signal.SIG_DFL)
-            os.kill(os.getpid(), -status)
+        result = os.waitpid(child, 0)[1]
+        if os.WIFSIGNALED(result):
+            _end_by(os.WTERMSIG(result))
+        else:
+            status = os.WEXITSTATUS(result)
     finally:
-        os._exit(status if status >= 0 else 1)
+        os._exit(status)
+
+
+def _end_by(number: int) -> None:
+    """End this process by a signal, without a core; return only where the signal is blocked."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def descriptor_of(process: int) -> int:
@@ -82,27 +89,22 @@ def bytes_of(child: int, folder: Path, processes: int) -> int:
 
 
 def _address_space(child: int, processes: int) -> int:
-    descriptor = os.open(f"{child}/statm", os.O_RDONLY | os.O_CLOEXEC, dir_fd=processes)
-    try:
-        return int(os.read(descriptor, 100).split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    finally:
-        os.close(descriptor)
+    with open(os.open(f"{child}/statm", os.O_RDONLY, dir_fd=processes)) as stream:  # noqa: PTH123 - a descriptor
+        return int(stream.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _files(folder: Path) -> int:
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
-            try:
+            # One that is gone was removed, or moved to where this walk comes later.
+            with suppress(OSError):
                 total += Path(path, name).lstat().st_blocks * _BLOCK
-            except OSError:
-                # It was removed, or moved to where this walk comes later.
-                continue
     return total
 
 
 def _nameless_files(child: int, processes: int) -> int:
-    descriptor = os.open(f"{child}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=processes)
+    descriptor = os.open(f"{child}/fd", os.O_RDONLY, dir_fd=processes)
     sizes: dict[tuple[int, int], int] = {}
     try:
         for name in os.listdir(descriptor):  # noqa: PTH208 - a descriptor is no path

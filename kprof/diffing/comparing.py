@@ -158,8 +158,9 @@ def _side(side: Input) -> DiffSide:
 def harm(kernel: KernelDiff) -> tuple[object, ...]:
     """Sort key: the most harmed kernels first."""
     shown: DiffStep | None = worst_step(kernel)
-    change = order(shown.changes[0]) if shown is not None and shown.changes else (9, 0, 0, False, "", "")
-    return (_ORDER.index(kernel.status), change[:3], kernel.name, kernel.arch)
+    # A kernel without changes comes behind those that have some.
+    change = order(shown.changes[0])[:3] if shown is not None and shown.changes else ()
+    return (_ORDER.index(kernel.status), not change, change, kernel.name, kernel.arch)
 
 
 def worst_step(kernel: KernelDiff) -> DiffStep | None:

@@ -82,17 +82,13 @@ def _same(
         for index, kernel in entries.items():
             groups[key(kernel)][side].append(index)
     for before, after in groups.values():
-        if not before or not after:
-            continue
         alone = len(before) == len(after) == 1
         for i, j in () if alone else _same_file(left, right, before, after):
             before.remove(i)
             after.remove(j)
             del left[i], right[j]
             yield KernelPair(i, j)
-        if not before or not after:
-            continue
-        pairs = [(before[0], after[0])] if alone else _alike(left, right, before, after)
+        pairs = [*zip(before, after, strict=True)] if alone else _alike(left, right, before, after)
         note = () if alone else (BY_LIKENESS,)
         for i, j in pairs:
             del left[i], right[j]

@@ -226,4 +226,4 @@ def _import_failure(path: str | Path, file: Path, error: BaseException) -> Kprof
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0] or "no message"
+    return str(error).strip().partition("\n")[0] or "no message"

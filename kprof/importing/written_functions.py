@@ -112,9 +112,8 @@ def _source(function: Any) -> tuple[str, int]:
     if not isinstance(text, str):
         raise TargetError("the text of a function cannot be had")
     raw = getattr(function, "raw_src", None) or _raw_lines(function)
-    begin = getattr(function, "starting_line_number", 1)
     before = next((number for number, line in enumerate(raw) if str(line).lstrip().startswith("def ")), 0)
-    return textwrap.dedent(text), int(begin) + before
+    return textwrap.dedent(text), int(function.starting_line_number) + before
 
 
 def _raw_lines(function: Any) -> list[str]:

@@ -159,3 +159,48 @@ def test_a_union_keeps_each_name_once_and_the_tighter_of_two_limits():
         gone=(1, 2), conflict_free=(7, 8), leave_out=("lds_latency",), workgroups_per_cu=3, idle_share=0.3
     )
     assert union(ModelChange(cycles={1: 0.5}), ModelChange(cycles={2: 0.25})).cycles == {1: 0.5, 2: 0.25}
+
+
+def test_the_best_known_cost_names_a_cause():
+    """A cost comes first, then an upper bound, an unknown cost, and negligible ones, of each the larger first."""
+    costs = [finding("TINY", 0.1), finding("SMALL", 0.9), finding("UNKNOWN", None)]
+    findings = [*costs, finding("BOUND", 30.0, at_most=True), finding("COST", 20.0), finding("LESS", 10.0)]
+    (cause,) = group(findings, [ModelChange(gone=(7,))] * 6)
+    assert cause.findings == [4, 5, 3, 2, 1, 0]
+    assert cause.gain == findings[4].gain
+    (cause,) = group(costs, [ModelChange(gone=(7,))] * 3)
+    assert (cause.findings, cause.gain) == ([2, 1, 0], None)
+
+
+def test_a_cost_that_cannot_be_modelled_together_is_a_cause_of_its_own():
+    findings = [finding("SPILLS", 75.0), finding("OCCUPANCY", 30.0, at_most=True)]
+    changes = [ModelChange(gone=(1,)), ModelChange(workgroups_per_cu=2, at_most=True)]
+    assert [cause.findings for cause in group(findings, changes, lambda _: None)] == [[0], [1]]
+
+
+def test_causes_without_an_effect_or_a_cost_are_passed_over_in_a_comparison():
+    """The third cause of the three that are compared has both."""
+    findings = [
+        finding("NONE", 50.0),
+        finding("UNKNOWN", None),
+        finding("COST", 40.0),
+        finding("LAST", 30.0, at_most=True),
+    ]
+    changes = [None, ModelChange(gone=(1,)), ModelChange(gone=(2,)), ModelChange(num_warps=8, at_most=True)]
+    asked: list[ModelChange] = []
+
+    def cost_of(change: ModelChange) -> Gain:
+        asked.append(change)
+        return Gain(us=41.0, low_us=0.0, high_us=41.0, share=0.41)
+
+    assert [cause.findings for cause in group(findings, changes, cost_of)] == [[0], [2, 3], [1]]
+    assert asked == [union(changes[2], changes[3])]
+
+
+def test_either_side_of_a_union_may_be_an_upper_bound_and_have_the_only_limit():
+    bound, other = ModelChange(num_warps=4, at_most=True), ModelChange(workgroups_per_cu=2)
+    for one, two in ((bound, other), (other, bound)):
+        assert union(one, two) == ModelChange(num_warps=4, workgroups_per_cu=2, at_most=True)
+    assert union(ModelChange(num_warps=4), ModelChange(num_warps=8)).num_warps == 4
+    assert union(ModelChange(wide={1: 8, 2: 8}), ModelChange(gone=(1,))).wide == {2: 8}
+    assert not union(ModelChange(), ModelChange()).at_most

@@ -126,3 +126,25 @@ def test_the_worst_of_several_slabs_is_found(monkeypatch: pytest.MonkeyPatch) ->
     error = compare(got, expected, (0.0, 0.5))
     assert (error.mismatched, error.index, error.got, error.max_absolute) == (3, [1, 3], 5.0, 4.0)
     assert error.relative == pytest.approx((21 / 10) ** 0.5)
+
+
+def test_nan_is_right_where_nan_is_expected_alone() -> None:
+    """Both or none: a number in its place, or it in a number's, is beyond any tolerance."""
+    expected = torch.tensor([math.nan, math.nan, 1.0, 1.0])
+    error = compare(torch.tensor([math.nan, 1.0, math.nan, 1.0]), expected, (1.0, 1.0))
+    assert (error.mismatched, error.worst_ratio, error.index) == (2, None, [1])
+    assert is_right(compare(torch.tensor([math.nan]), torch.tensor([math.nan]), (0.0, 0.0)))
+
+
+def test_of_equal_outputs_the_first_element_is_shown() -> None:
+    """A ratio of 0 is a worst one, too."""
+    error = compare(torch.tensor([[3.0, 4.0]]), torch.tensor([[3.0, 4.0]]), (0.0, 0.0))
+    assert (error.worst_ratio, error.index, error.got, error.expected) == (0.0, [0, 0], 3.0, 3.0)
+    assert (error.max_absolute, error.relative, error.elements) == (0.0, 0.0, 2)
+
+
+def test_an_infinite_result_does_not_hide_how_far_the_others_are() -> None:
+    """Differences 3 and 4 against values 0, 10 and 5."""
+    error = compare(torch.tensor([3.0, 14.0, math.inf]), torch.tensor([0.0, 10.0, 5.0]), (0.0, 0.0))
+    assert error.relative == pytest.approx((25 / 125) ** 0.5)
+    assert (error.max_absolute, error.mismatched) == (None, 3)

@@ -57,3 +57,31 @@ def test_an_unknown_kind_is_refused():
     """Before a GPU is looked for."""
     with pytest.raises(KprofError, match="did you mean 'zeros'"):
         measure("gemm", inputs="zeroes")
+
+
+def test_numbers_at_many_places_are_left_alone():
+    """An expanded tensor has one number for several elements. A single element may have any stride."""
+    expanded = torch.full((4, 1), 7.0).expand(4, 6)
+    both = torch.full((1, 1), 7.0).expand(4, 6)
+    one = torch.full((4, 1), 7.0).as_strided((4, 1), (1, 0))
+    made = refilled({"expanded": expanded, "both": both, "one": one, "scalar": torch.tensor(7.0)}, "zeros", 0)
+    assert bool((made["expanded"] == 7).all())
+    assert bool((made["both"] == 7).all())
+    assert bool((made["one"] == 0).all())
+    assert float(made["scalar"]) == 0
+
+
+def test_whole_numbers_are_drawn_from_all_of_minus_8_to_7():
+    """Of 4,000 draws each of 16 numbers is missing with a chance of 16 * (15 / 16) ** 4000."""
+    made = refilled({"x": torch.zeros(4000)}, "integers", 0)["x"]
+    assert sorted(set(made.tolist())) == list(range(-8, 8))
+
+
+def test_all_tensors_of_a_device_are_drawn_one_after_the_other():
+    """Two inputs of one shape are not the same numbers; tuples stay tuples."""
+    made = refilled({"a": torch.zeros(64), "b": (torch.zeros(64), 3)}, "normal", 5)
+    assert isinstance(made["b"], tuple)
+    assert made["b"][1] == 3
+    assert not torch.equal(made["a"], made["b"][0])
+    generator = torch.Generator().manual_seed(5)
+    assert torch.equal(made["a"], torch.randn(64, generator=generator))

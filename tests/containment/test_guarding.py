@@ -1,6 +1,6 @@
 """The guard of a contained process: the memory that it counts, when it kills, and its own end."""
 
-# ruff: noqa: PTH116, PTH123
+# ruff: noqa: PTH116, PTH123, PTH208
 import os
 import resource
 import signal
@@ -23,6 +23,8 @@ def forked(work: Callable[[], object]) -> int:
     if child:
         return child
     status = 9
+    # Nothing of a test that fails stays behind.
+    signal.alarm(60)
     try:
         work()
         status = 0
@@ -272,3 +274,56 @@ def test_the_guard_holds_nothing_open_that_others_wait_for(tmp_path):
             assert stream.read() == b"x"
     assert time.monotonic() - before < 1.3
     assert ended(process) == 0
+
+
+def test_a_guard_that_cannot_guard_ends_with_1(tmp_path):
+    """The child is gone, so that there is no descriptor of it."""
+    child = forked(lambda: None)
+    ended(child)
+
+    def guard() -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        guarding.guard(child, tmp_path, memory=1 << 40, processes=os.open("/proc", os.O_RDONLY))
+
+    assert ended(forked(guard)) == 1
+
+
+def test_a_guard_that_does_not_get_the_childs_signal_ends_with_1(tmp_path):
+    """It is blocked in the guard, and is not in the child."""
+
+    def work() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(20)
+
+    def guard() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        guarded_child = forked(work)
+        processes = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+        guarding.guard(guarded_child, tmp_path, memory=1 << 40, processes=processes)
+
+    assert ended(forked(guard)) == 1
+
+
+def test_an_open_file_with_a_name_is_not_counted(tmp_path, processes):
+    """Elsewhere it is not the child's; in the folder it is counted once, as one of its files."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with open(tmp_path / "elsewhere", "wb") as named:
+        named.write(b"x" * (1 << 20))
+        named.flush()
+        assert os.fstat(named.fileno()).st_blocks > 0
+        child = asleep(named.fileno())
+        try:
+            assert guarding.bytes_of(child, folder, processes) == address_space(child)
+        finally:
+            os.kill(child, signal.SIGKILL)
+            ended(child)
+
+
+def test_looking_leaves_no_descriptor_open(tmp_path, sleeping, processes):
+    """It is done twenty times a second."""
+    before = os.listdir("/proc/self/fd")
+    guarding.bytes_of(sleeping, tmp_path, processes)
+    assert os.listdir("/proc/self/fd") == before

@@ -2,9 +2,12 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
-from kprof.diffing.comparing import Input, chains, diff, first_worse_step
+from kprof.diffing.comparing import Input, chains, diff, first_worse_step, severity, steepest_step, worst_step
+from kprof.diffing.document import Explanation
 from kprof.diffing.limits import DiffLimits
+from kprof.findings import Severity
 
 LIMITS = DiffLimits()
 
@@ -51,7 +54,7 @@ def test_a_regression_that_stays_is_dated_to_where_it_came_up(made) -> None:
     assert (step.old, step.new) == (0, 1)
 
 
-@given(st.lists(st.integers(0, 5), min_size=2, max_size=4))
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=7))
 def test_the_verdict_holds_the_last_side_against_all_before(made, numbers: list[int]) -> None:
     found = diff(_spilling(made, *numbers), LIMITS)
     worse = any(numbers[-1] > earlier for earlier in numbers[:-1])
@@ -195,8 +198,6 @@ def test_the_gravest_kernel_of_equal_status_is_first_and_then_names_decide(made)
 
 def test_the_step_to_explain_is_the_steepest(made) -> None:
     """The kernel is worse from the first step on; the second one made most of it."""
-    from kprof.diffing.comparing import severity, steepest_step, worst_step
-
     (kernel,) = diff(_spilling(made, 0, 5, 60, 61), LIMITS).kernels
     steep, worst = steepest_step(kernel), worst_step(kernel)
     assert steep is not None
@@ -212,8 +213,6 @@ def test_the_step_to_explain_is_the_steepest(made) -> None:
 
 def test_a_kernel_that_is_better_in_one_thing_and_worse_in_another_is_a_regression(made) -> None:
     """Mixed: what is worse is named and dated like any regression."""
-    from kprof.diffing.comparing import steepest_step
-
     sides = [Input("a", [made.kernel(vgpr_spills=9)]), Input("b", [made.kernel(waves=3.0)])]
     found = diff(sides, LIMITS)
     (kernel,) = found.kernels
@@ -237,3 +236,76 @@ def test_kernels_of_one_status_are_ordered_by_their_gravest_change(made) -> None
         ("b", "changed"),
         ("a", "changed"),
     ]
+
+
+def test_the_nearest_side_that_is_better_is_the_one_to_compare_with(made) -> None:
+    """The side before the last first, then from the first one on; only the third of five has fewer spills here."""
+    (kernel,) = diff(_spilling(made, 20, 20, 0, 20, 10), LIMITS).kernels
+    assert (kernel.status, kernel.against) == ("worse", 2)
+    (kernel,) = diff(_spilling(made, 0, 0, 0, 5, 9), LIMITS).kernels
+    assert kernel.against == 3
+    (kernel,) = diff(_spilling(made, 9, 9, 9), LIMITS).kernels
+    assert (kernel.status, kernel.against) == ("same", UNSET)
+
+
+def test_a_kernel_of_one_side_has_no_step_to_show(made) -> None:
+    (kernel,) = diff([Input("a", []), Input("b", [made.kernel()])], LIMITS).kernels
+    assert kernel.steps == []
+    assert [which(kernel) for which in (worst_step, first_worse_step, steepest_step)] == [None] * 3
+
+
+def test_the_document_names_its_sides(made) -> None:
+    """Tritons once and in order; explanations go with the chain that they were made for, wherever it is sorted."""
+    old = [made.kernel("a", triton="3.9.0"), made.kernel("b", triton="3.10.0"), made.kernel("c", triton=made.UNSET)]
+    new = [made.kernel("a"), made.kernel("b", vgpr_spills=4), made.kernel("c")]
+    sides = [Input("x", old, ["cut off"]), Input("y", new)]
+    why = Explanation(0, 1, "because")
+    found = diff(sides, LIMITS, {1: why}, ["said first"])
+    assert [(s.label, s.tritons, s.kernels, s.problems) for s in found.sides] == [
+        ("x", ["3.10.0", "3.9.0"], 3, ["cut off"]),
+        ("y", ["3.9.0"], 3, []),
+    ]
+    assert [(k.name, k.explanation) for k in found.kernels if k.explanation is not UNSET] == [("b", why)]
+    assert found.kernels[0].name == "b"
+    assert found.notes[0] == "said first"
+
+
+def test_nothing_on_either_side_is_nothing_to_compare(made) -> None:
+    assert _verdict([Input("a", []), Input("b", [])]) == "cannot tell: there is nothing to compare"
+    assert _verdict([Input("a", [made.kernel()]), Input("b", [])]) == "cannot tell: no kernel is on both sides"
+
+
+def test_large_numbers_are_written_out(made) -> None:
+    for number, written in ((999_999, "999,999"), (1_000_000, "1,000,000"), (1_234_567, "1,234,567")):
+        assert _verdict(_spilling(made, 0, number)).endswith(f"VGPRs spilled 0 to {written}")
+
+
+def test_the_gravest_of_several_changes_gives_the_severity(made) -> None:
+    """Spills in a loop are an error, spilled registers a warning, scalar registers a note."""
+    new = made.kernel(vgpr_spills=3, sgpr=60, loops=[made.loop(spill_accesses=3)])
+    (kernel,) = diff([Input("a", [made.kernel()]), Input("b", [new])], LIMITS).kernels
+    assert severity(kernel) is Severity.ERROR
+    (kernel,) = diff(_spilling(made, 9, 3), LIMITS).kernels
+    assert severity(kernel) is Severity.NOTE
+
+
+def test_a_kernel_that_is_lost_comes_behind_those_with_a_change_for_the_worse(made) -> None:
+    """There is nothing to show of it."""
+    lost = {("a", "gfx942"): "crashed: signal 6"}
+    old, new = [made.kernel("a"), made.kernel("z")], [made.kernel("z", vgpr_spills=9)]
+    found = diff([Input("x", old), Input("y", new, ["a does not compile"], lost)], LIMITS).kernels
+    assert [(k.name, k.status) for k in found] == [("z", "worse"), ("a", "worse")]
+
+
+def test_the_side_that_lost_a_kernel_is_the_one_beside_those_that_have_it(made) -> None:
+    """A kernel that the last side could not compile is worse; one that the side just before it could not is better."""
+    lost = {("gemm", "gfx942"): "crashed: signal 6"}
+    has, without, losing = Input("a", [made.kernel()]), Input("b", []), Input("c", [], ["no gemm"], lost)
+    cases = [
+        ([has, has, losing], "worse"),
+        ([has, losing, without], "gone"),
+        ([without, losing, has], "better"),
+        ([losing, without, has], "new"),
+    ]
+    for sides, status in cases:
+        assert [kernel.status for kernel in diff(sides, LIMITS).kernels] == [status]

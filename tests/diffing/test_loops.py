@@ -143,3 +143,50 @@ def test_a_loop_that_moved_with_its_kernel_is_the_same_one(made) -> None:
     old = made.kernel(loops=[made.loop(20, 30), made.loop(40, 50, spill_accesses=2, hot=False)])
     moved = made.kernel(loops=[made.loop(120, 130), made.loop(140, 150, spill_accesses=2, hot=False)])
     assert list(compare_loops(old, made.without(moved, source=Location("/src/gemm.py", 110)), LIMITS)) == []
+
+
+@pytest.mark.parametrize(("count", "told"), [(19, False), (23, False), (24, True), (8, True), (9, False)])
+def test_differences_of_a_class_count_from_four_on_and_of_four_times_the_work_from_eight_on(made, count, told) -> None:
+    """As the square root of the work: of 4 instructions 16 are expected, and 8 fewer or more are told."""
+    old = made.loop(classes={"valu": 4}, instructions={"s_nop": 100}, flops=1024, waits={})
+    new = made.loop(classes={"valu": count}, instructions={"s_nop": 400}, flops=4096, waits={})
+    assert [c.metric for c in changes(made, [old], [new])] == ["instructions:valu"] * told
+
+
+@pytest.mark.parametrize(("count", "told"), [(7, False), (8, True), (1, False), (0, True)])
+def test_four_instructions_of_a_class_are_told(made, count, told) -> None:
+    old, new = (made.loop(classes={"valu": n}, instructions={"s_nop": 100}, waits={}) for n in (4, count))
+    assert [c.metric for c in changes(made, [old], [new])] == ["instructions:valu"] * told
+
+
+def test_each_change_says_where_it_is_and_how_much_more_work_it_does(made) -> None:
+    """Three times the work in five to seven times the instructions and waits."""
+    old = made.loop(20, 30, classes={"valu": 10}, matrix={"16x16x16 f16": 1}, flops=1000)
+    more = {"v_mfma_f32_32x32x8_f16": 100, "global_load_dwordx4": 8}
+    new = made.loop(
+        20, 33, classes={"valu": 70}, matrix={"16x16x16 f16": 7}, flops=3000, waits={"vmcnt(0)": 7}, instructions=more
+    )
+    found = changes(made, [old], [new])
+    assert {c.metric for c in found} == {"drains", "loop_instructions", "instructions:valu", "matrix:16x16x16 f16"}
+    assert {(c.where, c.hot, c.note) for c in found} == {("gemm.py:20-33", True, "for 3 times the work")}
+
+
+@pytest.mark.parametrize("hot", [True, False])
+def test_spills_of_a_loop_that_only_one_side_has(made, hot) -> None:
+    """Nothing there counts as no spill; the loop that is there says where it is."""
+    other = made.loop(90, 99, spill_accesses=3, hot=hot, flops=1)
+    for old, new, numbers in (([], [other], (0, 3)), ([other], [], (3, 0))):
+        found = [c for c in changes(made, old, new) if c.metric == "loop_spills"]
+        assert [((c.old, c.new), c.where, c.hot, c.note) for c in found] == [(numbers, "gemm.py:90-99", hot, "")]
+
+
+def test_a_kernel_that_moved_to_a_place_that_is_not_known_is_compared_as_it_stands(made) -> None:
+    old = made.kernel(loops=[made.loop(20, 30)])
+    assert list(compare_loops(old, made.without(old, source=made.UNSET), LIMITS)) == []
+
+
+@pytest.mark.parametrize(("hot", "count", "severity"), [(True, 12, "note"), (True, 13, "warning"), (False, 13, "note")])
+def test_a_quarter_of_the_larger_count_is_a_note_still(made, hot, count, severity) -> None:
+    """Of 9 instructions 12 are a quarter of 12 more."""
+    old, new = (made.loop(instructions={"s_nop": n}, hot=hot) for n in (9, count))
+    assert [c.severity.value for c in changes(made, [old], [new])] == [severity]

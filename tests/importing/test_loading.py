@@ -1,11 +1,12 @@
 """One way to import a user's file: by content, without traces, interpreted only where that is asked for."""
 
+import hashlib
 import sys
 
 import pytest
 
 from kprof.errors import KprofError
-from kprof.importing.loading import dependencies_of, load_module
+from kprof.importing.loading import dependencies_of, left_out, load_module, loaded_modules
 
 
 @pytest.mark.parametrize(
@@ -167,3 +168,136 @@ def test_a_file_deep_in_a_package_has_its_whole_name(write, tmp_path):
     write("kprof_outer/sizes.py", "SIZE = 7\n")
     module = load_module(write("kprof_outer/inner/user.py", "from ..sizes import SIZE\n"))
     assert (module.__name__, module.SIZE) == ("kprof_outer.inner.user", 7)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([7], "line 7"),
+        ([7, 9], "lines 7, 9"),
+        ([1, 2, 3, 4, 5], "lines 1, 2, 3, 4, 5"),
+        ([1, 2, 3, 4, 5, 8], "lines 1, 2, 3, 4, 5 and 1 more"),
+        (list(range(1, 10)), "lines 1, 2, 3, 4, 5 and 4 more"),
+    ],
+)
+def test_what_was_not_run_is_told_by_its_first_five_lines(write, monkeypatch, lines, words):
+    """Of the module that is asked for, and of no other."""
+    from kprof.importing import loading
+
+    def execute(_loader, _module, _file, missing):
+        missing.lines, missing.reason = lines, "no GPU is there"
+
+    whole = load_module(write("whole.py", "A = 1\n"))
+    monkeypatch.setattr(loading, "execute", execute)
+    module = load_module(write("user.py", "A = 1\n"))
+    said = f"no GPU is there: statements at {words} were not run when the file was imported"
+    assert (left_out(module), left_out(whole), left_out(sys)) == (said, None, None)
+
+
+def test_what_may_change_without_the_file_is_imported_again(write, monkeypatch):
+    """A file that asked which GPU there is, for another GPU; one that is not known wholly, in another environment."""
+    from kprof.importing import loading
+    from kprof.importing.without_gpu import simulating
+
+    real = loading.execute
+
+    def asking(loader, module, file, missing):
+        real(loader, module, file, missing)
+        missing.asked = True
+
+    path = write("asking.py", "A = 1\n")
+    monkeypatch.setattr(loading, "execute", asking)
+    module = load_module(path)
+    assert not dependencies_of(module).complete
+    assert load_module(path) is module
+    with simulating("gfx1201"):
+        other = load_module(path)
+        assert other is not module
+        assert load_module(path) is other
+    monkeypatch.setattr(loading, "execute", real)
+    known = load_module(write("known.py", "A = 1\n"))
+    assert dependencies_of(known).complete
+    with simulating("gfx1201"):
+        assert load_module(write("known.py", "A = 1\n")) is known
+    monkeypatch.setenv("KPROF_TEST_OTHER", "1")
+    assert load_module(write("known.py", "A = 1\n")) is known
+    dependencies_of(known).complete = False
+    assert load_module(write("known.py", "A = 1\n")) is not known
+
+
+def test_the_name_of_a_module_comes_from_its_path(write, monkeypatch):
+    """Two files of one name are two modules, and one that is interpreted is a third."""
+    path = write("user.py", "A = 1\n")
+    digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
+    assert load_module(path).__name__ == f"_kprof_user_user_{digest}"
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    module = load_module(path, interpret=True)
+    assert module.__name__ == f"_kprof_user_interpreted_user_{digest}"
+    assert module in loaded_modules()
+    assert dependencies_of(module).files.keys() >= {str(path)}
+    monkeypatch.setenv("TRITON_INTERPRET", "0")
+    assert load_module(path, interpret=True) is load_module(path)
+
+
+def test_the_folder_comes_first_while_a_file_is_imported_and_no_byte_code_is_written(write, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "path", ["/nowhere", *sys.path])
+    path = write("user.py", "import sys\nfirst, quiet = sys.path[0], sys.dont_write_bytecode\n")
+    module = load_module(path)
+    assert module.first == str(path.parent)
+    assert module.quiet
+    assert sys.path[0] == "/nowhere"
+    assert not sys.dont_write_bytecode
+
+
+def test_only_what_lies_beside_the_file_is_forgotten(write, tmp_path, monkeypatch):
+    """Not what is installed in an environment below the folder, nor what comes from elsewhere."""
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    for folder, name in (("else", "kprof_elsewhere"), ("env", "kprof_installed")):
+        (tmp_path / folder / "site-packages").mkdir(parents=True)
+        write(f"{folder}/site-packages/{name}.py", "")
+        monkeypatch.syspath_prepend(tmp_path / folder / "site-packages")
+    (tmp_path / "own").mkdir()
+    write("own/kprof_beside.py", "")
+    (tmp_path / "own" / "dist-packages").mkdir()
+    write("own/dist-packages/kprof_below.py", "")
+    monkeypatch.syspath_prepend(tmp_path / "own" / "dist-packages")
+    names = ("kprof_elsewhere", "kprof_installed", "kprof_beside", "kprof_below")
+    load_module(write("own/user.py", "".join(f"import {name}\n" for name in names)))
+    assert [name in sys.modules for name in names] == [True, True, False, True]
+
+
+def test_the_hint_names_the_innermost_line(write):
+    sibling = write("kprof_test_deep.py", "def f():\n    raise ValueError('deep')\n\n\nf()\n")
+    path = write("user.py", "import kprof_test_deep\n")
+    with pytest.raises(KprofError) as caught:
+        load_module(path)
+    assert (caught.value.place, caught.value.hint) == ("line 1", f"raised in {sibling}, line 2")
+
+
+def test_a_file_that_cannot_be_opened_is_named_with_the_reason(write, tmp_path):
+    """A name that is too long, a folder, a name that is nearly right; the module of before stays where it was."""
+    write("kernel.py", "")
+    cases = [
+        (tmp_path / ("x" * 300 + ".py"), "cannot be read: File name too long", None),
+        (tmp_path, "is a directory, not a Python file", "give a Python file, as file.py or file.py::function"),
+        (tmp_path / "kernal.py", "no such file; did you mean 'kernel.py'?", None),
+        (tmp_path / "none" / "kernel.py", "no such file", None),
+    ]
+    for path, message, hint in cases:
+        with pytest.raises(KprofError) as caught:
+            load_module(path)
+        assert (caught.value.message, caught.value.hint, caught.value.path) == (message, hint, str(path))
+
+
+def test_a_module_that_is_imported_again_in_vain_stays_as_it_was(write):
+    path = write("user.py", "A = 1\n")
+    module = load_module(path)
+    path.write_text("A = 2\nraise ValueError\n")
+    with pytest.raises(KprofError):
+        load_module(path)
+    assert sys.modules[module.__name__] is module
+    path.write_text("from kprof.errors import KprofError\nraise KprofError('its own words')\n")
+    with pytest.raises(KprofError) as caught:
+        load_module(path)
+    assert caught.value.message == "its own words"

@@ -6,9 +6,8 @@ from functools import lru_cache
 from math import prod
 
 from kprof.inputs.mlir import Module, Operation, Pointer, Scalar, TensorType
-from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of
-
-_DEPTH = 200
+from kprof.inputs.mlir.text import integers
+from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of, is_load
 
 
 @dataclass(frozen=True)
@@ -16,7 +15,7 @@ class Stride:
     """A step between neighbours along an axis, in elements.
 
     Attributes:
-        factor: constant part.
+        factor: constant part; negative where addresses fall.
         symbols: names of the run-time values that it is multiplied by.
     """
 
@@ -53,29 +52,26 @@ def strides(load: Operation) -> Steps | None:
 
 def steps_of(module: Module, value: str) -> Steps | None:
     """Steps of any tensor of numbers, as :func:`strides`."""
-    try:
-        return _reader_of(module).steps(value)
-    except _TooLongError:
-        return _Reader(module, stops=False).steps(value)
+    return _reader_of(module).steps(value)
 
 
 def address(load: Operation) -> str | None:
     """The tensor of pointers or offsets, as a value of the module's data flow."""
-    values = flow_of(load.module).inputs(load)
     if not load.name.startswith("amdg.buffer"):
-        return values[0] if values else None
-    at = load.text.find("[")
-    inside = load.text[at + 1 : load.text.find("]", at)].strip() if at >= 0 else ""
-    return next((v for v, name in zip(values, load.operands, strict=False) if name == inside), None)
+        return next(iter(flow_of(load.module).inputs(load)), None)
+    return _named(load, load.text.partition("[")[2].partition("]")[0].strip())
 
 
 def pointer(access: Operation) -> str | None:
     """The pointer that offsets of a buffer operation are added to; of others the tensor of pointers."""
     if not access.name.startswith("amdg.buffer"):
         return address(access)
-    name = next((n for n in access.operands if f"{n}[" in access.text), None)
-    values = flow_of(access.module).inputs(access)
-    return next((v for v, n in zip(values, access.operands, strict=False) if n == name), None)
+    return _named(access, next((name for name in access.operands if f"{name}[" in access.text), ""))
+
+
+def _named(op: Operation, name: str) -> str | None:
+    """The value of an operand, by its name in the text."""
+    return flow_of(op.module).input(op, op.operands.index(name)) if name in op.operands else None
 
 
 def tile(load: Operation) -> TensorType | None:
@@ -94,81 +90,66 @@ def element_bytes(load: Operation) -> int | None:
     return None
 
 
-class _TooLongError(Exception):
-    """A chain of operations is longer than what is followed."""
-
-
 class _Reader:
-    """Follows address arithmetic back to ``tt.make_range``.
+    """Follows address arithmetic of a module back to ``tt.make_range``."""
 
-    Args:
-        module: the TTGIR.
-        stops: stop with an error where a chain is too long, so that what is found does not depend on what was asked
-            before; else what lies beyond is not known.
-    """
-
-    def __init__(self, module: Module, *, stops: bool = True) -> None:
+    def __init__(self, module: Module) -> None:
         self.flow: Dataflow = flow_of(module)
-        self._stops = stops
-        self._known: dict[str, tuple[Steps | None, int]] = {}
-        self._deepest = 0
+        self._known: dict[str, Steps | None] = {}
 
-    def steps(self, name: str, depth: int = 0) -> Steps | None:
-        if name in self._known:
-            found, height = self._known[name]
-        else:
-            if depth >= _DEPTH:
-                found, height = None, 0
-            else:
-                self._known[name] = None, 0
-                before, self._deepest = self._deepest, depth
-                found = self._read(name, depth + 1)
-                height = self._deepest - depth
-                self._deepest = before
-            self._known[name] = found, height
-        if self._stops and depth + height >= _DEPTH:
-            self._known.clear()
-            raise _TooLongError
-        self._deepest = max(self._deepest, depth + height)
-        return found
+    def steps(self, name: str) -> Steps | None:
+        """Steps of a value. Each value comes after those that it is computed from, without recursion."""
+        pending = [(name, False)]
+        while pending:
+            value, ready = pending.pop()
+            if ready:
+                self._known[value] = self._read(value)
+            elif value not in self._known:
+                # Of a value that depends on itself, which no compiler writes, nothing is known.
+                self._known[value] = None
+                pending += [(value, True), *((source, False) for source in self._sources(value))]
+        return self._known[name]
 
-    def _read(self, name: str, depth: int) -> Steps | None:
-        op = self.flow.producer(name)
+    def _sources(self, value: str) -> tuple[str, ...]:
+        """Values that a value's steps are computed from."""
+        op = self.flow.producer(value)
         if op is None:
-            initial = self.flow.initial(name)
-            return self.steps(initial, depth) if initial is not None else {}
-        if op.name in {"tt.splat", "arith.constant", "tt.get_program_id"} or not _is_tensor(op):
+            before = self.flow.initial(value) or self.flow.following(value)
+            return () if before is None else (before,)
+        if is_load(op):
+            at = address(op)
+            return () if at is None else (at,)
+        return self.flow.inputs(op) if op.name in _FOLLOWED else ()
+
+    def _read(self, value: str) -> Steps | None:
+        op, sources = self.flow.producer(value), self._sources(value)
+        if op is None:
+            # A loop's result has the steps of what the loop yields; arguments are the same for all lanes.
+            return self._known[sources[0]] if sources else {}
+        if op.name in {"tt.splat", "arith.constant"} or not _is_tensor(op):
             return {}
         if op.name == "tt.make_range":
             return {0: Stride()}
-        if op.name in _SAME:
-            return self.steps(self.flow.input(op, 0), depth)
-        if op.name == "tt.expand_dims":
-            inner, axis = self.steps(self.flow.input(op, 0), depth), op.attributes.get("axis")
-            if inner is None or not isinstance(axis, int):
-                return None
-            return {a + (a >= axis): step for a, step in inner.items()}
-        if op.name == "tt.trans":
-            return self._transposed(op, depth)
         if op.name in _BINARY:
-            return self._binary(op, depth)
-        if op.name == "tt.load" or op.name.startswith("amdg.buffer_load"):
+            return self._binary(op)
+        inner = self._known[sources[0]] if sources else None
+        if inner is None or op.name in _SAME:
+            return inner
+        if is_load(op):
             # Indices from memory: irregular along the axes along which they are loaded.
-            at = address(op)
-            where = self.steps(at, depth) if at is not None else None
-            return None if where is None else dict.fromkeys(where, None)
-        return None
+            return dict.fromkeys(inner, None)
+        if op.name == "tt.trans":
+            order = integers(op.attributes.get("order"))
+            return {at: inner[axis] for at, axis in enumerate(order) if axis in inner} if order else None
+        axis = op.attributes.get("axis")
+        return {a + (a >= axis): step for a, step in inner.items()} if isinstance(axis, int) else None
 
-    def _transposed(self, op: Operation, depth: int) -> Steps | None:
-        inner, order = self.steps(self.flow.input(op, 0), depth), op.attributes.get("order")
-        if inner is None or not isinstance(order, list | tuple):
-            return None
-        return {place: inner[axis] for place, axis in enumerate(order) if axis in inner}
-
-    def _binary(self, op: Operation, depth: int) -> Steps | None:
-        left, right = (self.steps(self.flow.input(op, number), depth) for number in (0, 1))
+    def _binary(self, op: Operation) -> Steps | None:
+        left, right = (self._known.get(self.flow.input(op, number)) for number in (0, 1))
         if left is None or right is None:
             return None
+        if op.name == "arith.subi":
+            right = {a: None if step is None else step.times(-1, ()) for a, step in right.items()}
         if op.name in {"arith.addi", "tt.addptr", "arith.subi"}:
             both = {**left, **right}
             for axis in left.keys() & right.keys():
@@ -187,10 +168,7 @@ class _Reader:
 
     def _uniform(self, value: str) -> tuple[int, tuple[str, ...]]:
         """A value that is the same for all lanes: its constant, or its name."""
-        for _ in range(_DEPTH):
-            op = self.flow.producer(value)
-            if op is None:
-                break
+        while (op := self.flow.producer(value)) is not None:
             number = constant(op)
             if number is not None:
                 return number, ()
@@ -216,6 +194,7 @@ _SAME = {
     "tt.bitcast",
 }
 _BINARY = {"arith.addi", "arith.subi", "arith.muli", "tt.addptr", "arith.remsi", "arith.divsi", "arith.divui"}
+_FOLLOWED = _SAME | _BINARY | {"tt.expand_dims", "tt.trans"}
 
 
 def _is_tensor(op: Operation) -> bool:

@@ -14,7 +14,7 @@ Stop = Callable[[Operation], bool]
 
 
 class Dataflow:
-    """Producers and users of the values of a module.
+    """Producers of the values of a module.
 
     MLIR uses a name again once the region that defined it has ended, so that values have identifiers of their own
     here: :meth:`inputs` gives those of an operation's operands. A value that a loop carries has two producers: its
@@ -27,10 +27,8 @@ class Dataflow:
         self._inputs: list[tuple[str, ...]] = [()] * len(module.operations)
         self._results: list[tuple[str, ...]] = [()] * len(module.operations)
         self._producers: dict[str, Operation] = {}
-        self._users: dict[str, list[Operation]] = {}
         self._initial: dict[str, str] = {}
         self._yielded: dict[str, str] = {}
-        self._passed: dict[str, list[str]] = {}
         self._carried: dict[int, list[str]] = {}
         self._written: dict[str, list[Operation]] = {}
         self._visible: list[tuple[int | None, dict[str, str]]] = [(None, {})]
@@ -49,9 +47,6 @@ class Dataflow:
         self._results[op.index] = results = tuple(self._define(name, op.index) for name in op.results)
         for value in results:
             self._producers[value] = op
-        if op.name != "scf.for":
-            for value in inputs:
-                self._users.setdefault(value, []).append(op)
         if op.name == "scf.for":
             self._visible.append((op.index, {}))
             carried = _CARRIED.findall(op.text.partition("iter_args(")[2].partition(") ->")[0])
@@ -61,7 +56,6 @@ class Dataflow:
                 value = self._define(name, op.index)
                 self._carried[op.index].append(value)
                 self._initial[value] = start
-                self._passed.setdefault(start, []).append(value)
 
     def _enter_region(self, op: Operation) -> None:
         """End the regions that an operation is not in, and begin its own, whatever operation has it."""
@@ -82,16 +76,12 @@ class Dataflow:
             # Gone through once: its results are these values.
             self._visible[-2][1].update(zip(around.results, values, strict=False))
             return
-        carried, results = self._carried.get(op.parent, []), self._results[op.parent]
-        for position, value in enumerate(values):
-            following = [*carried[position : position + 1], *results[position : position + 1]]
-            if not carried:
-                # Of the two branches of an scf.if either may have made the value.
-                self._inputs[op.parent] += (value,)
-            for target in following:
-                self._passed.setdefault(value, []).append(target)
-                if carried:
-                    self._yielded[target] = value
+        if around.name == "scf.for":
+            for targets in (self._carried[op.parent], self._results[op.parent]):
+                self._yielded.update(zip(targets, values, strict=False))
+        else:
+            # Of the two branches of an scf.if either may have made the value.
+            self._inputs[op.parent] += values
 
     def _resolve(self, name: str) -> str:
         for _, names in reversed(self._visible):
@@ -157,8 +147,7 @@ class Dataflow:
         for current in pending:
             op = self.producer(current)
             if op is None:
-                initial, before = self._initial.get(current), self._yielded.get(current)
-                sources = [v for v in (initial, before if carried else None) if v is not None]
+                sources = self._earlier(current, carried=carried)
             else:
                 yield op
                 sources = [] if stop is not None and stop(op) else list(self._inputs[op.index])
@@ -173,11 +162,22 @@ class Dataflow:
 
     def roots(self, value: str, ends: Collection[str] = ()) -> set[str]:
         """Values without a producer that a value depends on: arguments. Operations named in ``ends`` are not passed."""
-        found = {value} if self.producer(value) is None and value not in self._initial else set()
-        for op in self.back(value, stop=lambda o: o.name in ends):
-            if op.name not in ends:
-                found |= {v for v in self._inputs[op.index] if self.producer(v) is None and v not in self._initial}
-        return found | {v for v in (self._initial.get(value),) if v is not None and self.producer(v) is None}
+        found, pending, seen = set(), [value], {value}
+        for current in pending:
+            op = self.producer(current)
+            if op is None:
+                sources = self._earlier(current)
+                found |= set() if sources else {current}
+            else:
+                sources = [] if op.name in ends else list(self._inputs[op.index])
+            pending += [source for source in dict.fromkeys(sources) if source not in seen]
+            seen.update(sources)
+        return found
+
+    def _earlier(self, value: str, *, carried: bool = True) -> list[str]:
+        """Values that a value without a producer may be: the first one of a loop, and what an iteration yields."""
+        sources = (self._initial.get(value), self._yielded.get(value) if carried else None)
+        return [source for source in sources if source is not None]
 
 
 def _is_view(op: Operation) -> bool:

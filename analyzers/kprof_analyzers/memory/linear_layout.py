@@ -49,7 +49,8 @@ def linear(layout: Layout, shape: Sequence[int]) -> LinearLayout:
     """The linear form of a distributed layout for a tensor of ``shape``.
 
     Raises:
-        UnknownLayoutError: the layout is not a distributed one, or not known, or a size is no power of two.
+        UnknownLayoutError: the layout is not a distributed one, or not known, or one of its counts or sizes is no power
+            of two.
     """
     sizes = tuple(shape)
     if any(size < 1 or size & (size - 1) for size in sizes):
@@ -91,13 +92,13 @@ class _Builder:
 
     def place(self, dimension: str, count: int, axis: int) -> None:
         """Let ``count`` indexes of a hardware dimension run along ``axis``."""
-        for _ in range(count.bit_length() - 1):
+        for _ in range(_bits(count)):
             self.bases[dimension].append(self._unit(axis, self.extent[axis]))
             self.extent[axis] *= 2
 
     def repeat(self, dimension: str, count: int) -> None:
         """Let ``count`` indexes hold the same elements."""
-        self.bases[dimension].extend([(0,) * self.rank] * (count.bit_length() - 1))
+        self.bases[dimension].extend([(0,) * self.rank] * _bits(count))
 
     def place_all(self, dimension: str, counts: Sequence[int], order: Sequence[int]) -> None:
         """Place along every axis, the fastest-varying one first."""
@@ -125,6 +126,13 @@ class _Builder:
 
     def _unit(self, axis: int, distance: int) -> Basis:
         return tuple(distance if other == axis else 0 for other in range(self.rank))
+
+
+def _bits(count: int) -> int:
+    """Bits of an index that has ``count`` values."""
+    if count < 1 or count & (count - 1):
+        raise UnknownLayoutError(f"a layout with a count of {count}, which is no power of two, is not linear")
+    return count.bit_length() - 1
 
 
 def _wrap(basis: Basis, shape: Sequence[int]) -> Basis:

@@ -170,7 +170,7 @@ def _run(op: Operation, shape: TensorType, size: int) -> int | None:
     steps = strides(op)
     if steps is None:
         return None
-    unit = [axis for axis, step in steps.items() if step is not None and step.factor == 1 and not step.symbols]
+    unit = [axis for axis, step in steps.items() if step is not None and abs(step.factor) == 1 and not step.symbols]
     if not unit:
         return size if any(step is not None for step in steps.values()) else None
     return max(shape.shape[axis] for axis in unit if axis < len(shape.shape)) * size

@@ -50,8 +50,8 @@ class Liveness:
         effects = [self._masks(i) for i in program.instructions]
         self.writes = [writes for _, writes in effects]
         live_out = _solve(program.blocks, effects)
-        self.before: list[int] = [0] * len(effects)
-        needed: list[int] = [0] * len(effects)
+        self.before = [reads for reads, _ in effects]
+        needed = self.writes.copy()
         for block in program.blocks:
             live = live_out[block.index]
             for index in range(block.end - 1, block.start - 1, -1):
@@ -137,7 +137,7 @@ def _solve(blocks: Sequence[Block], effects: Sequence[tuple[int, int]]) -> list[
         used.append(reads)
         defined.append(writes)
     live_in = [0] * len(blocks)
-    live_out = [0] * len(blocks)
+    live_out = live_in.copy()
     pending = set(range(len(blocks)))
     while pending:
         index = max(pending)

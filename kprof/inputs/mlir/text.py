@@ -67,7 +67,7 @@ def without_location(line: str) -> str:
 
 
 def value(text: str, depth: int = 0) -> Any:
-    """An attribute value: number, bool, string, list, dictionary; anything else as text."""
+    """An attribute value: number, bool, string, list, ``array<i32: 1, 0>``, dictionary; anything else as text."""
     text = text.strip()
     if not text or depth > _DEPTH:
         return text
@@ -78,6 +78,8 @@ def value(text: str, depth: int = 0) -> Any:
         return [value(item, depth + 1) for item in split(text[1:-1])]
     if first == "{" and text[-1] == "}":
         return fields(text[1:-1], depth + 1)
+    if text.startswith("array<") and text[-1] == ">":
+        return [value(item, depth + 1) for item in split(text[len("array<") : -1].partition(":")[2])]
     if text in {"true", "false"}:
         return text == "true"
     if first.isdigit() or first in "+-":

@@ -1,6 +1,8 @@
 """Live registers: by hand, and against the compiler's own counts."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kprof.inputs import amdgcn
 from kprof_analyzers.registers.liveness import Liveness
@@ -90,3 +92,100 @@ def test_peak_is_what_the_compiler_allocated(arch):
             assert count >= share * allocated - 3, (outcome.request.label, file)
         # Before the first instruction only the work-item's id and the like can be live.
         assert len(live.names_at(0, "vgpr")) <= 16
+
+
+def walked(code):
+    """Registers live before each instruction, by following every way from every write or start to every read.
+
+    A register is live where some way leads to an instruction that reads it without one before that writes it.
+    """
+    count = len(code.instructions)
+    following = [[] for _ in range(count)]
+    for block in code.blocks:
+        for index in range(block.start, block.end - 1):
+            following[index].append(index + 1)
+        following[block.end - 1] += [code.blocks[successor].start for successor in block.successors]
+    reads = [{name for group in i.effects.read_groups for name in group} for i in code.instructions]
+    writes = [{name for group in i.effects.write_groups for name in group} for i in code.instructions]
+    live = [set() for _ in range(count)]
+    for start in range(count):
+        for register in set().union(*reads, *writes):
+            pending, seen = [start], set()
+            while pending:
+                at = pending.pop()
+                if register in reads[at]:
+                    live[start].add(register)
+                    break
+                if at not in seen and register not in writes[at]:
+                    pending += following[at]
+                seen.add(at)
+    after = [set().union(*(live[n] for n in following[i])) | writes[i] for i in range(count)]
+    return live, after
+
+
+LINES = st.sampled_from(
+    [
+        "v_mov_b32_e32 v{0}, v{1}",
+        "v_add_f32_e32 v{0}, v{1}, v{2}",
+        "v_fmac_f32_e32 v{0}, v{1}, v{2}",
+        "v_accvgpr_write_b32 a{0}, v{1}",
+        "v_accvgpr_read_b32 v{0}, a{1}",
+        "global_load_dwordx2 v[{0}:{3}], v[{1}:{4}], off",
+        "global_store_dword v[{1}:{4}], v{2}, off",
+        "s_add_i32 s{0}, s{1}, s{2}",
+        "s_cbranch_scc1 .LBB0_{5}",
+        "s_branch .LBB0_{5}",
+    ]
+)
+
+
+@st.composite
+def bodies(draw):
+    """Four blocks of a few instructions with jumps to any of them."""
+    text = ""
+    for block in range(4):
+        text += f".LBB0_{block}:\n"
+        for line in draw(st.lists(LINES, max_size=4)):
+            a, b, c = (draw(st.integers(0, 5)) for _ in range(3))
+            text += "    " + line.format(a, b, c, a + 1, b + 1, draw(st.integers(0, 3))) + "\n"
+    return text + "    s_endpgm"
+
+
+@given(bodies())
+def test_live_registers_are_those_that_some_way_leads_to_a_read_of(body):
+    """Against a search over all ways through the program, register by register."""
+    code = program(body)
+    live = Liveness(code)
+    before, needed = walked(code)
+    for file, prefix in (("vgpr", "v"), ("agpr", "a"), ("sgpr", "s")):
+        own = [sorted((r for r in names if r[0] == prefix and r[1:].isdigit()), key=lambda r: int(r[1:]))
+               for names in needed]  # fmt: skip
+        assert [live.names_at(index, file) for index in range(len(own))] == [tuple(names) for names in own]
+        assert live.pressure[file] == [len(names) for names in own]
+        assert [live.needed(index, file).bit_count() for index in range(len(own))] == live.pressure[file]
+        peak = live.peak(file)
+        most = max(map(len, own))
+        assert (peak.count if peak else 0) == most
+        if peak:
+            assert peak.index == next(index for index, names in enumerate(own) if len(names) == most)
+            assert peak.registers == tuple(own[peak.index])
+    assert [mask.bit_count() for mask in live.before] == [len(names) for names in before]
+    written = [{n for group in i.effects.write_groups for n in group} for i in code.instructions]
+    assert [mask.bit_count() for mask in live.writes] == [len(names) for names in written]
+
+
+def test_names_are_in_the_order_of_their_numbers():
+    """v10 comes after v9."""
+    live = Liveness(program("    v_add_f32_e32 v10, v9, v2\n    v_mov_b32_e32 v1, v10\n    s_endpgm"))
+    assert live.names_at(0, "vgpr") == ("v10",)
+    code = program("    s_nop 0\n    v_add_f32_e32 v1, v10, v9\n    global_store_dword v[10:11], v2, off\n    s_endpgm")
+    assert Liveness(code).names_at(0, "vgpr") == ("v2", "v9", "v10", "v11")
+
+
+def test_a_peak_within_some_instructions():
+    code = program("    v_add_f32_e32 v3, v1, v2\n    v_mov_b32_e32 v4, v3\n    v_mov_b32_e32 v5, v4\n    s_endpgm")
+    live = Liveness(code)
+    assert live.peak("vgpr", [1, 2]).index == 1
+    assert live.peak("vgpr", []) is None
+    assert live.peak("vgpr", [3]) is None
+    assert live.peak("sgpr", [0]) is None

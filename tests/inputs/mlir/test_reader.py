@@ -132,6 +132,14 @@ def test_old_spellings():
     assert next(module.named("tt.load")).line == 7
 
 
+def test_arrays_are_lists():
+    """As MLIR prints the order of a transposition: ``array<TYPE: ITEMS>``, of nothing ``array<TYPE>``."""
+    module = parse(
+        "module {\n  %1 = tt.trans %0 {order = array<i32: 1, 0>, none = array<i32>, on = array<i1: true>}\n}"
+    )
+    assert module.operations[1].attributes == {"order": [1, 0], "none": [], "on": [True]}
+
+
 def test_unknown_things_are_kept():
     """An operation, a type, a layout and an attribute that do not exist yet."""
     module = parse(

@@ -94,7 +94,7 @@ class GappedGlobalAccess(Rule):
             yield reported
 
     def _judge(self, load: Operation, held: TensorType, found: Steps, size: int) -> Finding | None:
-        axis = next((a for a, step in found.items() if step is not None and step.value({}) == 1), None)
+        axis = next((a for a, step in found.items() if step is not None and abs(step.value({}) or 0) == 1), None)
         steps = {str(a): str(step) for a, step in found.items()}
         shape = "x".join(map(str, held.shape))
         evidence = {"steps": steps, "element": size, "shape": list(held.shape)}

@@ -99,5 +99,5 @@ def _period(arch: Architecture) -> int | None:
 def _row(load: Operation) -> int:
     """Elements that the tile reads next to each other: its extent along the contiguous axis."""
     held = tile(load)
-    axis = next((a for a, s in (strides(load) or {}).items() if s is not None and s.value({}) == 1), None)
+    axis = next((a for a, s in (strides(load) or {}).items() if s is not None and abs(s.value({}) or 0) == 1), None)
     return held.shape[axis] if held is not None and axis is not None else 0
