@@ -78,8 +78,9 @@ def test_a_round_s_workgroups_by_hand():
     assert (two.running(12), two.running(12, last=True)) == (24, 6)
     assert Spread(6, rounds=0.0, last=1, **known).running(12) == 24
     assert Spread(20, rounds=1.0, last=0, **known).running(12) == 20
-    # At least one is left for a last round that somebody counted on.
-    assert Spread(24, rounds=1.0, last=1, **known).running(12, last=True) == 1
+    # At least one is left for a last round that somebody counted on, and the others are in the full one.
+    counted = Spread(24, rounds=1.0, last=1, **known)
+    assert (counted.running(12), counted.running(12, last=True)) == (23, 1)
 
 
 def test_what_is_not_known_of_a_launch_is_assumed_and_told():
@@ -104,6 +105,7 @@ def test_fewer_than_one_workgroup_for_a_cu_is_one_and_an_empty_grid_is_one_workg
     assert spread(launch((64,), 2.9), gpu(4), Effects()).resident == 2
     assert spread(launch((0,), 2), gpu(4), Effects()).total == 1
     assert spread(launch((2, 3, 4, 5), 2), gpu(4), Effects()).grid == (2, 3, 4)
+    assert spread(launch((), 2), gpu(4), Effects()).grid == (1, 1, 1)
 
 
 @given(grid=st.tuples(*[st.integers(1, 14)] * 3), units=st.integers(1, 400), resident=st.integers(1, 3))

@@ -22,7 +22,7 @@ class Operation:
         self.name = name
 
 
-LOAD, STORE = Operation("tt.load"), Operation("amdg.buffer_store")
+LOAD, STORE, PLAIN_STORE = map(Operation, ("tt.load", "amdg.buffer_store", "tt.store"))
 
 
 def load(corners, tile_bytes=1024, times=1.0, **more):
@@ -123,8 +123,9 @@ def test_a_tile_of_all_workgroups_is_loaded_once_by_each_die_and_once_from_memor
 def test_loads_count_by_their_bytes_and_stores_apart():
     """One tile of 300 bytes three times, all different; one of 100 bytes that all load; a store of 50 bytes twice."""
     apart, same = load([*range(10)], 300.0, 3.0), load(0, 100.0)
-    found = sharing([apart, same, Access(STORE, 50.0, [*range(10)], 2.0), load(None, 7.0)], 1, 10, CHANNELS)
-    assert (found.loaded, found.stored) == (300 * 3 + 100 + 7, 100)
+    stores = [Access(STORE, 50.0, [*range(10)], 2.0), Access(PLAIN_STORE, 3.0, None, 2.0)]
+    found = sharing([apart, same, *stores, load(None, 7.0)], 1, 10, CHANNELS)
+    assert (found.loaded, found.stored) == (300 * 3 + 100 + 7, 100 + 6)
     assert found.beyond_l2 == found.beyond_mall == pytest.approx((900 * 1 + 100 / 10) / 1000)
     assert (found.known, found.loads, found.footprint) == (False, (3, 1), None)
     both = sharing([apart, same], 1, 10, CHANNELS)
@@ -146,6 +147,14 @@ def test_where_nothing_is_known_all_comes_from_memory():
     # A mask that lets nothing through: no bytes to take the mean of.
     masked = sharing([load(0, 0.0), Access(STORE, 50.0, 0, 2.0)], 8, 64, CHANNELS)
     assert masked == Sharing(1.0, 1.0, 0.0, 100.0, None, known=False)
+
+
+def test_what_is_not_told_of_a_launch_s_traffic_adds_nothing():
+    """No extra work for short runs, no loads of unknown address, stores that all go to memory, no atomics that wait."""
+    plain = Sharing(1.0, 1.0, 0.0, 0.0, None, known=True)
+    assert (plain.effort, plain.effort_beyond, plain.loads, plain.on_xcd) == (1, 1, (0, 0), None)
+    assert (plain.stored_beyond, plain.contended) == (1, 0)
+    assert load(0).fresh == (1, 1)
 
 
 def test_what_was_loaded_just_before_comes_from_the_caches():
