@@ -43,7 +43,7 @@ def shares(body, corners, live=None, *, pitch=100, step=1, **known):
     module = mlir.parse(HEAD + body + END)
     ops = [op for op in module.operations if "buffer_load" in op.name or "buffer_store" in op.name]
     arguments = {"pitch": pitch, "step": step} | known
-    masked = {op.index: share for op, share in zip(ops, live or (), strict=False)}
+    masked = {op.index: share for op, share in zip(ops, live or (), strict=False) if share < 1}
     found = fresh_shares([*zip(ops, corners, strict=True)], masked, arguments)
     assert all(share < 1 for share in found.values())
     return [found.get(op.index, 1.0) for op in ops]
@@ -148,6 +148,20 @@ def test_an_axis_of_one_element_moves_nothing():
     """One row of eight: how far rows are apart does not matter."""
     one = f"{offsets(1, 8)}\n    {FIRST}\n    {SECOND}".replace("4x8", "1x8")
     assert shares(one, (0, 2), pitch=None) == pytest.approx([1.0, 2 / 8])
+    assert shares(one, (0, 3), pitch=3) == pytest.approx([1.0, 3 / 8])
+
+
+def test_two_rows_are_an_axis():
+    two = f"{offsets(2, 8)}\n    {FIRST}\n    {SECOND}".replace("4x8", "2x8")
+    assert shares(two, (0, 100)) == [1.0, 1 / 2]
+    assert shares(two, (0, 0), pitch=None) == [1.0, 1.0]
+
+
+def test_scalars_are_no_tiles():
+    """Their addresses are known, and there is no extent to overlap."""
+    module = mlir.parse(f"{HEAD}    %v = tt.load %x : !tt.ptr<f16>\n    %u = tt.load %x : !tt.ptr<f16>{END}")
+    loads = [op for op in module.operations if op.name == "tt.load"]
+    assert fresh_shares([(op, 0) for op in loads], {}, {}) == {}
 
 
 def test_indices_from_memory_have_no_steps():
