@@ -77,6 +77,8 @@ ONE = (
     %above = arith.cmpi sge, %lane, %ms : tensor<64xi32, #b>
     %both = arith.andi %below, %above : tensor<64xi1, #b>
     %either = arith.ori %below, %above : tensor<64xi1, #b>
+    %left = arith.andi %either, %below : tensor<64xi1, #b>
+    %right = arith.andi %below, %either : tensor<64xi1, #b>
 """
 )
 MASK = "%v = tt.load %at, %{}, %other : tensor<64x!tt.ptr<f16>, #b>"
@@ -124,6 +126,8 @@ def test_without_any_mask_all_passes():
         ("above", 56 / 64, 56 / 64, 1),
         ("both", 48 / 64 * 56 / 64, 48 / 64 * 56 / 64, 2),  # as if neither told of the other
         ("either", None, 1, 0),
+        ("left", None, 1, 0),
+        ("right", None, 1, 0),
         ("all", 1.0, 1, 0),
         ("none", None, 1, 0),
     ],
