@@ -167,7 +167,9 @@ def test_a_gpu_of_one_die_has_nothing_to_wait_for():
     """On two the way behind L2 there and back counts for each atomic: to memory where there is no Infinity Cache."""
     latency = {"mall": 500.0, "hbm": 900.0}
     ways = [
-        SimpleNamespace(xcds=xcds, latency_of=lambda *levels, known=known: next(latency[n] for n in levels if n in known))
+        SimpleNamespace(
+            xcds=xcds, latency_of=lambda *levels, known=known: next(latency[n] for n in levels if n in known)
+        )
         for xcds, known in ((1, latency), (2, latency), (2, {"hbm"}))
     ]
     assert [waiting_cycles(machine, 3.0) for machine in ways] == [0, 1500, 2700]

@@ -32,9 +32,7 @@ END = """
 OPERAND = "tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 4}>>"
 READ = f"%a = ttg.local_load %one : !ttg.memdesc<64x64xf16, #plain, #smem, mutable> -> {OPERAND}"
 SWIZZLED = f"%b = ttg.local_load %two : !ttg.memdesc<64x64xf16, #swizzled, #smem, mutable> -> {OPERAND}"
-WRITE = (
-    "ttg.local_store %cst, %{} : tensor<64x64xf16, #b> -> !ttg.memdesc<64x64xf16, #{}, #smem, mutable>"
-)
+WRITE = "ttg.local_store %cst, %{} : tensor<64x64xf16, #b> -> !ttg.memdesc<64x64xf16, #{}, #smem, mutable>"
 BODY = """\
 	.loc 1 9 1 ; k.py:9:1
 	ds_read_b64 v[0:1], v8

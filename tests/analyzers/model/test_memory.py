@@ -186,7 +186,9 @@ def shared(near, far, **more):
     return Sharing(near, far, 100.0, 0.0, None, known=True, **more)
 
 
-def paths(near=0.1, far=0.05, machine_=None, where=FULL, effects=None, facts=PLAIN, last=False, near_only=False, **more):
+def paths(
+    near=0.1, far=0.05, machine_=None, where=FULL, effects=None, facts=PLAIN, last=False, near_only=False, **more
+):
     return memory_paths(
         facts,
         machine_ or hardware(),

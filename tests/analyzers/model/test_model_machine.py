@@ -183,7 +183,9 @@ def test_caches_and_channels_are_the_product_s():
     assert machine_of(ARCH, replace(PRODUCT, memory=no_mall), 64).last_level_bytes == 4 * 4000
 
 
-@pytest.mark.parametrize(("figure", "overhead", "expected"), [(1300.0, 3000.0, 1.3), (0.0, 3000.0, 3.0), (0.0, None, 0.0)])
+@pytest.mark.parametrize(
+    ("figure", "overhead", "expected"), [(1300.0, 3000.0, 1.3), (0.0, 3000.0, 3.0), (0.0, None, 0.0)]
+)
 def test_an_empty_launch_takes_what_the_gpu_itself_needs_else_what_a_stream_does(figure, overhead, expected):
     arch = replace(ARCH, model=FIGURES | {"dispatch_ns": figure}, products={})
     assert machine_of(arch, replace(PRODUCT, launch_overhead_ns=overhead), 64).dispatch_us == pytest.approx(expected)

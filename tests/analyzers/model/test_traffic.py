@@ -63,9 +63,7 @@ def test_each_die_fetches_a_tile_of_its_running_workgroups_once(corners, live, x
 def counted_window(tiles, together, size):
     """Workgroups in a row that load no more different bytes than ``size``; ``tiles``: corners and bytes."""
     most = len(tiles[0][0])
-    fitting = [
-        n for n in range(most + 1) if sum(len(set(corners[:n])) * moved for corners, moved in tiles) <= size
-    ]
+    fitting = [n for n in range(most + 1) if sum(len(set(corners[:n])) * moved for corners, moved in tiles) <= size]
     return min(most, max(together, max(fitting, default=0)))
 
 
@@ -75,9 +73,9 @@ def counted_misses(corners, members, window):
         first = [corners[n] for n in members if n < window] or [corners[n] for n in members]
         return len(set(first)) / len(first)
     settled = [n for n in members if n >= window]
-    return sum(
-        not any(corners[m] == corners[n] for m in members if n - window <= m < n) for n in settled
-    ) / len(settled)
+    return sum(not any(corners[m] == corners[n] for m in members if n - window <= m < n) for n in settled) / len(
+        settled
+    )
 
 
 @given(
@@ -194,7 +192,7 @@ def test_where_nearly_all_tiles_differ_the_others_do_too(different, counted):
 
 
 def test_the_footprint_is_of_loads_alone_and_no_more_than_they_span():
-    """One tile for all, twice, of which half is in a cache already; and 10 tiles within 50 bytes; stores do not load."""
+    """One tile for all, twice, of which half is in a cache already; 10 tiles within 50 bytes; stores do not load."""
     found = [
         load(7, 16.0, 2.0, fresh=(1.0, 0.5)),
         load([*range(10)], 16.0, span=50.0),
@@ -290,9 +288,7 @@ def found_in(body, times=None, *, arguments=None, **more):
     """Accesses of a program by workgroups 0 to 7, and the module's loops."""
     module = mlir.parse(HEAD + body + END)
     evaluator = Evaluator(module, arguments or {}, [(p, 0, 0) for p in range(PROGRAMS)], (PROGRAMS, 1, 1))
-    facts = replace(
-        facts_of(assembly("    s_nop 0")), ttgir=module, grid=(PROGRAMS, 1, 1), arguments=arguments or {}
-    )
+    facts = replace(facts_of(assembly("    s_nop 0")), ttgir=module, grid=(PROGRAMS, 1, 1), arguments=arguments or {})
     loops = [op for op in module.operations if op.is_loop]
     for loop in loops:
         evaluator.enter(loop, first=True)

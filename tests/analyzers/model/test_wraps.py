@@ -96,16 +96,17 @@ def test_the_rows_of_another_launch_are_counted_anew():
 
 
 RANGE = "%n = arith.addi %fs, %r : tensor<64xi32, #r>"
+TIMES = """%n1 = arith.addi %fs, %r : tensor<64xi32, #r>
+    %by = arith.constant dense<{}> : tensor<64xi32, #r>
+    %n = arith.muli %n1, %by : tensor<64xi32, #r>"""
 
 
 @pytest.mark.parametrize(
     "after",
     [
         # Every second row, rows backwards, and one row for all: a remainder of these is not counted here.
-        f"{RANGE.replace('%n', '%n1')}\n %two = arith.constant dense<2> : tensor<64xi32, #r>\n"
-        " %n = arith.muli %n1, %two : tensor<64xi32, #r>",
-        f"{RANGE.replace('%n', '%n1')}\n %back = arith.constant dense<-1> : tensor<64xi32, #r>\n"
-        " %n = arith.muli %n1, %back : tensor<64xi32, #r>",
+        TIMES.format(2),
+        TIMES.format(-1),
         "%n = arith.addi %fs, %fs : tensor<64xi32, #r>",
         # Rows whose numbers are loaded.
         "%n = amdg.buffer_load %x_ptr[%r] : !tt.ptr<i32> -> tensor<64xi32, #r>",
