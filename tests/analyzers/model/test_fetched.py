@@ -42,11 +42,11 @@ BODY = """\
 	buffer_store_dword v1, v2, s[4:7], 0 offen"""
 
 
-def shares(*lines, warps=1, kind="f32", request=64, wrapped=True, **arguments):
+def shares(*lines, warps=1, kind="f32", request=64, wrapped=None, **arguments):
     """What is told of the load of line 7 and of the store of line 8; 1 where nothing is."""
     text = (HEAD + "\n".join(lines) + END).format(warps=warps, kind=kind)
     case = replace(assembly(BODY), ttgir=text, named={"arg": {"pitch": 1} | arguments}, grid=(1, 1, 1))
-    found = fetched_shares(facts_of(case), request, wrapped=wrapped)
+    found = fetched_shares(facts_of(case), request, **({} if wrapped is None else {"wrapped": wrapped}))
     assert found.keys() <= {0, 1}
     assert 1 not in found.values()
     return found.get(0, 1), found.get(1, 1)
@@ -99,6 +99,7 @@ def test_lanes_that_the_mask_turns_off_move_nothing(n, share):
 
 def test_rows_that_wrap_round_are_not_fetched_again():
     assert shares(LOAD.format("wrapped"), rows=4) == (4 / 64, 1)
+    assert shares(LOAD.format("wrapped"), rows=4, wrapped=True) == (4 / 64, 1)
     assert shares(LOAD.format("wrapped"), rows=4, wrapped=False) == (1, 1)
     # What is stored is stored by each lane.
     assert shares(STORE.format("wrapped").replace("%v", "%lane").replace("{kind}", "i32"), rows=4) == (1, 1)

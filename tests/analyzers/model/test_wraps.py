@@ -119,6 +119,24 @@ def test_only_a_remainder_of_consecutive_numbers_is_counted(after):
 def test_a_divisor_for_each_row_is_no_wrap():
     """``rows % arange``: nothing begins anew at one place."""
     assert wrapped_shares(changed("arith.remsi %n, %ms", "arith.remsi %n, %r")) == {}
+    from_four = "%four = tt.make_range {end = 68 : i32, start = 4 : i32} : tensor<64xi32, #r>"
+    assert wrapped_shares(changed("%w = arith.remsi %n, %ms", f"{from_four}\n    %w = arith.remsi %n, %four")) == {}
+
+
+@pytest.mark.parametrize(
+    ("divisor", "grid", "shares"),
+    [
+        ("tt.get_num_programs x", (8, 3, 1), [8 / 64]),
+        ("tt.get_num_programs y", (8, 3, 1), [3 / 64]),
+        ("tt.get_num_programs z", (8, 3, 2), [2 / 64]),
+        ("tt.get_num_programs y", (8,), [1 / 64]),
+        ("tt.get_num_programs x", None, []),
+        ("arith.addi %p, %rows", (8, 1, 1), []),  # another one for each workgroup
+    ],
+)
+def test_a_divisor_that_the_grid_tells(divisor, grid, shares):
+    facts = changed("%ms = tt.splat %rows", f"%many = {divisor} : i32\n    %ms = tt.splat %many")
+    assert list(wrapped_shares(replace(facts, grid=grid)).values()) == shares
 
 
 def test_a_remainder_of_one_number_is_no_tile():
