@@ -70,8 +70,8 @@ def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
         return Spread(
             units * most, (units * most, 1, 1), most, 1.0, 0, units, known=False, assumptions=tuple(assumptions)
         )
-    sides = [*facts.grid[:3], 1, 1, 1][:3]
-    grid = sides[0], sides[1], sides[2]
+    wide, high, deep = [*facts.grid, 1, 1, 1][:3]
+    grid = wide, high, deep
     total = max(1, prod(grid))
     resident = min(most, -(-total // units)) if effects.persistent else most
     places = units * resident

@@ -103,8 +103,9 @@ def _mask(access: Operation) -> str | None:
 
 
 def _is_mask(flow: Dataflow, value: str) -> bool:
-    op = flow.producer(value) or flow.producer(flow.initial(value) or "")
-    kind = op.result_types[0] if op is not None and op.result_types else None
+    made = value if flow.producer(value) is not None else flow.initial(value) or ""
+    op = flow.producer(made)
+    kind = None if op is None else dict(zip(flow.results(op), op.result_types, strict=False)).get(made)
     element = kind.element if isinstance(kind, TensorType) else None
     return isinstance(element, Scalar) and element.bits == 1
 

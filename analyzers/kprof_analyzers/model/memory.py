@@ -141,9 +141,10 @@ def _spills(program: AssemblyKernel) -> Sequence[tuple[str, Instruction]]:
     for i in members:
         instruction = program.instructions[i]
         if instruction.opcode.cls is InstructionClass.SCRATCH:
-            where = " ".join((*instruction.operands[1:], instruction.modifiers.get("offset", "0")))
-            if instruction.opcode.is_store:
-                where = " ".join((instruction.operands[0], instruction.modifiers.get("offset", "0")))
-            place = instruction.modifiers.get("offset", "0") if "off" in instruction.operands else where
+            offset = instruction.modifiers.get("offset", "0")
+            # What is moved is named first, but for a store to scratch.
+            moved = int(instruction.opcode.name.startswith("scratch_store"))
+            address = [operand for n, operand in enumerate(instruction.operands) if n != moved]
+            place = offset if "off" in address else " ".join((*address, offset))
             found.append((place, instruction))
     return found

@@ -53,6 +53,8 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
     """Index of a remainder of consecutive numbers to the share of its results that differ, below 1."""
     evaluator = None
     found = {}
+    # Of an unknown grid every side is 0, which divides nothing.
+    wide, high, deep = (0, 0, 0) if facts.grid is None else [*facts.grid, 1, 1, 1][:3]
     for op in module.named(*_REMAINDERS):
         shape = next((t for t in op.result_types if isinstance(t, TensorType)), None)
         left, right = (flow_of(module).input(op, n) for n in (0, 1))
@@ -62,7 +64,9 @@ def _remainders(module: Module, facts: KernelFacts) -> dict[int, float]:
         axes = [axis for axis, step in steps.items() if axis < len(shape.shape)]
         if len(axes) != 1 or steps[axes[0]] != Stride():
             continue
-        evaluator = evaluator or Evaluator(module, facts.arguments, [(0, 0, 0)], (1, 1, 1), facts.contents)
+        # Two workgroups tell a divisor of the whole launch from one of each workgroup.
+        programs = [(0, 0, 0), (1, 1, 1)]
+        evaluator = evaluator or Evaluator(module, facts.arguments, programs, (wide, high, deep), facts.contents)
         divisor, extent = evaluator.certain(right), shape.shape[axes[0]]
         if isinstance(divisor, int) and 0 < divisor < extent:
             found[op.index] = divisor / extent

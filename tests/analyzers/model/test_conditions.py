@@ -10,6 +10,7 @@ from kprof_analyzers.model import predict
 from kprof_analyzers.model.caches_before import events_us, found, launch_us, written_back
 from kprof_analyzers.model.explain import explain
 from kprof_analyzers.model.kernel import build, launch_cycles, simulate
+from kprof_analyzers.model.passing import Passing
 from kprof_analyzers.model.traffic import Sharing
 
 LOADS = [f"global_load_dwordx4 v[{4 * n}:{4 * n + 3}], v[80:81], off" for n in range(16)]
@@ -57,6 +58,34 @@ def test_an_l2_keeps_what_its_workgroups_load_and_store_where_all_of_it_fits(gpu
     assert found(again, cold, 8, gpu(l2=l2, mall=10.0)).beyond_l2 == beyond
     assert found(again, replace(cold, known=False), 8, gpu(l2=l2, mall=10.0)).beyond_l2 == 0.5
     assert found(replace(again, written=True), cold, 8, gpu(l2=l2, mall=10.0)).beyond_l2 == 0.5
+
+
+def test_what_takes_no_line_is_not_found_and_displaces_nothing(gpu):
+    """Half of 100 different bytes and three quarters of the 8 * 10 that are stored take lines: 50 and 60."""
+    mine, streamed = replace(COLD, footprint=100.0, stored=10.0), Passing(0.5, 0.25)
+    again = found(WARM, mine, 8, gpu(l2=0.0, mall=110.0), streamed)
+    assert (again.beyond_l2, again.beyond_mall, again.stored_beyond) == (0.5, 0.5 * 0.25, 0.25)
+    assert found(WARM, mine, 8, gpu(l2=0.0, mall=109.0), streamed) == mine
+    # In an L2 that holds 60 bytes of a die what took a line is found, too.
+    near = found(WARM, mine, 8, gpu(l2=60.0, mall=110.0), streamed)
+    assert (near.beyond_l2, near.beyond_mall) == (0.5 * 0.5, 0.5 * 0.25)
+    # More lines of the Infinity Cache than of L2 are not to be missed.
+    far = found(WARM, replace(mine, beyond_l2=0.1), 8, gpu(l2=0.0, mall=110.0), streamed)
+    assert far.beyond_mall == 0.1
+
+
+@pytest.mark.parametrize(("l2", "beyond"), [(25.0, 0.0), (24.0, 0.5)])
+def test_different_bytes_of_a_die_count_where_they_are_known(gpu, l2, beyond):
+    """15 that its workgroups load however often, and the 10 that one of eight workgroups stores."""
+    again, mine = replace(WARM, between=10.0), replace(COLD, stored=10.0, on_xcd=15.0)
+    assert found(again, mine, 8, gpu(l2=l2, mall=10.0)).beyond_l2 == beyond
+
+
+def test_an_l2_has_none_of_what_another_kernel_wrote(gpu):
+    """However little that is."""
+    again, mine = replace(WARM, between=10.0), replace(COLD, on_xcd=1.0)
+    assert found(again, mine, 8, gpu(l2=1.0, mall=10.0)).beyond_l2 == 0
+    assert found(replace(again, written=True), mine, 8, gpu(l2=1.0, mall=10.0)).beyond_l2 == 0.5
 
 
 def test_written_lines_leave_one_for_one_until_all_are_gone(gpu):

@@ -3,11 +3,13 @@
 import operator
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.inputs import mlir
-from kprof_analyzers.model.masks import fullest_shares, live_shares, masked
+from kprof_analyzers.model.comparisons import Bound
+from kprof_analyzers.model.masks import Masked, fullest_shares, live_shares, masked
 from tests.rules.literate import assembly, facts_of
 
 COMPARE = {
@@ -55,6 +57,164 @@ MODULE = (
 def facts(text, grid, **arguments):
     """A launch of a module."""
     return replace(facts_of(assembly("    s_nop 0")), ttgir=mlir.parse(text), grid=grid, arguments=arguments)
+
+
+ONE = (
+    HEAD.format()
+    + """\
+  tt.func public @k(%x_ptr: !tt.ptr<f16>, %n: i32, %m: i32, %on: i1) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %lane = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #b>
+    %base = tt.splat %x_ptr : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>, #b>
+    %at = tt.addptr %base, %lane : tensor<64x!tt.ptr<f16>, #b>, tensor<64xi32, #b>
+    %other = arith.constant dense<0.0> : tensor<64xf16, #b>
+    %all = arith.constant dense<true> : tensor<64xi1, #b>
+    %none = arith.constant dense<false> : tensor<64xi1, #b>
+    %ns = tt.splat %n : i32 -> tensor<64xi32, #b>
+    %ms = tt.splat %m : i32 -> tensor<64xi32, #b>
+    %below = arith.cmpi slt, %lane, %ns : tensor<64xi32, #b>
+    %above = arith.cmpi sge, %lane, %ms : tensor<64xi32, #b>
+    %both = arith.andi %below, %above : tensor<64xi1, #b>
+    %either = arith.ori %below, %above : tensor<64xi1, #b>
+    %left = arith.andi %either, %below : tensor<64xi1, #b>
+    %right = arith.andi %below, %either : tensor<64xi1, #b>
+"""
+)
+MASK = "%v = tt.load %at, %{}, %other : tensor<64x!tt.ptr<f16>, #b>"
+
+
+def one(*lines, grid=(4, 1, 1), **arguments):
+    """A launch of a program of 64 lanes that has these accesses."""
+    return facts(ONE + "\n".join(lines) + "\n    tt.return\n  }\n}\n", grid, **arguments)
+
+
+def test_masks_of_loads_and_stores_are_found_wherever_they_stand():
+    """Behind the address; values that are stored or taken for lanes that are off are no masks."""
+    lines = [
+        MASK.format("below"),
+        "%u = tt.load %at : tensor<64x!tt.ptr<f16>, #b>",
+        "tt.store %at, %v, %below : tensor<64x!tt.ptr<f16>, #b>",
+        "tt.store %at, %v : tensor<64x!tt.ptr<f16>, #b>",
+        "%w = amdg.buffer_load %x_ptr[%lane], %below, %other stride = %n : !tt.ptr<f16> -> tensor<64xf16, #b>",
+        "amdg.buffer_store %v, %x_ptr[%lane], %below : tensor<64xf16, #b>",
+    ]
+    launch = one(*lines, n=16)
+    assert [(found.access.name, found.share) for found in masked(launch)] == [
+        ("tt.load", 1 / 4),
+        ("tt.load", 1.0),
+        ("tt.store", 1 / 4),
+        ("tt.store", 1.0),
+        ("amdg.buffer_load", 1 / 4),
+        ("amdg.buffer_store", 1 / 4),
+    ]
+    assert masked(launch) is masked(launch)
+    assert list(live_shares(launch).values()) == [1 / 4] * 4
+    assert list(fullest_shares(launch).values()) == [1 / 4] * 4
+
+
+def test_without_any_mask_all_passes():
+    (found,) = masked(one("%u = tt.load %at : tensor<64x!tt.ptr<f16>, #b>"))
+    assert (found.share, found.most, found.bounds, found.tightest) == (1.0, 1, (), None)
+    assert masked(facts_of(assembly("    s_nop 0"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("mask", "share", "most", "bounds"),
+    [
+        ("below", 48 / 64, 48 / 64, 1),
+        ("above", 56 / 64, 56 / 64, 1),
+        ("both", 48 / 64 * 56 / 64, 48 / 64 * 56 / 64, 2),  # as if neither told of the other
+        ("either", None, 1, 0),
+        ("left", None, 1, 0),
+        ("right", None, 1, 0),
+        ("all", 1.0, 1, 0),
+        ("none", None, 1, 0),
+    ],
+)
+def test_a_mask_is_what_its_comparisons_let_through(mask, share, most, bounds):
+    launch = one(MASK.format(mask), n=48, m=8)
+    (found,) = masked(launch)
+    assert (found.share, found.most, len(found.bounds)) == (share, most, bounds)
+    assert list(live_shares(launch).values()) == ([most] if most < 1 else [])
+    assert list(fullest_shares(launch).values()) == ([most] if most < 1 else [])
+
+
+def test_a_comparison_that_all_lanes_pass_is_no_share_below_one():
+    launch = one(MASK.format("below"), n=64)
+    assert masked(launch)[0].share == 1
+    assert live_shares(launch) == fullest_shares(launch) == {}
+
+
+def test_the_tightest_comparison_lets_the_fewest_through():
+    """What is not known is not among them."""
+    wide, narrow, unknown = (Bound(None, share, 64, None) for share in (0.75, 0.0, None))
+    found = Masked(None, None, (wide, unknown, narrow))
+    assert found.tightest is narrow
+    assert found.most == 0
+    assert Masked(None, None, (wide, unknown)).most == 0.75
+    assert Masked(None, None, (unknown,)).tightest is None
+
+
+def test_a_mask_may_be_one_of_several_results():
+    """Of a branch that gives a number and a mask, in either order: its comparisons are not followed, but it is one."""
+    numbers, bits = "tensor<64xi32, #b>", "tensor<64xi1, #b>"
+    for kinds, values, which in (((numbers, bits), "%lane, %below", 1), ((bits, numbers), "%below, %lane", 0)):
+        branch = f"""%r:2 = scf.if %on -> ({", ".join(kinds)}) {{
+      scf.yield {values} : {", ".join(kinds)}
+    }} else {{
+      scf.yield {values} : {", ".join(kinds)}
+    }}"""
+        (found,) = masked(one(branch, MASK.format(f"r#{which}"), n=48))
+        assert (found.share, found.most, found.bounds) == (None, 1, ())
+
+
+CARRIED = """%r = scf.for %i = %c0 to %m step %c1 iter_args(%on2 = %below) -> (tensor<64xi1, #b>)  : i32 {{
+      %v = tt.load %at, %on2, %other : tensor<64x!tt.ptr<f16>, #b>
+      scf.yield %below : tensor<64xi1, #b>
+    }}"""
+
+
+def test_a_mask_that_a_loop_carries_is_one():
+    (found,) = masked(one(CARRIED.format(), n=48, m=3))
+    assert (found.share, found.bounds) == (None, ())
+
+
+NESTED = """scf.for %i = %c0 to %m step %c1  : i32 {
+      scf.for %j = %c0 to %m step %c1  : i32 {
+        %far = arith.addi %i, %j : i32
+        %fs = tt.splat %{} : i32 -> tensor<64xi32, #b>
+        %there = arith.addi %lane, %fs : tensor<64xi32, #b>
+        %off = arith.cmpi slt, %there, %ns : tensor<64xi32, #b>
+        %v = tt.load %at, %off, %other : tensor<64x!tt.ptr<f16>, #b>
+      }
+    }"""
+
+
+@pytest.mark.parametrize("turns", [1, 2, 5, 8])
+def test_loops_further_out_are_in_their_middle_iteration(turns):
+    """Lanes below n - i - j pass: for every j, with i in the middle."""
+    (found,) = masked(one(NESTED.replace("%{}", "%far"), n=48, m=turns))
+    assert found.share == sum(48 - turns // 2 - j for j in range(turns)) / (64 * turns)
+    assert found.bounds[0].fullest == (48 - turns // 2) / 64
+    # The inner loop alone is gone through from its first iteration on; where only i counts that stays in the middle.
+    assert masked(one(NESTED.replace("%{}", "%j"), n=48, m=turns))[0].share == sum(range(48, 48 - turns, -1)) / (
+        64 * turns
+    )
+    assert masked(one(NESTED.replace("%{}", "%i"), n=48, m=turns))[0].share == (48 - turns // 2) / 64
+
+
+def test_loads_before_and_after_an_inner_loop_are_in_the_first_iteration_of_theirs():
+    """Lanes below n - i pass, for every i, although the loop within sets the outer variable to its middle."""
+    load = """%fs{0} = tt.splat %i : i32 -> tensor<64xi32, #b>
+      %there{0} = arith.addi %lane, %fs{0} : tensor<64xi32, #b>
+      %off{0} = arith.cmpi slt, %there{0}, %ns : tensor<64xi32, #b>
+      %v{0} = tt.load %at, %off{0}, %other : tensor<64x!tt.ptr<f16>, #b>"""
+    inner = NESTED.replace("%{}", "%j").partition("\n")[2]
+    body = f"scf.for %i = %c0 to %m step %c1  : i32 {{\n{load.format(1)}\n{inner}".rstrip().removesuffix("}")
+    found = masked(one(f"{body}{load.format(2)}\n    }}", n=48, m=5))
+    counted = sum(48 - i for i in range(5)) / (64 * 5)
+    assert [access.share for access in found] == [counted] * 3
 
 
 @given(
