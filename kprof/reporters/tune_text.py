@@ -173,7 +173,7 @@ def _fold_certainty(console: "Console", problem: "TunedProblem") -> None:
     other = next((one for one in problem.ranking[1:] if not one.tie), None)
     # Beside itself the kernel's own says nothing.
     own = None if problem.ranking and _is_own(problem, problem.ranking[0]) else problem.own
-    named = [("the kernel's own", own), ("the next that is told apart from it", other)]
+    named = [("the kernel's own", own), ("the next row without =", other)]
     said = [f"than {name}: {100 * one.certainty:.0f} %" for name, one in named if one is not None and one.certainty]
     if said:
         _fold(console, f"certainty that row 1 is faster {', '.join(said)}")

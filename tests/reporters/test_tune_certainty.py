@@ -49,7 +49,7 @@ def test_the_next_that_is_told_apart_is_the_one_spoken_of():
     text = shown(row(10.0, given=True), row(20.0, given=True), row(30.0, certainty=0.93))
     assert "certainty" not in text
     assert text.count("measured, given") == 2
-    assert "than the next that is told apart from it: 91 %" in shown(row(10.0), row(20.0, certainty=0.91))
+    assert "than the next row without =: 91 %" in shown(row(10.0), row(20.0, certainty=0.91))
 
 
 def test_without_published_times_that_is_said():
