@@ -49,8 +49,8 @@ class WavesPerEuAboveLds(Rule):
         waves = f"{allowed:g} wave" if allowed == 1 else f"{allowed:g} waves"
         yield Costed(
             self.finding(
-                f"waves_per_eu={wanted} leaves registers for {wanted:g} waves per SIMD, which takes {len(scratch)} scratch "
-                f"accesses in the kernel; LDS has room for {waves}",
+                f"waves_per_eu={wanted} leaves registers for {wanted:g} waves per SIMD, which takes {len(scratch)} "
+                f"scratch accesses in the kernel; LDS has room for {waves}",
                 at=busiest(scratch)[0],
                 evidence={
                     "waves_per_eu": wanted,
