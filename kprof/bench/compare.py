@@ -26,6 +26,9 @@ def compare(got: Any, expected: Any, tolerance: tuple[float, float], name: str =
     if list(got.shape) != shape:
         nothing: dict[str, Any] = {"max_absolute": None, "relative": None, "worst_ratio": None}
         return Error(**base, **nothing, index=[], got=None, expected=None, mismatched=expected.numel())
+    if not expected.numel():
+        same: dict[str, Any] = {"max_absolute": 0.0, "relative": None, "worst_ratio": 0.0}
+        return Error(**base, **same, index=[], got=None, expected=None, mismatched=0)
     left, right = got.contiguous().view(-1), expected.contiguous().view(-1)
     found = _Worst()
     for start in range(0, right.numel(), _SLAB):

@@ -148,3 +148,12 @@ def test_an_infinite_result_does_not_hide_how_far_the_others_are() -> None:
     error = compare(torch.tensor([3.0, 14.0, math.inf]), torch.tensor([0.0, 10.0, 5.0]), (0.0, 0.0))
     assert error.relative == pytest.approx((25 / 125) ** 0.5)
     assert (error.max_absolute, error.mismatched) == (None, 3)
+
+
+def test_outputs_without_elements_are_right() -> None:
+    """Nothing can differ; of another shape they are wrong all the same."""
+    error = compare(torch.zeros(0, 3), torch.zeros(0, 3), (0.0, 0.0))
+    assert is_right(error)
+    assert (error.max_absolute, error.relative, error.worst_ratio, error.index) == (0.0, None, 0.0, [])
+    assert (error.got, error.expected, error.mismatched, error.elements) == (None, None, 0, 0)
+    assert not is_right(compare(torch.zeros(0, 2), torch.zeros(0, 3), (0.0, 0.0)))
