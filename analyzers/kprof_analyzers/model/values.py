@@ -19,7 +19,8 @@ def quotient(a: int, b: int) -> int:
     """Rounded towards zero, as MLIR's ``divsi``; division by zero, which the program never does, gives zero."""
     if not b:
         return 0
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    below = a // b
+    return below + 1 if below < 0 and below * b != a else below
 
 
 def remainder(a: int, b: int) -> int:
@@ -67,13 +68,13 @@ class ValueContext(Protocol):
     programs: Sequence[tuple[int, int, int]]
     grid: tuple[int, int, int]
 
-    def value(self, name: str, depth: int = 0) -> Value | None:
+    def value(self, name: str, depth: int = ...) -> Value | None:
         """Value of a name."""
 
     def certain(self, name: str) -> Value | None:
         """The same, or ``None`` where it depends on what was loaded from memory."""
 
-    def corner(self, load: Operation, depth: int = 0) -> Value | None:
+    def corner(self, load: Operation, depth: int = ...) -> Value | None:
         """Address of the first element of a load or store, in elements."""
 
     def trips(self, loop: Operation) -> Value | None:
