@@ -118,6 +118,8 @@ def test_entries_of_an_inner_loop_are_averaged_over_those_of_all_workgroups(trip
     assert short(trips(loop(1, ADD, *loop(2, ADD), ADD), one)[".LBB0_2"]) == (0.0, (), True, 1)
     some = trips(loop(1, ADD, *loop(2, ADD), ADD), ttgir, programs=2, n=1)
     assert some[".LBB0_2"].each == ()
+    once = module(*counted("i", "%m to %n step %c1", *counted("j", "%c0 to %i step %c1")))
+    assert trips(loop(1, ADD, *loop(2, ADD), ADD), once, m=3, n=4)[".LBB0_2"].mean == 3.0
 
 
 def test_nothing_is_known_without_ttgir_or_launch(trips):
@@ -184,7 +186,8 @@ def test_a_scalar_s_atomic_is_one_lane_s(trips, kernel, atomics, lanes):
     ttgir = module(*atomics, *counted("i", "%c0 to %n step %c1"))
     found = trips(body, ttgir, n=5)
     assert (found[".LBB0_9"].mean, found[".LBB0_9"].known) == (lanes, True)
-    assert ("one lane" in found[".LBB0_9"].source) is (lanes == 1)
+    source = "one lane: the atomic is a scalar's" if lanes == 1 else "the lanes of a wavefront, all taken to be active"
+    assert found[".LBB0_9"].source == source
     assert found[".LBB0_9"].operation is None
     assert found[".LBB0_1"].mean == 5.0
 
@@ -276,10 +279,10 @@ def test_lines_of_another_file_are_others(trips):
     assert not any(one.known for one in found.values())
 
 
-# A product of 64 x 32 by 32 x 64: 2 * 64 * 64 * 32 operations, of which each of four wavefronts does a quarter in four
-# instructions of 2 * 32 * 32 * 8. A tile of 64 x 32 fp16: a quarter of it in one load of 16 bytes for each of 64 lanes.
+# A product of 128 x 32 by 32 x 32: 2 * 128 * 32 * 32 operations, of which each of four wavefronts does a quarter in
+# four instructions of 2 * 32 * 32 * 8. A tile of 64 x 32 fp16: a quarter of it in one load of 16 bytes a lane.
 DOT = (
-    "%d = tt.dot %a, %b, %c : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>",
+    "%d = tt.dot %a, %b, %c : tensor<128x32xf16> * tensor<32x32xf16> -> tensor<128x32xf32>",
     "%l = tt.load %t : tensor<64x32x!tt.ptr<f16>>",
     "%u = tt.load %q : !tt.ptr<i32>",
 )
@@ -334,9 +337,13 @@ def test_what_the_loop_around_multiplies_and_loads_is_not_the_inner_one_s(trips)
 def test_an_inner_loop_of_changing_length_is_unrolled_as_well(trips):
     """A triangle of 8 entries, two of its iterations in one."""
     ttgir = module(*counted("i", "%c0 to %n step %c1", *counted("j", "%c0 to %i step %c1", *DOT)))
-    found = trips(loop(1, ADD, *loop(2, *[MFMA] * 8, *[LOAD] * 2), ADD), ttgir, n=8)
+    body = loop(1, ADD, *loop(2, *[MFMA] * 8, *[LOAD] * 2), ADD)
+    found = trips(body, ttgir, n=8)
     assert short(found[".LBB0_2"]) == (sum(range(8)) / 8 / 2, (), True, 2)
     assert found[".LBB0_2"].source == "the launch's arguments, 2 iterations unrolled into one"
+    # Workgroup 0 enters it with 0 and 4 iterations, workgroup 1 with 1.
+    ttgir = module(*counted("i", "%pid to %n step %c4", *counted("j", "%c0 to %i step %c1", *DOT)))
+    assert trips(body, ttgir, programs=2, n=5)[".LBB0_2"].each == ((0 + 4) / 2 / 2, 1 / 2)
 
 
 def test_a_loop_with_one_over_lanes_in_it_is_unrolled_as_an_innermost_one(trips):
@@ -351,6 +358,13 @@ def test_nothing_is_unrolled_where_the_wavefronts_are_not_known(trips, kernel, u
     facts = replace(facts, resources=msgspec.structs.replace(facts.resources, **{unknown: None}))
     found = trips((), module(*counted("i", "%c0 to %n step %c1", *DOT)), facts=facts, n=24)
     assert found[".LBB0_1"].unrolled == 1
+
+
+def test_products_of_unknown_size_say_nothing(trips):
+    """The instruction is gfx950's: gfx942 has no numbers of it. Loads are of two tiles."""
+    product = "v_mfma_f32_16x16x32_f16 v[0:3], v[4:7], v[8:11], v[0:3]"
+    found = trips(loop(1, *[product] * 8, *[LOAD] * 2), module(*counted("i", "%c0 to %n step %c1", *DOT)), n=24)
+    assert found[".LBB0_1"].unrolled == 2
 
 
 FP4 = (
