@@ -315,13 +315,7 @@ class Translator:
 
 def _is_unusual(name: str, operands: str) -> bool:
     """Whether an instruction may do something else than write its first operand and read the others as a whole."""
-    return (
-        name.startswith(("v_pk_", "v_dual_"))
-        or "swap" in name
-        or "acc" in operands
-        or "/*" in operands
-        or "::" in operands
-    )
+    return name.startswith(("v_pk_", "v_dual_")) or "swap" in name or "acc" in operands or "/*" in operands
 
 
 def _named(operands: str) -> list[str]:
@@ -331,10 +325,9 @@ def _named(operands: str) -> list[str]:
 
 
 def _number(i: Instruction) -> int:
-    text = i.operands[0] if i.operands else "0"
     try:
-        return min(int(text, 0), 127)
-    except ValueError:
+        return min(int(i.operands[0], 0), 127)
+    except (IndexError, ValueError):
         return 0
 
 

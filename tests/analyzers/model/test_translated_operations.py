@@ -9,8 +9,11 @@ from kprof_analyzers.model.machine import machine_of
 from kprof_analyzers.model.program import (
     BARRIER,
     BRANCH,
+    BUSY,
+    DELAY,
     FOLLOWED,
     IDLE,
+    KIND,
     LDS,
     LOAD,
     MATRIX,
@@ -23,6 +26,8 @@ from kprof_analyzers.model.program import (
     VALU,
     VMEM,
     WAIT,
+    WAITS,
+    WHICH,
     Translator,
 )
 
@@ -164,9 +169,8 @@ def test_what_names_a_matrix_result_waits_for_it(translate, lines, expected):
     """Of two matrix instructions: registers 0 to 15 are the first one's, 16 to 31 the second one's."""
     code = translate([MFMA, OTHER, *lines])
     assert waits(code) == [(), (), *expected]
-    # As long as they would take without.
-    assert [op[1] for op in code.ops] == [op[1] for op in translate([MFMA, OTHER, *lines]).ops]
-    assert {op[3:] for op in code.ops if op[0] == VALU} == {(0.0, 0, 0)}
+    # They take as long as others.
+    assert {(op[1], *op[3:]) for op in code.ops if op[0] == VALU} == {(4, 0.0, 0, 0)}
 
 
 def test_an_accumulation_register_is_a_result_too(translate):
@@ -197,6 +201,8 @@ def test_a_register_written_in_a_dual_instruction_waits(translate):
         ("v_mfma_f32_32x32x8_f16 v[32:47], v[102:103], v[104:105], 0", ()),
         ("v_mfma_f32_32x32x8_f16 v[32:47], v[0:1], v[104:105], 0", (0,)),
         ("v_mfma_f32_32x32x8_f16 v[0:15], v[0:1], v[16:17], v[0:15]", (1,)),
+        ("v_mfma_f32_32x32x8_f16 v[0:15], v[102:103], v[104:105], v[32:47]", ()),
+        ("v_mfma_f32_32x32x8_f16 a[0:15], v[102:103], v[16:17], a[0:15]", (1,)),
     ],
 )
 def test_a_matrix_instruction_waits_for_its_operands(translate, line, expected):
@@ -231,6 +237,8 @@ def test_results_that_were_given_up_are_not_waited_for_again(translate):
         # Four bytes at least, and the cycles of an access at least.
         ("ds_read_u8 v0, v40", {"lds_access": 1}, 4 * 2),
         ("ds_read_b32 v0, v40", {}, 4 * 3),
+        # What moves no bytes of LDS is taken to be of four a lane.
+        ("ds_bpermute_b32 v0, v1, v2", {"lds_access": 1}, 4 * 2),
         # One cycle of conflicts for each without any: twice the time. The place is the instruction's.
         ("ds_read_b128 v[0:3], v40", {"conflicts": {0: 1.0}}, 4 * 16),
         ("ds_read_b128 v[0:3], v40", {"conflicts": {1: 1.0}}, 4 * 8),
@@ -282,6 +290,8 @@ LOAD16 = "global_load_dwordx4 v[0:3], v[80:81], off"
         ("global_load_dword v0, v[80:81], off", {}, (4 * 4, 1024.0, LOAD)),
         (STORE16, {}, (4 * 16, 4096.0, STORE)),
         (LOAD16, {"simds": 1}, (16, 1024.0, LOAD)),
+        # What has no bytes of its own is taken to have four a lane.
+        ("image_load v0, v1, s[0:7]", {}, (4 * 4, 1024.0, LOAD)),
         # Addresses of 16 lanes a cycle, of scattered ones ten times as many cycles.
         ("global_load_ubyte v0, v[80:81], off", {}, (4 * 4, 256.0, LOAD)),
         (LOAD16, {"addressed": {0: 10.0}}, (4 * 40, 4096.0, LOAD)),
@@ -304,6 +314,13 @@ LOAD16 = "global_load_dwordx4 v[0:3], v[80:81], off"
 def test_accesses_to_memory_have_their_cycles_bytes_and_path(one, line, given, expected):
     cycles, moved, path = expected
     assert one(line, **given) == (VMEM, cycles, (0,), moved, path, 0)
+
+
+def test_fields_have_their_places(one):
+    """In the order in which the module's table has them."""
+    op = one(MFMA)
+    assert (op[KIND], op[BUSY], op[WAITS], op[DELAY], op[WHICH]) == (MATRIX, 32.0, (), 44.0, 0)
+    assert sorted((KIND, BUSY, WAITS, DELAY, WHICH)) == list(range(len(op) - 1))
 
 
 def test_paths_are_numbered_apart():
@@ -329,6 +346,7 @@ def test_spills_cost_an_issue_slot_where_they_are_left_out(one):
         ("s_nop 0", (IDLE, 5, (), 0.0, 0, 0)),
         ("s_nop 0x7", (IDLE, 8 * 5, (), 0.0, 0, 0)),
         ("s_nop elsewhere", (IDLE, 5, (), 0.0, 0, 0)),
+        ("s_nop", (IDLE, 5, (), 0.0, 0, 0)),
         ("s_sleep 2", (IDLE, 5 + 2 * 64, (), 0.0, 0, 0)),
         ("s_sleep 127", (IDLE, 5 + 127 * 64, (), 0.0, 0, 0)),
         ("s_sleep 0xffff", (IDLE, 5 + 127 * 64, (), 0.0, 0, 0)),
@@ -355,10 +373,10 @@ def test_waits_name_counters_by_number(translate):
     lines = [LOAD16, "s_waitcnt vmcnt(1) lgkmcnt(0)", "s_waitcnt expcnt(0)", "s_waitcnt lgkmcnt(3)"]
     code = translate([*lines, "ds_read_b32 v0, v40", STORE16])
     assert code.counters == ("vmcnt", "lgkmcnt")
-    assert [op[:3] for op in code.ops[1:4]] == [
-        (WAIT, 0.0, ((0, 1), (1, 0))),
-        (WAIT, 0.0, ()),
-        (WAIT, 0.0, ((1, 3),)),
+    assert code.ops[1:4] == [
+        (WAIT, 0.0, ((0, 1), (1, 0)), 0.0, 0, 0),
+        (WAIT, 0.0, (), 0.0, 0, 0),
+        (WAIT, 0.0, ((1, 3),), 0.0, 0, 0),
     ]
     assert [code.ops[at][2] for at in (0, 4, 5)] == [(0,), (1,), (0,)]
 
