@@ -78,14 +78,12 @@ def _region(
     order = _order(program, members, owner, start, following)
     best: dict[int, tuple[int, int | None]] = {start: (_weight(program, start, owner, slow), None)}
     for node in order:
-        if node not in best:
-            continue
         for successor in following[node]:
             weight = best[node][0] + _weight(program, successor, owner, slow)
             if successor not in best or weight > best[successor][0]:
                 best[successor] = (weight, node)
     ends = _ends(program, members, owner, around, order)
-    last: int | None = max((n for n in ends if n in best), key=lambda n: best[n][0], default=start)
+    last: int | None = max(ends, key=lambda n: best[n][0], default=start)
     way: list[int] = []
     while last is not None:
         way.append(last)

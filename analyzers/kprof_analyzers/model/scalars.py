@@ -122,10 +122,8 @@ class Evaluator:
         offset = self.value(where, depth + 1) if where is not None else None
         if offset is None or not load.name.startswith("amdg.buffer"):
             return offset
-        names = self.flow.inputs(load)
-        named = pointer(load) if "atomic" in load.name else None
-        of = named or (names[1] if load.name == "amdg.buffer_store" and len(names) > 1 else names[0])
-        base = self.value(of, depth + 1)
+        of = pointer(load)
+        base = self.value(of, depth + 1) if of is not None else None
         return offset if base is None else each_of(operator.add, base, offset)
 
     def trips(self, loop: Operation) -> Value | None:

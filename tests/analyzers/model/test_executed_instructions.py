@@ -1,4 +1,4 @@
-"""Instructions that a wavefront executes, from a report: against a program that is gone through iteration by iteration."""
+"""Instructions that a wavefront executes, from a report, against programs that are run iteration by iteration."""
 
 import pytest
 from hypothesis import given
@@ -55,9 +55,7 @@ def report(facts, model, total):
         arch="gfx942",
         loops=facts,
         instructions={"all": total} if total else {},
-        model=Prediction(
-            time_us=None, low_us=None, high_us=None, cycles=None, bound="issue", shares={}, loops=model
-        ),
+        model=Prediction(time_us=None, low_us=None, high_us=None, cycles=None, bound="issue", shares={}, loops=model),
     )
 
 
