@@ -140,3 +140,12 @@ def test_branches_in_a_branch_s_blocks_are_not_the_function_s():
     lines = ["%q = arith.cmpi slt, %pid, %a : i32", "%r = arith.cmpi slt, %pid, %b : i32", *region]
     lines += ["cf.cond_br %r, ^bb1, ^bb2", "^bb1:", printed("one"), "tt.return", "^bb2:", printed("two"), "tt.return"]
     assert operations(lines, {"a": 1, "b": 3}) == {"one": [1, 1, 1, 0], "two": [0, 0, 0, 1]}
+
+
+def test_conditions_are_told_from_what_branches_hand_on():
+    """A result of a branch, and an argument of a block, stand behind the condition."""
+    lines = ["%q = arith.cmpi slt, %pid, %a : i32", "%r = arith.cmpi slt, %pid, %b : i32"]
+    chosen = ["%s = scf.if %q -> (i1) {", printed("then"), "scf.yield %r : i1", "} else {", "scf.yield %r : i1", "}"]
+    assert operations([*lines, *chosen, "tt.return"], {"a": 1, "b": 3}) == {"then": [1, 0, 0, 0]}
+    blocks = ["cf.cond_br %q, ^bb1(%r : i1), ^bb2", "^bb1(%s: i1):", printed("one"), "tt.return", "^bb2:", "tt.return"]
+    assert operations([*lines, *blocks], {"a": 1, "b": 3}) == {"one": [1, 0, 0, 0]}

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
+from kprof.inputs import mlir
 from kprof.inputs.amdgcn import InstructionClass
-from kprof_analyzers.model.executions import regions, significant_regions
+from kprof_analyzers.model.executions import executions, is_significant, regions, significant_regions
 from tests.rules.literate import assembly, facts_of
 
 NESTED = """
@@ -62,3 +64,50 @@ def test_another_kernel_is_not_taken_for_the_last():
     assert len(regions(one)) == 3
     assert len(regions(other)) == 1
     assert len(regions(one)) == 3
+
+
+LOADS = """
+module attributes {{"ttg.num-warps" = 4 : i32}} {{
+  tt.func public @k(%p: !tt.ptr<f16>, %n: i32, %m: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %a = tt.load %p : tensor<64x!tt.ptr<f16>>
+    scf.for %i = %c0 to %n step %c1 : i32 {{
+      %b = tt.load %p : tensor<{inside}x!tt.ptr<f16>>
+      scf.for %j = %c0 to %m step %c1 : i32 {{
+        %c = tt.load %p : !tt.ptr<f16>
+        scf.for %k = %c0 to %m step %c1 : i32 {{
+          %d = tt.load %p : !tt.ptr<f16>
+        }}
+      }}
+    }}
+    tt.return
+  }}
+}}
+"""
+
+
+def loaded(inside=64, **arguments):
+    """Facts of a kernel that loads outside its two loops, in them, and in a third one that its assembly has not."""
+    known = replace(facts(NESTED), ttgir=mlir.parse(LOADS.format(inside=inside)), grid=(1, 1, 1), arguments=arguments)
+    return known, [op for op in known.ttgir.operations if op.name == "tt.load"]
+
+
+def test_an_operation_is_executed_as_often_as_the_loops_around_it():
+    """Three times five iterations; sixteen are assumed of a loop that is not in the assembly."""
+    known, loads = loaded(n=3, m=5)
+    assert [executions(known, load) for load in loads] == [1.0, 3.0, 15.0, 15.0 * 16]
+    # The wavefronts' size need not be known.
+    lanes = msgspec.structs.replace(known.resources, wavefront_size=None)
+    assert [executions(replace(known, resources=lanes), load) for load in loads] == [1.0, 3.0, 15.0, 15.0 * 16]
+
+
+@pytest.mark.parametrize(
+    ("inside", "times", "significant"), [(64, 7, True), (64, 8, False), (128, 3, True), (128, 4, False)]
+)
+def test_an_eighth_of_the_loaded_bytes_is_significant(inside, times, significant):
+    """One tile of 64 outside against seven in the loop is exactly an eighth; loads of no tile move nothing."""
+    known, (first, second, third, _) = loaded(inside, n=times, m=2)
+    assert is_significant(known, first) is significant
+    assert is_significant(known, second)
+    assert not is_significant(known, third)
