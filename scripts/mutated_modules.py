@@ -323,8 +323,8 @@ WITHOUT_ROW = {
             "timed",
         )
     },
-    "kprof_analyzers.model.outline": "tests/analyzers/model/test_outline.py lists all ways of small programs; no sample was drawn",
-    "kprof_analyzers.model.scalars": "tests/analyzers/model/test_scalars.py repeats its arithmetic in Python; no sample was drawn",
+    "kprof_analyzers.model.outline": "tests/analyzers/model/test_outline.py lists all ways; no sample was drawn",
+    "kprof_analyzers.model.scalars": "tests/analyzers/model/test_scalars.py does its sums; no sample was drawn",
     "kprof.gate.first_files": "writes templates: tests/gate/test_first_contact.py uses each of them as a user would",
     "kprof.inputs.completeness": "each fault has a faulty and a sound trace in tests/inputs/test_completeness.py",
     "kprof.inputs.garbage_collection": "answers are the same without it, and come later",
