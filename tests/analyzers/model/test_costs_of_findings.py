@@ -51,9 +51,9 @@ def test_cycles_are_those_of_a_faster_instruction(saved, time):
 
 
 def test_a_factor_changes_the_cycles_alone(kernel):
-    model = build(kernel([MFMA, "v_accvgpr_read_b32 v9, a0", LOAD, WAIT]))
-    before, after = model.code, without(model, ModelChange(cycles=dict.fromkeys(range(4), 0.5))).code
-    assert [op[1] for op in after.ops[:4]] == [op[1] / 2 for op in before.ops[:4]]
+    model = build(kernel([MFMA, MFMA, "v_accvgpr_read_b32 v9, a0", LOAD, WAIT]))
+    before, after = model.code, without(model, ModelChange(cycles=dict.fromkeys(range(5), 0.5))).code
+    assert [op[1] for op in after.ops[:5]] == [op[1] / 2 for op in before.ops[:5]]
     assert [(op[0], *op[2:]) for op in after.ops] == [(op[0], *op[2:]) for op in before.ops]
     assert (after.counters, after.results) == (before.counters, before.results)
 
@@ -171,6 +171,23 @@ def test_neighbours_on_one_die_find_each_others_tiles_in_its_l2(kernel):
         assert paths[0].l2_paths[0].cycles_per_byte < paths[0].paths[0].cycles_per_byte
 
 
+def test_blocks_of_workgroups_keep_what_the_caches_hold(kernel):
+    """Each tile is loaded again 512 workgroups later, of which 304 run together: the Infinity Cache still has it.
+
+    Where the whole launch loads 1 GB, of which 64 MB differ, all but these 64 come from the Infinity Cache, which holds
+    256 MB; the eight L2 hold 32.
+    """
+    model = build(replace(kernel([LOAD, WAIT], grid=(1024,), lds=65536), condition=FLUSHED))
+    (op,) = mlir.parse('"tt.load"() : () -> ()').operations
+    again = [Access(op, 1024.0, [1024 * (n % 512) for n in range(1024)], 1.0, None, 512)]
+    found = without(replace(model, accesses=again), ModelChange(leave_out=("dies_in_turn",))).sharing
+    assert found.beyond_mall == pytest.approx(0.5)
+    much = [replace(again[0], tile_bytes=1e6, corners=[1_000_000 * n for n in range(1024)])]
+    shared = replace(model.sharing, footprint=64e6, known=True)
+    found = without(replace(model, accesses=much, sharing=shared), ModelChange(leave_out=("dies_in_turn",))).sharing
+    assert found.beyond_mall == pytest.approx(64e6 / 1024e6)
+
+
 def prediction_of(model, **fields):
     return msgspec.structs.replace(predict_model(model), **fields)
 
@@ -182,6 +199,11 @@ def test_a_gain_has_the_predictions_own_range(kernel):
     one = cost_of(model, prediction_of(model, time_us=now, low_us=0.8 * now, high_us=1.5 * now), ModelChange())
     assert (one.us, one.low_us, one.high_us, one.at_most) == (30, 24, 45, False)
     assert one.share == round(30 / now, 4)
+    # To a nanosecond, and a hundredth of a percent.
+    exact = prediction_of(model, time_us=now - 30 + 1.234567, low_us=None, high_us=None)
+    small = cost_of(model, exact, ModelChange())
+    assert (small.us, small.low_us, small.high_us) == (1.235, 1.235, 1.235)
+    assert small.share == round(1.234567 / exact.time_us, 4)
     # At most that: perhaps nothing.
     most = cost_of(model, prediction_of(model, time_us=now, low_us=now, high_us=now), ModelChange(at_most=True))
     assert (most.us, most.low_us, most.at_most) == (30, 0, True)

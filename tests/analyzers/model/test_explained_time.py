@@ -132,7 +132,11 @@ def test_modifiers_keep_bytes_out_of_the_last_cache(kernel):
     model = build(kernel(ADD))
     model = replace(model, sharing=SHARED, passing=model.passing._replace(loaded=0.25, stored=0.5))
     found = explain(model, simulate(model, 1), CYCLES, []).traffic
-    assert found["passing"] == 304 * (0.25 * 0.25e6 + 0.5 * 0.5 * 0.2e6)
+    kept_out = 304 * (0.25 * 0.25e6 + 0.5 * 0.5 * 0.2e6)
+    assert found["passing"] == kept_out
+    # Only what takes a line there makes a line of others leave.
+    dirty = replace(model, facts=replace(model.facts, condition=FLUSHED_DIRTY))
+    assert explain(dirty, simulate(model, 1), CYCLES, []).traffic["written_back"] == found["hbm"] - kept_out
 
 
 def test_atomics_on_one_address_wait_for_each_other(launch):
@@ -158,6 +162,27 @@ def test_no_launch_is_faster_than_its_bytes_once_at_memorys_peak(launch, footpri
     assert found.shares["memory bandwidth"] == pytest.approx(1 - 1.4 / light, abs=1e-4)
 
 
+def test_bytes_of_unknown_number_are_no_light(launch):
+    """Nothing stored, and nobody knows how much of what is loaded differs."""
+    assert launch(shared=replace(SHARED, stored=0.0, footprint=None)).speed_of_light_us is None
+    assert launch(shared=SHARED, cycles=0.0, effects=Effects(vector_memory=False)).cycles == 0
+
+
+def test_products_of_a_workgroup_of_unknown_size_are_those_of_four_wavefronts(kernel):
+    facts = kernel([MFMA] * 100)
+    unknown = replace(facts, resources=msgspec.structs.replace(facts.resources, num_warps=None))
+    lights = [explain(m, simulate(m, 1), CYCLES, []).speed_of_light_us for m in map(build, (facts, unknown))]
+    assert lights == [pytest.approx(100 * 16 / 2100)] * 2
+
+
+def test_an_architecture_without_products_has_shares_and_no_time(kernel):
+    facts = kernel([*ADD, MFMA])
+    model = build(replace(facts, product=None, arch=replace(facts.arch, products={})))
+    found = explain(model, simulate(model, 1), CYCLES, [])
+    assert (found.time_us, found.speed_of_light_us) == (None, None)
+    assert sum(found.shares.values()) == pytest.approx(1, abs=3e-4)
+
+
 def test_what_is_all_in_the_infinity_cache_has_that_ones_peak(launch):
     """17200 GB/s."""
     found = launch(shared=replace(SHARED, stored_beyond=0.0, footprint=2e8))
@@ -180,6 +205,9 @@ def test_the_matrix_units_share_is_its_cycles_at_least(launch):
     """
     shares = [launch([MFMA], cycles=each, effects=Effects(launch_overhead=False)).shares for each in (20.0, 16.0, 32.0)]
     assert shares == [{"matrix": 0.8, "issue": 0.2}, {"matrix": 1.0, "issue": 0.0}, {"matrix": 0.5, "issue": 0.5}]
+    # Ten rounds of two wavefronts a SIMD keep it 20 times as long.
+    found = launch([MFMA], warps=8, lds=65536, grid=(3040,), cycles=400.0, effects=Effects(launch_overhead=False))
+    assert found.shares["matrix"] == pytest.approx(20 * 16 / 400)
     # Of 64 cycles it would be a quarter: what was simulated stays.
     assert launch([MFMA], cycles=64.0, effects=Effects(launch_overhead=False)).shares == {"matrix": 0.5, "issue": 0.5}
 
@@ -440,3 +468,44 @@ def test_strides_that_are_not_known_are_named(kernel, arguments, names):
     said = [f"the {names} not known: elements are taken to lie side by side"] if names else []
     assert unknown_strides(facts) == said
     assert unknown_strides(replace(facts, ttgir=None)) == []
+
+
+TILE = """\
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 64], warpsPerCTA = [4, 1], order = [1, 0]}>
+#r = #ttg.slice<{dim = 1, parent = #b}>
+#c = #ttg.slice<{dim = 0, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%x: !tt.ptr<f16>, %row: i32, %column: i32) {
+    %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #r>
+    %j = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #c>
+    %i2 = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32, #r> -> tensor<64x1xi32, #b>
+    %j2 = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #c> -> tensor<1x64xi32, #b>
+    %rs = tt.splat %row : i32 -> tensor<64x1xi32, #b>
+    %cs = tt.splat %column : i32 -> tensor<1x64xi32, #b>
+    %ri = arith.muli %i2, %rs : tensor<64x1xi32, #b>
+    %cj = arith.muli %j2, %cs : tensor<1x64xi32, #b>
+    %rb = tt.broadcast %ri : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+    %cb = tt.broadcast %cj : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+    %at = arith.addi %rb, %cb : tensor<64x64xi32, #b>
+    %v = amdg.buffer_load %x[%at] : !tt.ptr<f16> -> tensor<64x64xf16, #b>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({}, "strides column, row are"),
+        ({"column": 64}, "stride row is"),
+        ({"column": 1}, None),
+        ({"column": -1}, None),
+        ({"row": 1}, None),
+        ({"row": 64, "column": 3}, None),
+    ],
+)
+def test_where_one_axis_is_contiguous_the_others_stride_changes_little(kernel, arguments, names):
+    facts = replace(kernel(ADD), ttgir=mlir.parse(TILE), arguments=arguments)
+    said = [f"the {names} not known: elements are taken to lie side by side"] if names else []
+    assert unknown_strides(facts) == said

@@ -120,6 +120,23 @@ def test_a_hundred_values_in_a_row_are_followed(length, known):
     assert heights == list(range(1, length + 1))
 
 
+@pytest.mark.parametrize(("length", "known"), [(96, True), (97, True), (98, False)])
+def test_what_a_loop_carries_is_one_value_in_the_row(length, known):
+    """Behind the chain the loop's own value and one that is worked out from it: with the argument a hundred."""
+    steps = "\n".join(f"    %v{n + 1} = arith.addi %v{n}, %c1 : i32" for n in range(length))
+    loop = f"""
+    %end = scf.for %k = %c1 to %v0 step %c1 iter_args(%held = %v{length}) -> (i32) : i32 {{
+      %next = arith.addi %held, %c1 : i32
+      scf.yield %next : i32
+    }}
+    tt.return
+"""
+    start = "module {\n  tt.func public @k(%v0: i32) {\n    %c1 = arith.constant 1 : i32\n"
+    module = mlir.parse(f"{start}{steps}{loop}  }}\n}}\n")
+    names = written_names(module)
+    assert (Ways(flow_of(module), frozenset()).of(names["%next"]) is not None) is known
+
+
 @pytest.mark.parametrize("length", [10, 99, 100, 170])
 def test_long_chains_are_added_up_all_the_same(length):
     module = chain(length)
