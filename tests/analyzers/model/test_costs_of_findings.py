@@ -185,7 +185,11 @@ def test_blocks_of_workgroups_keep_what_the_caches_hold(kernel):
     much = [replace(again[0], tile_bytes=1e6, corners=[1_000_000 * n for n in range(1024)])]
     shared = replace(model.sharing, footprint=64e6, known=True)
     found = without(replace(model, accesses=much, sharing=shared), ModelChange(leave_out=("dies_in_turn",))).sharing
-    assert found.beyond_mall == pytest.approx(64e6 / 1024e6)
+    assert (found.beyond_l2, found.beyond_mall) == (1, pytest.approx(64e6 / 1024e6))
+    # A megabyte fits each of the eight L2, which fetches it once.
+    shared = replace(shared, footprint=1e6)
+    found = without(replace(model, accesses=much, sharing=shared), ModelChange(leave_out=("dies_in_turn",))).sharing
+    assert (found.beyond_l2, found.beyond_mall) == (pytest.approx(8 / 1024), pytest.approx(1 / 1024))
 
 
 def prediction_of(model, **fields):
