@@ -179,13 +179,19 @@ def _model(names: str) -> str:
 # Group, module, files of tests below ``tests`` without ``test_`` and suffix, rules whose cases are tests too.
 _SAMPLED = (
     ("time model", "kprof_analyzers.model.access_lines", _model("access_lines"), ""),
+    ("time model", "kprof_analyzers.model.address_work", _model("address_work"), ""),
+    ("time model", "kprof_analyzers.model.arithmetic", _model("arithmetic"), ""),
     ("time model", "kprof_analyzers.model.branches", _model("branches"), ""),
     ("time model", "kprof_analyzers.model.caches_before", _model("conditions"), ""),
     ("time model", "kprof_analyzers.model.comparisons", _model("masks"), ""),
     ("time model", "kprof_analyzers.model.contention", _model("contention"), ""),
+    ("time model", "kprof_analyzers.model.effects", _model("model_effects"), ""),
+    ("time model", "kprof_analyzers.model.entries", _model("loop_entries taken trips whiles"), ""),
     ("time model", "kprof_analyzers.model.executed", _model("executed_instructions"), ""),
     ("time model", "kprof_analyzers.model.executions", _model("executions"), ""),
+    ("time model", "kprof_analyzers.model.explain", _model("explained_time"), ""),
     ("time model", "kprof_analyzers.model.fetched", _model("fetched"), ""),
+    ("time model", "kprof_analyzers.model.gains", _model("costs_of_findings"), ""),
     (
         "time model",
         "kprof_analyzers.model.kernel",
@@ -203,9 +209,14 @@ _SAMPLED = (
     ("time model", "kprof_analyzers.model.per_element", _model("per_element"), ""),
     ("time model", "kprof_analyzers.model.program", _model("translated_operations simulate"), ""),
     ("time model", "kprof_analyzers.model.ranges", _model("ranges"), ""),
-    ("time model", "kprof_analyzers.model.simulate", _model("simulate predict"), ""),
+    ("time model", "kprof_analyzers.model.remembered", _model("remembered"), ""),
+    ("time model", "kprof_analyzers.model.runs", _model("runs matrix_share"), ""),
+    ("time model", "kprof_analyzers.model.setting", _model("simulated_units"), ""),
+    ("time model", "kprof_analyzers.model.simulate", _model("simulated_units simulate"), ""),
+    ("time model", "kprof_analyzers.model.slow_ways", _model("slow_ways"), ""),
     ("time model", "kprof_analyzers.model.steps", _model("laid_out_steps"), ""),
     ("time model", "kprof_analyzers.model.taken", _model("taken"), ""),
+    ("time model", "kprof_analyzers.model.timed", _model("timed"), ""),
     ("time model", "kprof_analyzers.model.traffic", _model("traffic wraps"), ""),
     ("time model", "kprof_analyzers.model.trips", _model("loop_trips executions"), ""),
     ("time model", "kprof_analyzers.model.values", _model("values"), ""),
@@ -296,7 +307,6 @@ PACKAGES = (
 
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 _COMPILED = "its tests compile kernels"
-_MODEL_WHOLE = "a part of the time model that no test is about alone; its mutants were not tried"
 WITHOUT_ROW = {
     "kprof.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
     "kprof.containment.kernel": "calls of the kernel by their numbers: tests/containment/test_places.py asks it",
@@ -307,22 +317,6 @@ WITHOUT_ROW = {
     "kprof.importing.launches": _COMPILED,
     "kprof.importing.uses": _COMPILED,
     "kprof.importing.without_gpu": _COMPILED,
-    **{
-        f"kprof_analyzers.model.{part}": _MODEL_WHOLE
-        for part in (
-            "address_work",
-            "arithmetic",
-            "effects",
-            "entries",
-            "explain",
-            "gains",
-            "remembered",
-            "runs",
-            "setting",
-            "slow_ways",
-            "timed",
-        )
-    },
     "kprof_analyzers.model.outline": "tests/analyzers/model/test_outline.py lists all ways; no sample was drawn",
     "kprof_analyzers.model.scalars": "tests/analyzers/model/test_scalars.py does its sums; no sample was drawn",
     "kprof.gate.first_files": "writes templates: tests/gate/test_first_contact.py uses each of them as a user would",

@@ -48,7 +48,7 @@ def _lines(op: Operation, arguments: Mapping[str, int | float], line: float, tog
     if not elements or tile.layout.threads_per_warp[axis] < together:
         return 1.0
     apart = abs(elements) * tile.layout.size_per_thread[axis] * size
-    if line % apart == 0 or apart % line == 0:
-        return max(1.0, min(float(together), together * apart / line))
+    if line % apart == 0:
+        return max(1.0, together * apart / line)
     # Wherever the first of them lies in its line.
     return min(float(together), 1 + (together - 1) * apart / line)

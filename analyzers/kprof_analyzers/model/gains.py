@@ -68,7 +68,7 @@ def cost_of(model: KernelModel, prediction: Prediction, change: ModelChange) -> 
         us=round(saved, 3),
         low_us=round(least, 3),
         high_us=round(min(saved * high, (prediction.high_us or now)), 3),
-        share=round(saved / now, 4) if now else 0.0,
+        share=round(saved / now, 4),
         at_most=change.at_most,
     )
 

@@ -98,10 +98,12 @@ class TimelineRecorder(Simulator):
             self._last[wave] = end
             if kind in {BEGIN, END}:
                 self._iteration(kind, wave, int(op[BUSY]), now)
-            elif kind != SPLIT and end > now:
+            elif end > now:
                 after = self.spent[where : where + CAUSE_COUNT]
                 grown = [b - a for a, b in zip(before, after, strict=True)]
-                self.steps.append(WavefrontStep(wave, kind, position, now, end, CAUSES[grown.index(max(grown))]))
+                cause = CAUSES[grown.index(max(grown))]
+                # A wavefront takes time at a barrier of its half only where it has to wait.
+                self.steps.append(WavefrontStep(wave, BARRIER if kind == SPLIT else kind, position, now, end, cause))
                 self._pipes(kind, op, position)
             return end
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof_analyzers.model import predict
-from kprof_analyzers.model.ranges import bounds, ranges, sort_of
+from kprof_analyzers.model.ranges import LATENCY, SCRATCH, bounds, ranges, sort_of
 
 TIMES = st.floats(0, 1e9)
 
@@ -38,6 +38,44 @@ def test_less_sure_is_wider():
 
 def test_every_wide_range_says_why():
     assert {sort for sort, found in ranges().items() if not found.why} == {"usual", "latency"}
+
+
+REASONS = {
+    "scratch": "much of the time is waiting for spilled registers, whose cost is the least sure of all",
+    "foreign": "no time of this architecture was there to fit the model on",
+    "unknown": "how often a loop iterates is not known",
+}
+
+
+def test_a_wide_range_gives_its_own_reason():
+    """As users read them behind "wide range:"; the module's first paragraph names the same three."""
+    assert {sort: found.why for sort, found in ranges().items()} == {"usual": "", "latency": "", **REASONS}
+
+
+@pytest.mark.parametrize(("cause", "limit"), [("scratch", 0.1), ("memory latency", 0.2), ("barrier", 0.2)])
+def test_a_share_has_to_exceed_its_limit(cause, limit):
+    """A tenth of the time for spills, a fifth for waiting: the limits that the factors were fitted with."""
+    assert (SCRATCH, LATENCY) == (0.1, 0.2)
+    wide = "scratch" if cause == "scratch" else "latency"
+    assert sort_of({cause: limit}, trips_known=True, arch="gfx942") == "usual"
+    assert sort_of({cause: limit + 1e-6}, trips_known=True, arch="gfx942") == wide
+
+
+def test_nothing_known_of_the_causes_is_the_usual_range():
+    assert sort_of({}, trips_known=True, arch="gfx942") == "usual"
+    assert sort_of({"memory latency": 0.12, "barrier": 0.12}, trips_known=True, arch="gfx942") == "latency"
+
+
+@pytest.mark.parametrize(
+    ("light", "low", "ends"),
+    [
+        (0.0, 0.5, (50.0, 150.0)),  # half of 100 µs
+        (70.0, 0.5, (70.0, 150.0)),  # no faster than light, which takes 70
+        (120.0, 0.5, (100.0, 150.0)),  # and not slower than the prediction itself
+    ],
+)
+def test_ends_are_factors_of_the_prediction(light, low, ends):
+    assert bounds(100.0, light, low, 1.5) == ends
 
 
 @given(TIMES, TIMES, st.sampled_from(sorted(ranges())))
