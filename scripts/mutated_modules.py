@@ -180,7 +180,7 @@ def _model(names: str) -> str:
 _SAMPLED = (
     ("time model", "kprof_analyzers.model.access_lines", _model("access_lines"), ""),
     ("time model", "kprof_analyzers.model.caches_before", _model("conditions"), ""),
-    ("time model", "kprof_analyzers.model.comparisons", _model("masks"), ""),
+    ("time model", "kprof_analyzers.model.comparisons", _model("mask_comparisons masks"), ""),
     ("time model", "kprof_analyzers.model.contention", _model("contention"), ""),
     ("time model", "kprof_analyzers.model.executions", _model("executions"), ""),
     ("time model", "kprof_analyzers.model.fetched", _model("fetched"), ""),
