@@ -183,7 +183,7 @@ _SAMPLED = (
     ("time model", "kprof_analyzers.model.arithmetic", _model("arithmetic"), ""),
     ("time model", "kprof_analyzers.model.branches", _model("branches"), ""),
     ("time model", "kprof_analyzers.model.caches_before", _model("conditions"), ""),
-    ("time model", "kprof_analyzers.model.comparisons", _model("masks"), ""),
+    ("time model", "kprof_analyzers.model.comparisons", _model("mask_comparisons masks"), ""),
     ("time model", "kprof_analyzers.model.contention", _model("contention"), ""),
     ("time model", "kprof_analyzers.model.effects", _model("model_effects"), ""),
     ("time model", "kprof_analyzers.model.entries", _model("loop_entries taken trips whiles"), ""),

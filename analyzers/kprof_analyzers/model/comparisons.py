@@ -114,7 +114,7 @@ class MaskReader:
         shape = _shape_of(op)
         scale = 1
         if equal is False and None in (steps_of(op.module, left) or {}).values():
-            left, scale, shape = self._undivided(left, shape)
+            left, scale, shape = self._undivided(left) or (left, scale, shape)
         sides = _Sides(left, right, scale)
         steps = [steps_of(op.module, side) for side in (left, right)]
         unknown = Bound(op, None, 1, None)
@@ -125,7 +125,7 @@ class MaskReader:
         varying, fixed = (0, right) if steps[0] or not steps[1] else (1, left)
         along = list((steps[varying] or {}).items())
         step = along[0][1].value({}) if len(along) == 1 and along[0][1] is not None else None
-        if len(along) > 1 or (along and (not step or step < 0 or along[0][0] >= len(shape))):
+        if len(along) > 1 or (along and (step is None or step <= 0 or along[0][0] >= len(shape))):
             return unknown
         extent = shape[along[0][0]] if along else 1
         shares = self._share(sides, varying, step or 1, extent, equal=equal)
@@ -137,10 +137,10 @@ class MaskReader:
         before = self.flow.back(value, stop=is_load, carried=False)
         return any(op.name in _REMAINDERS and any(isinstance(t, TensorType) for t in op.result_types) for op in before)
 
-    def _undivided(self, value: str, shape: tuple[int, ...]) -> tuple[str, int, tuple[int, ...]]:
+    def _undivided(self, value: str) -> tuple[str, int, tuple[int, ...]] | None:
         """What numbers are quotients of, the divisor, and the shape: ``m // HW < images`` is ``m < images * HW``.
 
-        As it is where it is no quotient, or one of numbers that may be negative.
+        ``None`` where it is no quotient, or one of numbers that may be negative.
         """
         inner, divisor, divided = value, 1, False
         while (op := self.flow.producer(inner)) is not None:
@@ -154,9 +154,9 @@ class MaskReader:
             inner = self.flow.input(op, 0)
         first = self._now(inner) if divided else None
         if first is None or (first if isinstance(first, int) else min(first)) < 0:
-            return value, 1, shape
+            return None
         made = self.flow.producer(inner)
-        return inner, divisor, _shape_of(made) if made is not None else shape
+        return None if made is None else (inner, divisor, _shape_of(made))
 
     def _share(self, sides: _Sides, varying: int, step: int, extent: int, *, equal: bool) -> tuple[float, float] | None:
         """Of the numbers ``first``, ``first + step``, ... on one side, those that are less than the other side's.
@@ -292,7 +292,7 @@ def _summed(start: int, step: int, run: range, passes: Callable[[int], int]) -> 
 
 
 def _shape_of(op: Operation) -> tuple[int, ...]:
-    return next((tuple(t.shape) for t in op.result_types if isinstance(t, TensorType)), (1,))
+    return next((tuple(t.shape) for t in op.result_types if isinstance(t, TensorType)), ())
 
 
 def _looked_at(iterations: int) -> Sequence[int]:

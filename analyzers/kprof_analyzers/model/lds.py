@@ -30,6 +30,6 @@ def conflict_shares(facts: KernelFacts) -> dict[int, float]:
         if i.opcode.cls is not InstructionClass.LDS:
             continue
         place = line_of(i)
-        if place is not None and (entry := sums.get((place, i.opcode.is_store))) is not None and entry[0]:
-            found[i.index] = entry[0] / entry[1]
+        if place is not None and (known := sums.get((place, i.opcode.is_store))) is not None and known[0]:
+            found[i.index] = known[0] / known[1]
     return found

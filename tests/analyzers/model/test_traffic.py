@@ -102,6 +102,12 @@ def test_the_infinity_cache_holds_what_fits_of_all_loads_together(one, period, l
     assert sharing(found, 1, together, CHANNELS, held).beyond_mall == pytest.approx(expected)
 
 
+def test_a_tile_of_all_workgroups_takes_its_part_of_the_infinity_cache():
+    """Of five bytes three are the common tile's; two workgroups fit in the rest, and share one load of it."""
+    found = sharing([load([*range(10)], 1.0), load(0, 3.0)], 1, 1, CHANNELS, size=5.0)
+    assert found.beyond_mall == (1 * 1 + 3 / 2) / 4
+
+
 @pytest.mark.parametrize(("workgroups", "missed"), [(5, 2 / 4), (6, 1.0), (7, 1.0)])
 def test_from_half_a_window_more_on_what_comes_later_counts(workgroups, missed):
     """Tiles 0 1 0 1 2 3 4: of the first four two differ, those after them are all new. Five are too few to tell."""

@@ -131,6 +131,8 @@ def test_a_divisor_for_each_row_is_no_wrap():
         ("tt.get_num_programs z", (8, 3, 2), [2 / 64]),
         ("tt.get_num_programs y", (8,), [1 / 64]),
         ("tt.get_num_programs x", None, []),
+        ("tt.get_num_programs y", None, []),
+        ("tt.get_num_programs z", None, []),
         ("arith.addi %p, %rows", (8, 1, 1), []),  # another one for each workgroup
     ],
 )
