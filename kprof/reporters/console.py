@@ -82,12 +82,13 @@ class ConsoleReporter:
         """
         if not self._verbose and len(report.kernels) == 1:
             self._causes_shown, self._brief = _fitting(report)
-        lines = self._lines(report)
+        lines = self.lines(report)
         # Tables pad their last column: nobody wants that in a file.
         end = str if self._console.is_terminal else str.rstrip
         self._console.file.write("".join(f"{end(line)}\n" for line in lines))
 
-    def _lines(self, report: Report) -> list[str]:
+    def lines(self, report: Report) -> list[str]:
+        """Return what :meth:`show` prints, with the causes and the length that this reporter was made with."""
         with self._console.capture() as capture:
             self._all(report)
         return apart(capture.get()).rstrip("\n").splitlines()
@@ -343,7 +344,7 @@ def _fitting(report: Report) -> tuple[int, bool]:
     columns, lines = _SCREEN
     for causes, brief in _LESS:
         console = Console(file=io.StringIO(), width=columns, force_terminal=True, color_system=None)
-        answer = ConsoleReporter(console, causes=causes, brief=brief)._lines(report)
+        answer = ConsoleReporter(console, causes=causes, brief=brief).lines(report)
         if sum(-(-len(line) // columns) or 1 for line in answer) <= lines:
             return causes, brief
     return _LESS[-1]
