@@ -117,4 +117,4 @@ def test_short_commands_are_not_silent(tmp_path: Path, command: str) -> None:
     os.close(terminal)
     answer = shown.rpartition(b"\x1b[K")[2]
     assert answer.strip(), "the line is gone, the answer is there"
-    assert b"kprof " + command.split()[0].encode() + b" " not in answer.splitlines()[0]
+    assert b"kprof " + command.split(maxsplit=1)[0].encode() + b" " not in answer.splitlines()[0]
