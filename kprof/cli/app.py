@@ -5,8 +5,10 @@ A command module defines ``app`` (a :class:`typer.Typer` with sub-commands) or `
 """
 
 import contextlib
+import itertools
 import os
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -153,15 +155,22 @@ def _root(
 
 @contextlib.contextmanager
 def _shown() -> Iterator[None]:
-    """Show on a terminal how far compiles are."""
+    """Show on a terminal how far compiles and long steps are; until the first output, that the command runs."""
     if not sys.stderr.isatty():
         yield
         return
-    from kprof.output.progress import watching
+    from kprof.output.progress import until_output, watching
     from kprof.output.waiting import Waiting
 
-    with watching(Waiting()):
+    # The silence began with the program: the imports until here are most of its processor time.
+    with watching(Waiting(begun=time.monotonic() - time.process_time())), until_output(" ".join(["kprof", *_named()])):
         yield
+
+
+def _named() -> list[str]:
+    """Return the command's name as it was typed: one word, or two of a group."""
+    words = list(itertools.takewhile(lambda word: not word.startswith("-"), sys.argv[1:3]))
+    return words if words[:1] and words[0] in {"trace", "counters", "ingest", "list", "draw"} else words[:1]
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
 from kprof.errors import KprofError, TargetError
 from kprof.options.kernels import ReportPageOptions
+from kprof.output.headline import wrapped
 from kprof.output.quantities import decimal_bytes
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
@@ -59,7 +60,7 @@ def command(
     if options.output != "-":
         if found.kernels and not outputs.quiet:
             print(f"{options.output}: {decimal_bytes(Path(options.output).stat().st_size)}")
-        print(found.summary)
+        print(wrapped(found.summary))
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
@@ -79,4 +80,4 @@ def _run(options: ReportPageOptions, output: str, outputs: Outputs) -> None:
             for name in dict.fromkeys((Path(output).name, *found.kernel_pages.values())):
                 page = Path(output).with_name(name)
                 print(f"{page}: {decimal_bytes(page.stat().st_size)}")
-        print(found.summary)
+        print(wrapped(found.summary))

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from kprof.output.sink import before_output
+
 EVERY = 0.25
 """Seconds between two looks."""
 
@@ -80,6 +82,38 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
         # A generator that is given up may end after the step around it.
         if made in _steps:
             del _steps[_steps.index(made) :]
+        if not _steps:
+            tell(None)
+
+
+@contextlib.contextmanager
+def until_output(what: str) -> Iterator[None]:
+    """Show a step from the program's start until its first output: imports and short work have no step of their own.
+
+    Args:
+        what: the command, such as ``kprof select``.
+    """
+    made = Step(what)
+    _steps.append(made)
+
+    def end() -> None:
+        if made in _steps:
+            _steps.remove(made)
+        if _steps:
+            tell(None)
+        else:
+            ticking.close()
+
+    with contextlib.ExitStack() as ticking:
+        ticking.enter_context(_ticking())
+        before_output.append(end)
+        try:
+            yield
+        finally:
+            if end in before_output:
+                before_output.remove(end)
+            if made in _steps:
+                _steps.remove(made)
 
 
 @contextlib.contextmanager

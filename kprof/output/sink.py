@@ -10,7 +10,7 @@ our own go through :class:`StyledStream`, whose users clean what they colour; an
 import contextlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 # Cc but tab and newline, Cf, Zl, Zp, Cs, noncharacters, and what Unicode calls default ignorable.
@@ -107,6 +107,16 @@ def _encodable(character: str, encoding: str) -> str:
     return character
 
 
+before_output: list[Callable[[], None]] = []
+"""Calls to make, once each, before anything is written next: a line that shows progress is taken away then."""
+
+
+def output_begins() -> None:
+    """Make the calls of :data:`before_output`; also before a program of the user's gets the terminal."""
+    while before_output:
+        before_output.pop()()
+
+
 class _Stream:
     """A text stream in front of another: what is written is made fit for it, every other call is passed on.
 
@@ -114,14 +124,22 @@ class _Stream:
         stream: the one behind. Where it is one of these itself, the stream behind that is taken.
     """
 
+    is_output = True
+    """Whether the texts are output, in contrast to a line that is drawn and taken away."""
+
     def __init__(self, stream: Any) -> None:
         self.behind: Any = stream.behind if isinstance(stream, _Stream) else stream
 
     def __getattr__(self, name: str) -> Any:
+        if name == "buffer":
+            # Bytes are written past this stream.
+            output_begins()
         return getattr(self.behind, name)
 
     def write(self, text: str) -> int:
         """Write a text, made fit."""
+        if self.is_output:
+            output_begins()
         self.behind.write(encodable(self._fit(text), getattr(self.behind, "encoding", None)))
         return len(text)
 
@@ -146,6 +164,12 @@ class StyledStream(_Stream):
 
     def _fit(self, text: str) -> str:
         return no_commands(text)
+
+
+class DrawingStream(StyledStream):
+    """Takes a line that is drawn again and again."""
+
+    is_output = False
 
 
 class _CommandStream(_Stream):

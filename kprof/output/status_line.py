@@ -4,7 +4,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kprof.output.sink import StyledStream, one_line
+from kprof.output.sink import DrawingStream, one_line, output_begins
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -17,15 +17,17 @@ class StatusLine:
 
     Args:
         stream: where to; standard error by default.
+        takes_over: whether it replaces the line that is shown from the program's start.
 
     Attributes:
         stream: the same.
         terminal: whether it is one; on anything else nothing is drawn.
     """
 
-    def __init__(self, stream: Any = None) -> None:
+    def __init__(self, stream: Any = None, *, takes_over: bool = True) -> None:
         self.stream = stream if stream is not None else sys.stderr
         self.terminal = bool(self.stream.isatty())
+        self._takes_over = takes_over
         self._drawn = False
 
     def __enter__(self) -> "Self":
@@ -37,6 +39,8 @@ class StatusLine:
     def draw(self, text: str) -> None:
         """Show a text instead of the one before, as much of it as one line holds."""
         if self.terminal:
+            if self._takes_over:
+                output_begins()
             self._write(_AGAIN + one_line(text)[: shutil.get_terminal_size().columns - 1])
             self._drawn = True
 
@@ -47,5 +51,5 @@ class StatusLine:
             self._drawn = False
 
     def _write(self, text: str) -> None:
-        StyledStream(self.stream).write(text)
+        DrawingStream(self.stream).write(text)
         self.stream.flush()

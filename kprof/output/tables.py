@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -89,6 +90,29 @@ def rows_table(
         for line, cell in zip(content, cut_apart([line[place] for line in content], sizes[place]), strict=True):
             line[place] = cell
     return "\n".join(_line(cells, sizes, right) for cells in [titles, *content])
+
+
+def reasons_table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, width: int = 0) -> str:
+    """Columns as :func:`rows_table` makes them, whose last one holds sentences: these continue on further lines.
+
+    Args:
+        headings: one a column.
+        rows: one cell a column.
+        width: maximum length of a line; by default the terminal's width, 110 in a pipe.
+    """
+    content = [list(row) for row in rows]
+    facts = rows_table(headings[:-1], [row[:-1] for row in content], width=sys.maxsize).splitlines()
+    indent = max(map(len, facts)) + 2
+    room = (width or table_width()) - indent
+    if room < _ROOM:
+        # The sentences begin below what they explain.
+        indent, room = 4, max((width or table_width()) - 4, _ROOM)
+    found = []
+    for line, sentence in zip(facts, [headings[-1], *(row[-1] for row in content)], strict=True):
+        first, *rest = textwrap.wrap(sentence, room, break_long_words=False, break_on_hyphens=False) or [""]
+        found += [f"{line:<{indent - 2}}  {first}".rstrip()] if indent > 4 else [line, " " * indent + first]
+        found += [" " * indent + more for more in rest]
+    return "\n".join(found)
 
 
 def cut_apart(cells: Sequence[str], size: int) -> list[str]:

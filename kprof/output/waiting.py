@@ -24,9 +24,10 @@ class Waiting:
     """
 
     def __init__(self, stream: Any = None, begun: float | None = None) -> None:
-        self._line = StatusLine(stream)
+        self._line = StatusLine(stream, takes_over=False)
         self._begun = time.monotonic() if begun is None else begun
         self._since: float | None = None
+        self._compiles_drawn = float("-inf")
         # Steps are reported from a thread of their own.
         self._lock = threading.Lock()
 
@@ -39,15 +40,17 @@ class Waiting:
         now = time.monotonic()
         if not underway:
             self._line.clear()
+            self._compiles_drawn = float("-inf")
         elif isinstance(underway, tuple):
-            # The look after this one would come too late.
-            if now - self._begun > AFTER - EVERY:
+            # The look after this one would come too late. The line about compiles says more than one about steps.
+            if now - self._begun > AFTER - 2 * EVERY and now - self._compiles_drawn > AFTER:
                 self._line.draw(steps_line(underway, now))
         else:
             if self._since is None:
                 self._since = now - underway.seconds
             if now - self._since >= AFTER:
                 self._line.draw(line(underway))
+                self._compiles_drawn = now
 
 
 def steps_line(steps: tuple[Step, ...], now: float) -> str:

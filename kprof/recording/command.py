@@ -22,6 +22,7 @@ from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
 from kprof.importing.permission import require
 from kprof.output.redacting import redacted
+from kprof.output.sink import output_begins
 from kprof.recording.program_sources import of_command
 from kprof.recording.settings import VARIABLE, Settings, environment
 from kprof.simulation.gpu import gpu_of
@@ -202,6 +203,8 @@ def run(
     if VARIABLE in os.environ:
         raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
     started = time.monotonic()
+    # From here on the terminal is the program's.
+    output_begins()
     try:
         process = children.popen(
             command,

@@ -90,8 +90,11 @@ def config_line(kernel: KernelReport) -> str:
 
 
 def origin_line(kernel: KernelReport) -> str:
-    """Return how the code came about: ``gfx942   Triton 3.9.0   compiled in 2.1 s, no GPU used``."""
-    parts = [kernel.arch]
+    """Return how the code came about: ``Triton 3.9.0   compiled in 2.1 s, no GPU used``.
+
+    It begins with the architecture unless the headline of Triton's code names it.
+    """
+    parts = [kernel.arch] if isinstance(kernel.product, str) or kernel.triton is UNSET else []
     if kernel.triton is not UNSET:
         parts.append(f"Triton {kernel.triton}")
     elif kernel.compiler is not UNSET:

@@ -27,15 +27,19 @@ def lines_of(loop: LoopFacts | LoopPrediction, kernel: KernelReport) -> str:
 
 
 def called(header: str, kernel: KernelReport) -> str:
-    """``the loop at lines 44-77``, or ``loop .LBB0_2`` where its lines are not known."""
-    loop = next((loop for loop in kernel.loops if loop.header == header), None)
-    lines = "" if loop is None else lines_of(loop, kernel)
-    return f"the loop at {lines}" if lines else f"loop {header}"
+    """Return ``the loop at lines 44-77``; without lines ``the loop`` or ``loop 2 of 3``, in the code's order."""
+    headers = [loop.header for loop in kernel.loops]
+    if header not in headers:
+        return f"loop {header}"
+    number = headers.index(header)
+    if lines := lines_of(kernel.loops[number], kernel):
+        return f"the loop at {lines}"
+    return "the loop" if len(headers) == 1 else f"loop {number + 1} of {len(headers)}"
 
 
 def without_labels(text: str, kernel: KernelReport) -> str:
-    """A sentence in which loops are called by their lines."""
-    headers = [loop.header for loop in kernel.loops if loop.lines]
+    """Return a sentence in which loops are called by their lines or numbers."""
+    headers = [loop.header for loop in kernel.loops]
     if "loop " not in text or not headers:
         return text
     names = "|".join(re.escape(header) for header in sorted(headers, key=len, reverse=True))

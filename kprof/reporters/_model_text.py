@@ -32,12 +32,13 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "Text"]]:
+def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True) -> list[tuple[str, "Text"]]:
     """Label and text of each line about the model.
 
     Args:
         kernel: the kernel; without a prediction there are no lines.
         full: every assumption instead of the first ones.
+        assumed: whether to list assumptions.
     """
     prediction = kernel.model
     if prediction is UNSET:
@@ -62,7 +63,7 @@ def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "
     cured = any(cause.cure is not UNSET for cause in kernel.causes)
     if not cured and (worth := _worth(prediction)) is not None:
         rows.append(("", worth))
-    for number, line in enumerate(_assumed(kernel, prediction, full=full)):
+    for number, line in enumerate(_assumed(kernel, prediction, full=full) if assumed else ()):
         rows.append(("" if number else "  Assumed", Text(line, style="dim")))
     return rows
 
@@ -103,6 +104,11 @@ def missing_for_time(prediction: Prediction) -> str:
     if unknown:
         return f"how often {'a loop iterates' if unknown == 1 else f'{unknown} loops iterate'} is not known"
     return "the number of CUs is not known"
+
+
+def assumption_count(kernel: KernelReport) -> int:
+    """Return the number of a kernel's assumptions that the headline does not name."""
+    return 0 if kernel.model is UNSET else sum(not ASSUMED_PRODUCT.match(line) for line in kernel.model.assumptions)
 
 
 def _assumed(kernel: KernelReport, prediction: Prediction, *, full: bool) -> list[str]:

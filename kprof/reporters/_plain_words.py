@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _SHAPE = r"(?:ld_)?(?:scale_)?[a-z]+\d+_(\d+x\d+x\d+)_?(\w*)"
 _WORDS = (
-    (r"\bs_wait(?:cnt)?_?\w* (?:vmcnt\(0\)|0x0)", "a wait for all loads"),
+    (r"\bs_wait(?:cnt)?_?\w* (?:vmcnt\(0\)(?: lgkmcnt\(0\))?|0x0)", "a wait for all loads"),
     (rf"\bv_s?mfmac?_{_SHAPE}", r"MFMA \1 \2"),
     (rf"\bv_s?wmmac?_{_SHAPE}", r"WMMA \1 \2"),
     (r"\b(?:global|buffer|flat)_load_\w+", "a load"),

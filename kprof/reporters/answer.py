@@ -243,21 +243,22 @@ def _memory_of(arch: str) -> str:
     return "memory" if arch in architectures() and load(arch).family.startswith("RDNA") else "HBM"
 
 
-def next_step(kernel: KernelReport) -> str:
-    """Return the command that compares other configurations; empty where a finding is worth a change."""
+def next_step(kernel: KernelReport) -> tuple[str, str]:
+    """Return why to compare other configurations and the command for it; two empty texts where a finding comes first.
+
+    ``("no finding is worth 5 % of the time: compare configurations (at most 342 µs to gain)", "kprof tune ...")``.
+    """
     if time_of(kernel) is None or kernel.launch is UNSET or any(_is_worth_it(cause, kernel) for cause in kernel.causes):
-        return ""
+        return "", ""
     problem, (target, _, launch) = kernel.launch.get("problem"), kernel.name.partition("::")
     if not problem or launch:
-        return ""
+        return "", ""
     where = kernel.product if isinstance(kernel.product, str) else kernel.arch
     shape = ",".join(f"{name}={value}" for name, value in problem.items() if value is not None)
     command = f"kprof tune {target} --arch {shlex.quote(where)} --shape {shlex.quote(shape)}"
     keep = "keep it, or compare" if _is_near_limit(kernel) else "compare"
-    gain = f"; {room}" if (room := _to_gain(kernel)) else ""
-    return (
-        f"{keep} other configurations: {command} (no finding is worth {100 * WORTH_A_CHANGE:.0f} % of the time{gain})"
-    )
+    gain = f" ({room})" if (room := _to_gain(kernel)) else ""
+    return f"no finding is worth {100 * WORTH_A_CHANGE:.0f} % of the time: {keep} configurations{gain}", command
 
 
 def _to_gain(kernel: KernelReport) -> str:

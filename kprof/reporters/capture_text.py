@@ -122,11 +122,12 @@ class CaptureTextReporter:
         if not found:
             return []
         shown = found if self._verbose else found[:_ROWS]
-        # The numbers take 58 columns; the name gets the rest.
+        # The numbers take 58 columns; the name gets the rest, and a line of its own where that is too little: generated
+        # names that begin alike differ at their ends.
         width = max(20, min(max(len(row.name) for row in shown), self._width - 60))
         lines = ["", f"  {'kernel':<{width}}  launches  specialised  autotuned  failed   compile"]
         lines += [
-            f"  {_cut(row.name, width):<{width}}  {row.launches:>8,}  {row.specialisations:>11,}  "
+            f"{_name(row.name, width)}  {row.launches:>8,}  {row.specialisations:>11,}  "
             f"{row.configs or '-':>9}  {len(row.failed) or '-':>6}  {row.seconds:>6.1f} s"
             for row in shown
         ]
@@ -231,5 +232,5 @@ def _hopeless(capture: Capture, failed: set[str]) -> str:
     return f"; of {none:,} none compiles" if none else ""
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+def _name(name: str, width: int) -> str:
+    return f"  {name:<{width}}" if len(name) <= width else f"  {name}\n  {'':<{width}}"

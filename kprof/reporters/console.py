@@ -1,12 +1,13 @@
 """The report on the terminal: what holds the kernel back first, then what it takes and what its loops do."""
 
+import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
 from kprof.document import JobSummary, KernelReport, LoopFacts, Occupancy, Report
-from kprof.findings import Cause
+from kprof.findings import Cause, Severity
 from kprof.output.quantities import kib, plural
 from kprof.reporters._console_text import (
     bar,
@@ -19,7 +20,7 @@ from kprof.reporters._console_text import (
     waves,
 )
 from kprof.reporters._known_advice import better
-from kprof.reporters._model_text import loop_lines, model_rows
+from kprof.reporters._model_text import assumption_count, loop_lines, model_rows
 from kprof.reporters._plain_words import apart, together
 from kprof.reporters._rule_coverage import coverage_line, not_checked
 from kprof.reporters._verdict_sentence import verdict
@@ -39,12 +40,19 @@ from kprof.reporters.answer import (
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 _COLOUR = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
 _CAUSES_SHOWN = 4
+_SCREEN = (100, 24)
+"""Columns and lines of a screen that the answer about one kernel fits on."""
+_LESS = ((_CAUSES_SHOWN, False), (3, False), (2, False), (2, True), (1, True))
+"""Numbers of causes, and whether to be brief: each shows less than the one before."""
 _DEEPER = 6
+_HEAD = 8
 _INDENT = " " * 10
+_FACTS = " " * 14
 _HELD = {"before": "arguments or an earlier iteration", "?": "lines not known"}
 
 
@@ -54,20 +62,36 @@ class ConsoleReporter:
     Args:
         console: where to.
         verbose: 0 shows the hot loop and the first findings, 1 all loops, findings and notes, 2 evidence too.
+        causes: maximum number of causes of each kernel; more are counted. With ``verbose`` all are shown.
+        brief: leave out the model's assumptions and the messages of notes that have a fix and no known cost.
     """
 
-    def __init__(self, console: "Console", verbose: int = 0) -> None:
+    def __init__(
+        self, console: "Console", verbose: int = 0, causes: int = _CAUSES_SHOWN, *, brief: bool = False
+    ) -> None:
         self._console = console
         self._verbose = verbose
+        self._causes_shown = causes
+        self._brief = brief
 
     def show(self, report: Report) -> None:
-        """Print every kernel, then the verdict as the last line."""
-        with self._console.capture() as capture:
-            self._all(report)
-        lines = apart(capture.get()).splitlines()
+        """Print every kernel, then the verdict as the last line.
+
+        The answer about one kernel fits on a screen of 24 lines and 100 columns: what does not fit is counted. Wider
+        and narrower terminals show the same content.
+        """
+        if not self._verbose and len(report.kernels) == 1:
+            self._causes_shown, self._brief = _fitting(report)
+        lines = self.lines(report)
         # Tables pad their last column: nobody wants that in a file.
         end = str if self._console.is_terminal else str.rstrip
         self._console.file.write("".join(f"{end(line)}\n" for line in lines))
+
+    def lines(self, report: Report) -> list[str]:
+        """Return what :meth:`show` prints, with the causes and the length that this reporter was made with."""
+        with self._console.capture() as capture:
+            self._all(report)
+        return apart(capture.get()).rstrip("\n").splitlines()
 
     def _all(self, report: Report) -> None:
         headed = {position: job for job in report.jobs for position in job.launches}
@@ -79,7 +103,10 @@ class ConsoleReporter:
             elif id(job) not in done:
                 done.add(id(job))
                 self._job(job, report.kernels)
-        self.verdict(report)
+        # The number of findings of one kernel is on the screen already; scripts and logs read the last line of a pipe.
+        counts_only = len(report.kernels) == 1 and bool(report.kernels[0].findings) and report.verdict.status == "ok"
+        if not (self._console.is_terminal and counts_only):
+            self.verdict(report)
 
     def _job(self, job: JobSummary, kernels: Sequence[KernelReport]) -> None:
         """Print a call that makes several launches: its total, then the launches, the costliest first."""
@@ -107,7 +134,11 @@ class ConsoleReporter:
         self._console.print()
         if kernel.findings:
             self._causes(kernel)
-        self._console.print(self._facts(kernel))
+        reason, command = next_step(kernel)
+        self._console.print(self._facts(kernel, reason))
+        if command:
+            # Whole on a line of its own, however long it is: it is there to be copied.
+            self._console.print(Text(f"{_FACTS}{command}", style="cyan"), soft_wrap=True)
         self._measured(kernel)
         self._passes(kernel)
         if self._verbose:
@@ -135,8 +166,12 @@ class ConsoleReporter:
     def _left_out(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
-        negligible = sum(is_negligible(cause, kernel) for cause in causes_of(kernel))
-        found = [f"{plural(negligible, 'finding')} without a measurable cost"] if negligible else []
+        causes = causes_of(kernel)
+        negligible = sum(is_negligible(cause, kernel) for cause in causes)
+        more = len(causes) - negligible - self._causes_shown
+        found = [plural(more, "more cause")] if more > 0 else []
+        found += [plural(hidden, "assumption")] if self._brief and (hidden := assumption_count(kernel)) else []
+        found += [f"{plural(negligible, 'finding')} without a measurable cost"] if negligible else []
         found += [plural(len(kernel.notes), "remark")] if kernel.notes else []
         if count := not_checked(kernel):
             found.append(f"{plural(count, 'rule')} not checked")
@@ -176,11 +211,8 @@ class ConsoleReporter:
     def _causes(self, kernel: KernelReport) -> None:
         """Print the causes, each with its cost, its place and its cure; those that cost nothing only if verbose."""
         shown = [cause for cause in causes_of(kernel) if self._verbose or not is_negligible(cause, kernel)]
-        cut = shown if self._verbose else shown[:_CAUSES_SHOWN]
-        for cause in cut:
+        for cause in shown if self._verbose else shown[: self._causes_shown]:
             self._cause(kernel, cause)
-        if len(shown) > len(cut):
-            self._hanging(f"  {plural(len(shown) - len(cut), 'more cause')} (-v)", style="dim")
         if shown:
             self._console.print()
 
@@ -194,8 +226,9 @@ class ConsoleReporter:
         costs = "" if text.cost.startswith("no ") else "costs "
         head.append(f"   {costs}{text.cost}" if text.cost else "", style="bold default")
         head.append(f"   {text.place}" if text.place else "", style="not bold blue")
-        self._console.print(together(head))
-        self._hanging(f"{_INDENT}{text.message}", deeper=0)
+        self._hanging(head, deeper=_HEAD)
+        if not (self._brief and text.todo and not text.cost and text.severity is Severity.NOTE):
+            self._hanging(f"{_INDENT}{text.message}", deeper=0)
         for kind, words in text.todo.items():
             style = "bold green" if kind == "cure" else "cyan"
             self._hanging(f"{_INDENT}{f'{kind}:':<5} {words}", style=style, deeper=_DEEPER)
@@ -212,7 +245,7 @@ class ConsoleReporter:
                 pairs = "  ".join(f"{k}={v}" for k, v in kernel.findings[position].evidence.items())
                 self._hanging(f"{_INDENT}{kernel.findings[position].rule}: {pairs}", style="dim")
 
-    def _facts(self, kernel: KernelReport) -> "Table":
+    def _facts(self, kernel: KernelReport, reason: str) -> "Table":
         from rich.table import Table
         from rich.text import Text
 
@@ -242,10 +275,10 @@ class ConsoleReporter:
             table.add_row("  Loops", Text("none: straight-line code") if seen else Text("not known", style="yellow"))
         if kernel.unseen is not UNSET:
             table.add_row("  Not seen", Text(kernel.unseen, style="yellow"))
-        for label, text in model_rows(kernel, full=self._verbose > 0):
+        for label, text in model_rows(kernel, full=self._verbose > 0, assumed=not self._brief):
             table.add_row(label, together(text))
-        if command := next_step(kernel):
-            table.add_row("  Next", Text(command, style="cyan"))
+        if reason:
+            table.add_row("  Next", Text(reason))
         return table
 
     @staticmethod
@@ -290,18 +323,31 @@ class ConsoleReporter:
         for loop in kernel.loops:
             self._hanging(_loop_line(loop))
 
-    def _hanging(self, line: str, style: str = "", deeper: int = _DEEPER) -> None:
+    def _hanging(self, line: "str | Text", style: str = "", deeper: int = _DEEPER) -> None:
         """Print a line; where it is too long it continues on lines that are indented further."""
         from rich.padding import Padding
         from rich.text import Text
 
-        text = line.lstrip(" ")
-        start = len(line) - len(text)
-        words = together(Text(text, style=style))
+        plain = str(line)
+        start = len(plain) - len(plain.lstrip(" "))
+        words = together(line[start:] if isinstance(line, Text) else Text(line[start:], style=style))
         first, *rest = words.wrap(self._console, max(self._console.width - start - deeper, 20))
         self._console.print(Padding(first, (0, 0, 0, start)), highlight=False)
         for more in rest:
             self._console.print(Padding(more, (0, 0, 0, start + deeper)), highlight=False)
+
+
+def _fitting(report: Report) -> tuple[int, bool]:
+    """Return the number of causes, and whether to be brief, for the answer about one kernel to fit on a screen."""
+    from rich.console import Console
+
+    columns, lines = _SCREEN
+    for causes, brief in _LESS:
+        console = Console(file=io.StringIO(), width=columns, force_terminal=True, color_system=None)
+        answer = ConsoleReporter(console, causes=causes, brief=brief).lines(report)
+        if sum(-(-len(line) // columns) or 1 for line in answer) <= lines:
+            return causes, brief
+    return _LESS[-1]
 
 
 def _step(value: int | None) -> str:

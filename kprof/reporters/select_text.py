@@ -3,12 +3,17 @@
 from typing import TYPE_CHECKING
 
 from kprof.output.assignments import assigned
+from kprof.output.headline import wrapped
 from kprof.output.quantities import column_unit, duration, three_digits
-from kprof.output.tables import rows_table
+from kprof.output.tables import reasons_table
 from kprof.reporters.tune_text import spread_cell
 
 if TYPE_CHECKING:
     from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
+
+
+_LABEL = 16
+"""Columns of the labels."""
 
 
 def lines(found: "ImplementationChoice") -> list[str]:
@@ -27,8 +32,13 @@ def lines(found: "ImplementationChoice") -> list[str]:
     if found.candidates:
         unit, size = column_unit(1000 * one.ms for one in found.candidates if one.ms is not None)
         headings = ["considered", unit, "likely", "known", "where from, or why not"]
-        rows += ["", rows_table(headings, [_row(one, size) for one in found.candidates], wide=4)]
-    return rows
+        return [*_wrapped(rows), "", reasons_table(headings, [_row(one, size) for one in found.candidates])]
+    return _wrapped(rows)
+
+
+def _wrapped(rows: list[str]) -> list[str]:
+    """Return the lines as a terminal shows them, continued below their values."""
+    return [wrapped(row, further=" " * _LABEL) for row in rows]
 
 
 def verdict(found: "ImplementationChoice") -> str:

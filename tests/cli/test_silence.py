@@ -81,3 +81,40 @@ def _own(inside: int) -> None:
     # As a shell does that starts something in the foreground; whoever starts tests in the background ignores SIGINT.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        "list rules",
+        "list gpus",
+        "select gemm --arch MI300X --no-predict",
+        "configs tests/artifacts/model_configs/qwen3-8b --server vllm --arch MI300X",
+        "counters metrics tests/artifacts/rocprof/v3/counter_collection_1.csv --arch gfx942",
+        "ingest counters tests/artifacts/rocprof/v3/counter_collection_1.csv",
+        "analyze tests/artifacts/gfx942/matmul.triton-3.9.0.amdgcn",
+        pytest.param("list kernels", marks=pytest.mark.triton),
+        pytest.param("analyze kernel softmax --arch MI300X", marks=pytest.mark.triton),
+        pytest.param("occupancy softmax --arch MI300X", marks=pytest.mark.triton),
+        pytest.param("select softmax --arch MI300X", marks=pytest.mark.triton),
+    ],
+)
+def test_short_commands_are_not_silent(tmp_path: Path, command: str) -> None:
+    """Something is on the terminal within a second, and again within each second until the end."""
+    root = Path(__file__).parents[2]
+    terminal, inside = pty.openpty()
+    environment = {**os.environ, "KPROF_CACHE_DIR": str(tmp_path), "TERM": "xterm"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "kprof", *command.split()],
+        stdin=inside, stdout=inside, stderr=inside, start_new_session=True, cwd=root, env=environment,
+    ) as process:  # fmt: skip
+        os.close(inside)
+        shown = b""
+        while piece := read(terminal, SILENT + BUSY / 3):
+            shown += piece
+        assert process.wait(60) in {0, 1}
+    os.close(terminal)
+    answer = shown.rpartition(b"\x1b[K")[2]
+    assert answer.strip(), "the line is gone, the answer is there"
+    assert b"kprof " + command.split(maxsplit=1)[0].encode() + b" " not in answer.splitlines()[0]

@@ -1,6 +1,7 @@
 """What a terminal is told of work that takes long."""
 
 import io
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.opening import blocks
-from kprof.output import progress
+from kprof.output import progress, sink
 from kprof.output.progress import Step, step, watching
 from kprof.output.waiting import Waiting, steps_line
 from kprof.output.writing import log
@@ -133,3 +134,40 @@ def test_bytes_of_a_trace_are_counted(tmp_path: Path, told: list[tuple[str, ...]
     assert reading.what == "reading t.json"
     assert seen == sorted(seen)
     assert told is not None
+
+
+def test_a_command_is_shown_until_its_first_output(monkeypatch):
+    """Imports and short work have no step of their own; what is printed takes the line away first."""
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    drawn: list[tuple[str, ...]] = []
+    shown = threading.Event()
+
+    def watch(underway):
+        drawn.append(tuple(step.what for step in underway or ()))
+        if drawn[-1]:
+            shown.set()
+
+    behind = io.StringIO()
+    with progress.watching(watch), progress.until_output("kprof select"):
+        assert shown.wait(10)
+        with progress.step("reading"):
+            pass
+        print("the answer", file=sink.CleanStream(behind))
+        count = len(drawn)
+        assert drawn[-1] == (), "the line is gone before the text is there"
+        time.sleep(0.05)
+        assert len(drawn) == count
+        assert not sink.before_output
+    assert ("kprof select",) in drawn
+    assert behind.getvalue() == "the answer\n"
+    assert not progress._steps
+
+
+def test_a_line_that_is_drawn_is_no_output():
+    """Else the first look at a command would be the last."""
+    ended: list[bool] = []
+    sink.before_output.append(lambda: ended.append(True))
+    sink.DrawingStream(io.StringIO()).write("12 s")
+    assert not ended
+    sink.StyledStream(io.StringIO()).write("answer")
+    assert ended == [True]

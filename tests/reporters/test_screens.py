@@ -18,6 +18,8 @@ from tests.artifacts.kineto.builder import FOOTER, HEADER, Builder
 SCREENS = Path(__file__).parent / "screens"
 FILES = Path(__file__).parents[1] / "artifacts"
 SGR = re.compile(r"\x1b\[[0-9;]*m")
+PROGRESS = re.compile(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K")
+"""The line that a slow machine shows until the first output."""
 COMMANDS = {
     "analyze-assembly": "analyze kernel matmul.triton-3.9.0.amdgcn",
     "check": "check --config-file kprof.toml",
@@ -103,7 +105,7 @@ def screen(monkeypatch, width, show):
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", stream)
         show()
-    return "\n".join(line.rstrip() for line in SGR.sub("", stream.getvalue()).splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in SGR.sub("", PROGRESS.sub("", stream.getvalue())).splitlines()) + "\n"
 
 
 def run(monkeypatch, command):

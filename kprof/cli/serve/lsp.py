@@ -2,6 +2,7 @@
 
 from kprof.cli._options import takes_options
 from kprof.options.tools import EditorOptions
+from kprof.output.sink import output_begins
 from kprof.reporters.outputs import Outputs
 
 HELP = "Serve your editor (Language Server Protocol): findings on save, what a line costs, faster configurations."
@@ -19,4 +20,5 @@ def command(options: EditorOptions, outputs: Outputs) -> None:
 
     # Standard output is the editor's: there is nothing to show less or more of.
     del outputs
+    output_begins()
     serve(options)
