@@ -45,10 +45,9 @@ def command(
     """
     from kprof.api.advise import advise
     from kprof.cli._programs import one_target
-    from kprof.output.progress import watching
 
     target, program = one_target(targets)
-    with watching(None), StatusLine() as status:
+    with StatusLine() as status:
         found = advise(
             target,
             options=options,

@@ -3,6 +3,7 @@
 from kprof.cli import analyze
 from kprof.cli._options import takes_options
 from kprof.options.kernels import AnalyzeCommandOptions
+from kprof.output.progress import until_output
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 
@@ -21,4 +22,6 @@ def command(outputs: Outputs) -> None:
     """
     if not outputs.to_stdout:
         log(f"$ {_COMMAND}")
-    analyze.run([_TARGET], _OPTIONS, outputs)
+    # What is shown from the program's start ends with that line.
+    with until_output(f"compiling {_TARGET}"):
+        analyze.run([_TARGET], _OPTIONS, outputs)

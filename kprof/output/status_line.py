@@ -1,9 +1,11 @@
 """A line on standard error that the next one replaces, and that is gone in the end."""
 
+import contextlib
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.progress import watching
 from kprof.output.sink import DrawingStream, one_line, output_begins
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ class StatusLine:
 
     Args:
         stream: where to; standard error by default.
-        takes_over: whether it replaces the line that is shown from the program's start.
+        takes_over: whether it replaces, from its first text on, the line that is shown from the program's start.
 
     Attributes:
         stream: the same.
@@ -29,18 +31,22 @@ class StatusLine:
         self.terminal = bool(self.stream.isatty())
         self._takes_over = takes_over
         self._drawn = False
+        self._alone = contextlib.ExitStack()
 
     def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.clear()
+        self._alone.close()
 
     def draw(self, text: str) -> None:
         """Show a text instead of the one before, as much of it as one line holds."""
         if self.terminal:
             if self._takes_over:
                 output_begins()
+                self._alone.enter_context(watching(None))
+                self._takes_over = False
             self._write(_AGAIN + one_line(text)[: shutil.get_terminal_size().columns - 1])
             self._drawn = True
 

@@ -1,10 +1,8 @@
 """How far a search is, on standard error: one line that changes on a terminal, a line now and then elsewhere."""
 
-import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from kprof.output.progress import watching
 from kprof.output.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -28,15 +26,13 @@ class Reporter:
         self._line = StatusLine(stream)
         self._quiet = quiet
         self._last = time.monotonic() - (_EVERY_PIPE - 2.0)
-        self._alone = contextlib.ExitStack()
 
     def __enter__(self) -> "Self":
-        self._alone.enter_context(watching(None))
+        self._line.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._line.clear()
-        self._alone.close()
+        self._line.__exit__()
 
     def show(self, progress: "Progress") -> None:
         """Draw the state, if it is time to."""

@@ -6,8 +6,8 @@ import pytest
 
 from kprof.output import waiting as _waiting
 from kprof.output.progress import Underway, tell, watched, watching
+from kprof.output.status_line import StatusLine
 from kprof.output.waiting import Waiting, line
-from kprof.reporters.tune_progress import Reporter
 
 
 class Terminal(io.StringIO):
@@ -49,15 +49,21 @@ def test_nothing_is_drawn_for_a_compile_of_a_moment(monkeypatch: pytest.MonkeyPa
 
 
 def test_silence_where_somebody_else_shows_it() -> None:
-    """A search has a line of its own."""
+    """A search has a line of its own, from its first text on."""
     told: list[Underway | None] = []
     with watching(told.append):
         with watching(None):
             assert not watched()
             tell(Underway(0, 1, "k", 2.0, None))
-        with Reporter(stream=io.StringIO()):
+        with StatusLine(Terminal()) as shown:
+            assert watched()
+            shown.draw("12 of 90")
+            shown.draw("13 of 90")
             assert not watched()
         assert watched()
+        with StatusLine(Terminal(), takes_over=False) as shown:
+            shown.draw("the watcher's own")
+            assert watched()
         tell(Underway(1, 2, "k", 2.0, None))
     assert not watched()
     assert told == [None, None, Underway(1, 2, "k", 2.0, None)]
