@@ -310,6 +310,10 @@ class TraceView(View):
 
         return headline(self.issues)
 
+    def verdict_of(self, display: Any) -> tuple[int, str]:
+        """Return 2 for a recording of which figures are unknown; the summary says which."""
+        return (2, "") if self.incomplete else super().verdict_of(display)
+
     @property
     def document(self) -> dict[str, Any]:
         """Everything, as the command writes it with ``--json``."""
