@@ -153,7 +153,7 @@ def test_lost_events_are_told(trace):
     """A cut-off trace is answered for what is there, the cut is told beside and in the verdict; it is no success."""
     data = trace.read_bytes()
     trace.write_bytes(data[: len(data) * 2 // 3])
-    for view in ("breakdown", "top", "gaps", "steps", "tree", "ops", "ranks"):
+    for view in ("breakdown", "top", "gaps", "steps", "tree", "ops", "path", "ranks"):
         kprof("trace", view, trace, code=2)
     done = kprof("ingest", "trace", trace, code=2)
 

@@ -68,9 +68,13 @@ class CriticalPath(msgspec.Struct, frozen=True):
 
 
 def critical_paths(trace: LinkedTrace) -> list[CriticalPath]:
-    """One path a rank, followed back from the end of its last activity."""
+    """One path a rank, followed back from the end of its last activity; an empty one of a trace without any."""
     threads = ThreadTimes(trace)
-    return [_path(trace, rank, threads) for rank in sorted(set(trace.activities.numbers("rank").data))]
+    ranks = sorted(set(trace.activities.numbers("rank").data))
+    if not ranks:
+        # What was met while reading it, which may be why, is not lost.
+        return [CriticalPath(trace.info, 0, [], 0, {}, [], 0, trace.issues)]
+    return [_path(trace, rank, threads) for rank in ranks]
 
 
 def _path(trace: LinkedTrace, rank: int, threads: ThreadTimes) -> CriticalPath:
