@@ -13,6 +13,7 @@ NARROW = "KP103"
 """The rule that tells of loads which lanes make one element at a time, with gaps."""
 FILE = "kernels/scale.py"
 LOAD = "x_ptr + start + offsets"
+ROWS = ("markdown", "summary")
 OUTPUTS = ("json", "sarif", "junit", "gitlab", "markdown")
 
 
@@ -94,8 +95,14 @@ def every_format(kprof, monkeypatch, folder):
 
 
 def _rows(text):
-    found = re.findall(r"^\| error \| (KP\d+) [^|]*\| `([^:`]+):(\d+)`", text, re.MULTILINE)
-    return {(file, line, rule) for rule, file, line in found}
+    """Each rule of a kernel's row with each of its lines; a metric before and after is ``KP012``."""
+    found = set()
+    table = text.partition("| kernel | arch | what is worse |")[2].partition("\n\n")[0]
+    for row in table.splitlines()[2:]:
+        worse, places = re.split(r"(?<!\\)\|", row)[3], row.rpartition("` |")[0].rpartition("| ")[2]
+        rules = {*re.findall(r"\bKP\d+", worse), *(["KP012"] if " → " in worse else [])}
+        found |= {(*place, rule) for place in re.findall(r"`?([^`:, ]+):(\d+)", places) for rule in rules}
+    return found
 
 
 def test_nothing_changed_passes(guarded, kprof):
@@ -113,7 +120,8 @@ def test_narrow_loads_fail_on_their_line_in_every_format(guarded, kprof, monkeyp
     expected = (FILE, str(line_of(guarded)), NARROW)
     for name, failures in found.items():
         assert expected in failures, name
-        assert failures == found["json"], name
+        # A kernel's row in Markdown names its rules and its lines apart.
+        assert failures >= found["json"] if name in ROWS else failures == found["json"], name
     assert ran.out.splitlines()[-1].startswith("regression: 2 of 2 checks fail: ")
 
 
@@ -125,7 +133,8 @@ def test_spills_fail_on_their_line_in_every_format(guarded, kprof, monkeypatch, 
     line = str(line_of(guarded))
     for name, failures in found.items():
         assert {(FILE, line, "KP301"), (FILE, line, "KP012")} <= failures, name
-        assert failures == found["json"], name
+        # A kernel's row in Markdown names its rules and its lines apart.
+        assert failures >= found["json"] if name in ROWS else failures == found["json"], name
     assert re.search(r"error KP012 worse-than-baseline: [\d,]+ VGPRs spilled, the baseline has 0", ran.out)
 
 
