@@ -111,9 +111,9 @@ def test_a_mask_in_another_order_or_layout_lets_as_many_through(same):
     assert share_of(body, n=20) == 20 / 64
 
 
-@pytest.mark.parametrize(("long", "share"), [(30, 20 / 64), (1200, None)])
+@pytest.mark.parametrize(("long", "share"), [(40, 20 / 64), (41, None), (1200, None)])
 def test_a_chain_of_conversions_that_has_no_end_is_given_up(long, share):
-    """As a damaged file may have it: what Triton makes is a few operations long."""
+    """40 are followed; only a damaged file has more: what Triton makes is a few operations long."""
     lines = ["%m0 = arith.cmpi slt, %lane, %ns : tensor<64xi32, #b>"]
     lines += [f"%m{n + 1} = ttg.convert_layout %m{n} : tensor<64xi1, #b> -> tensor<64xi1, #b>" for n in range(long)]
     assert share_of("\n    ".join([*lines, LOAD.replace("%m", f"%m{long}")]), n=20) == share
@@ -172,6 +172,57 @@ def test_two_axes_in_one_comparison_and_lanes_on_both_sides_are_not_followed():
     %v = amdg.buffer_load %x[%sum], %m : !tt.ptr<f16> -> tensor<4x32xf16, #w>"""
     )
     assert share_of(both, n=20) is None
+
+
+@pytest.mark.parametrize("sides", ["%k, %other", "%other, %k"])
+def test_a_mask_of_which_one_half_is_not_known_is_not_known(sides):
+    """Either half: one of them is a comparison, the other is not."""
+    body = f"""%k = arith.cmpi slt, %lane, %ns : tensor<64xi32, #b>
+    %other = arith.ori %k, %k : tensor<64xi1, #b>
+    %m = arith.andi {sides} : tensor<64xi1, #b>
+    {LOAD}"""
+    assert share_of(body, n=20) is None
+    assert share_of(body.replace(sides, "%k, %k"), n=20) == (20 / 64) ** 2
+
+
+def test_a_comparison_of_tensors_that_says_it_is_of_single_numbers_is_not_followed():
+    """As a damaged file may have it: its lanes lie along an axis that its result does not have."""
+    body = f"%one = arith.cmpi slt, %lane, %ns : i32\n    %m = tt.splat %one : i1 -> tensor<64xi1, #b>\n    {LOAD}"
+    assert share_of(body, n=20) is None
+
+
+def test_lanes_in_another_shape_are_not_followed():
+    """They go on along two axes: 20 of 64 are two and a half rows of eight. Neither are their quotients."""
+    body = """%row = tt.reshape %lane : tensor<64xi32, #b> -> tensor<8x8xi32, #w>
+    %n2 = tt.splat %n : i32 -> tensor<8x8xi32, #w>
+    %m = arith.cmpi slt, %row, %n2 : tensor<8x8xi32, #w>
+    %v = amdg.buffer_load %x[%row], %m : !tt.ptr<f16> -> tensor<8x8xf16, #w>"""
+    assert share_of(body, n=20) is None
+
+
+BENT = f"""scf.for %i = %c0 to %turns step %c1  : i32 {{
+      %two = arith.constant 2 : i32
+      %half = arith.OPERATION %i, %two : i32
+      %on = arith.muli %half, %shift : i32
+      %is = tt.splat %on : i32 -> tensor<64xi32, #b>
+      %at2 = arith.addi %at, %is : tensor<64xi32, #b>
+      %m = arith.cmpi slt, %at2, %ns : tensor<64xi32, #b>
+      {LOAD}
+    }}"""
+
+
+@pytest.mark.parametrize(("operation", "of"), [("divsi", operator.floordiv), ("remsi", operator.mod)])
+@pytest.mark.parametrize("turns", [2, 3, 5, 8, 200])
+def test_numbers_that_do_not_go_on_as_they_begin_are_worked_out_for_each_iteration(operation, of, turns):
+    """Every lane of two workgroups in every iteration; the fullest iteration of one of them, too."""
+    found = found_of(BENT.replace("OPERATION", operation), 2, turns=turns, shift=10, n=100)
+    passed = [
+        sum(64 * workgroup + lane + 10 * of(i, 2) < 100 for lane in range(64))
+        for workgroup in (0, 1)
+        for i in range(turns)
+    ]
+    assert found.share == pytest.approx(sum(passed) / (64 * len(passed)))
+    assert found.bounds[0].fullest == max(passed) / 64
 
 
 TURNS = f"""scf.for %i = %c0 to %turns step %c1  : i32 {{

@@ -186,6 +186,14 @@ def test_a_loop_without_end_is_all_of_the_way():
     assert positions(outline(program)) == [0, [1, 2, 3]]
 
 
+@pytest.mark.parametrize(("other", "is_loop"), [(47, True), (49, False)])
+def test_a_loop_without_end_is_an_end_of_the_way(other, is_loop):
+    """Three instructions, 16 times each, against a side that comes to the program's end."""
+    program = parse(["s_cbranch_scc0 .L2", ".L1:", ADD, ADD, "s_branch .L1", ".L2:", *[ADD] * (other - 1), "s_endpgm"])
+    way = [0, [1, 2, 3]] if is_loop else [0, *range(4, 4 + other)]
+    assert positions(outline(program)) == way
+
+
 def test_code_that_goes_round_without_a_loop_ends_anywhere():
     """Two blocks that jump to each other and are entered both: no natural loop, and no end; each is passed once."""
     program = parse(["s_cbranch_scc0 .L2", ".L1:", *[ADD] * 3, "s_branch .L2", ".L2:", *[ADD] * 2, "s_branch .L1"])
@@ -229,6 +237,8 @@ def test_a_loop_s_own_instructions_are_between_its_first_and_last():
     assert span_of(node(LoopNode, range(10, 20), inner, branch)) == range(10, 44)
     assert span_of(node(LoopNode, branch, range(10, 20))) == range(10, 44)
     assert span_of(node(LoopNode, range(50, 50), range(10, 20))) == range(10, 20)
+    # Cycles are noted somewhere all the same: one instruction of a loop that has none of its own.
+    assert span_of(node(LoopNode, inner)) == range(1)
 
 
 def test_loops_are_listed_outer_before_inner():

@@ -443,6 +443,42 @@ def test_what_is_missing_for_a_loop_is_named(lines, given_, missing, elements):
     assert found.elements_an_iteration(loop) == elements
 
 
+def test_iterations_that_are_known_for_one_length_only_tell_no_elements():
+    """The bound is in memory at 1 or 0 for n of 2^20 or 2^21, the two that are tried; only what is at 0 is known."""
+    lines = [
+        *("%large = arith.constant 1048576 : i32", "%c2 = arith.constant 2 : i32"),
+        *("%many = arith.divsi %n, %large : i32", "%index = arith.subi %c2, %many : i32"),
+        *("%at = tt.addptr %p, %index : !tt.ptr<i32>, i32", "%l = tt.load %at : !tt.ptr<i32>"),
+        *("scf.for %i = %c0 to %l step %a : i32 {", "}"),
+    ]
+    for n, trips in ((1 << 20, None), (1 << 21, 8)):
+        known = evaluator(*lines, a=8, n=n, contents={"p": [64]})
+        assert known.trips(loops_of(known)[0]) == trips
+    found = evaluator(*lines, a=8, contents={"p": [64]})
+    (loop,) = loops_of(found)
+    assert found.missing(loop) == ("n",)
+    assert found.elements_an_iteration(loop) is None
+
+
+class Counting(Named):
+    """Counts the operations that are worked out."""
+
+    count = 0
+
+    def _read(self, *given_):
+        self.count += 1
+        return super()._read(*given_)
+
+
+def test_arithmetic_of_one_launch_is_worked_out_once():
+    """Another evaluator of the same workgroups has it from the first one; one of other workgroups has not."""
+    module = mlir.parse(HEAD + "%y = arith.addi %x, %a : i32\n%r = arith.muli %y, %y : i32\ntt.return\n}\n}\n")
+    first, again, other = (Counting(module, {"a": 3}, programs, GRID) for programs in (PROGRAMS, PROGRAMS, [(9, 0, 0)]))
+    assert [found.value("%r") for found in (first, again, other)] == [[9, 16, 64], [9, 16, 64], [144]]
+    # A product, a sum, and the workgroup's number.
+    assert [found.count for found in (first, again, other)] == [3, 0, 3]
+
+
 def test_what_a_loop_around_carries_is_followed_to_its_beginning():
     """The bound of the inner loop begins as an argument."""
     lines = [

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.inputs import mlir
+from kprof.inputs.amdgcn import Loop
 from kprof_analyzers.model import predict
 from kprof_analyzers.model.entries import over_each
 from kprof_analyzers.model.kernel import build
@@ -215,6 +216,55 @@ def test_a_branch_is_cut_out_of_its_loop_s_way(launch):
     assert model.trips[branch.loop.index].mean == 0.25
     assert branch.loop.index not in {loop.index for loop in facts.program.loops}
     assert positions(model.nodes) == positions(outline(facts.program))
+
+
+def test_a_branch_that_is_cut_out_is_no_natural_loop(launch):
+    """Its record says so: neither a latch nor a depth nor a loop around it, and a number behind those of the loops."""
+    facts = launch(QUARTER)
+    (branch,) = (node for node in loops_of(build(facts).nodes) if isinstance(node, BranchNode))
+    (block,) = (b for b in facts.program.blocks if b.start == branch.body[0].start)
+    assert branch.loop == Loop(2, "", block.index, (block.index,), (), 0, None, tuple(branch.body[0]))
+
+
+SKIP = ["s_cbranch_scc1 .LBB0_5", "s_nop 0", ".LBB0_5:"]
+BEHIND, RARE = ASSEMBLY.index(".loc\t1 12 0") + 1, ASSEMBLY.index(".loc\t1 9 0") + 1
+
+
+def test_blocks_that_follow_each_other_stay_one_stretch(launch):
+    """Before, between and behind two branches; each way is there once, and ends where the branch begins."""
+    lines = [".loc\t1 12 0", "s_nop 0", *SKIP]
+    again = ["s_cbranch_scc1 .LBB0_6", ".loc\t1 9 0", *[MFMA] * 3, ".LBB0_6:", *lines]
+    again = [line.replace("LBB0_5", "LBB0_7") for line in again]
+    facts = launch(QUARTER, body=[*ASSEMBLY[:BEHIND], *SKIP, *again, *ASSEMBLY[BEHIND:]])
+    (outer,) = (node for node in build(facts).nodes if isinstance(node, LoopNode))
+    kinds = [type(part) for part in outer.body]
+    assert kinds == [range, LoopNode, range, BranchNode, range, BranchNode, range]
+    assert positions(outer.body) == list(range(outer.body[0].start, outer.body[-1].stop))
+    numbers = [part.loop.index for part in outer.body if isinstance(part, BranchNode)]
+    assert numbers == [2, 3]
+    assert [build(facts).trips[number].mean for number in numbers] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("rare", "others", "unknown", "is_cut"),
+    [(2, 3, 0, False), (2, 2, 0, False), (3, 2, 0, True), (1, 0, 9, True), (1, 1, 0, False), (0, 3, 0, False)],
+)
+def test_a_block_is_a_branch_s_where_most_of_its_instructions_say_so(launch, rare, others, unknown, is_cut):
+    """Instructions of the branch's line, of a line that every iteration comes to, and of no line at all."""
+    body = [".loc\t1 9 0", *[MFMA] * rare, ".loc\t1 12 0", *[MFMA] * others, ".loc\t1 0 0", *[MFMA] * unknown]
+    facts = launch(QUARTER, body=[*ASSEMBLY[: RARE - 1], *body, *ASSEMBLY[ASSEMBLY.index(".LBB0_4:") :]])
+    assert any(isinstance(node, BranchNode) for node in loops_of(build(facts).nodes)) is is_cut
+
+
+def test_of_two_branches_in_a_block_the_rarer_one_counts(launch):
+    """A quarter of the iterations takes the branch, and of these half the one in it: tiles below 32 of 64."""
+    lines = [".loc\t1 9 0", *[MFMA] * 3, ".loc\t1 10 0", *[MFMA] * 3]
+    facts = launch(
+        {**QUARTER, "few": 32}, body=[*ASSEMBLY[: RARE - 1], *lines, *ASSEMBLY[ASSEMBLY.index(".LBB0_4:") :]]
+    )
+    model = build(facts)
+    (branch,) = (node for node in loops_of(model.nodes) if isinstance(node, BranchNode))
+    assert model.trips[branch.loop.index].mean == 0.125
 
 
 def positions(nodes):
