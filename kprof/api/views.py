@@ -311,8 +311,10 @@ class TraceView(View):
         return headline(self.issues)
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return 2 for a recording of which figures are unknown; the summary says which."""
-        return (2, "") if self.incomplete else super().verdict_of(display)
+        """Return 2 where not even the kernels' times are known, as of a file that is cut off; the summary says why."""
+        from kprof.inputs.completeness import KERNEL_TIMES, cannot_tell
+
+        return (2, "") if cannot_tell(self.issues, (KERNEL_TIMES,)) else super().verdict_of(display)
 
     @property
     def document(self) -> dict[str, Any]:
