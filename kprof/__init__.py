@@ -58,7 +58,7 @@ _VIEWS = {
 """Functions of views: each file in these folders is one."""
 _PUBLIC |= _VIEWS
 _EXTENSION = "load_ipython_extension"
-"""What ``%load_ext kprof`` looks for."""
+"""The name of the function that ``%load_ext kprof`` calls."""
 _APART = ("lint_configs", "server_configs")
 """Functions of packages beside the core."""
 

@@ -22,6 +22,6 @@ def command(outputs: Outputs) -> None:
     """
     if not outputs.to_stdout:
         log(f"$ {_COMMAND}")
-    # What is shown from the program's start ends with that line.
+    # The line above ends the progress line that is shown from the program's start; the compile shows one again.
     with until_output(f"compiling {_TARGET}"):
         analyze.run([_TARGET], _OPTIONS, outputs)

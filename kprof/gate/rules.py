@@ -84,7 +84,7 @@ Metric = Literal[
     "time_us", "cycles_per_element", "executed_instructions",
 ]  # fmt: skip
 COSTS: tuple[Metric, ...] = ("time_us", "cycles_per_element", "executed_instructions")
-"""What a launch costs, the best figure first: the first one that both sides have is compared."""
+"""Metrics that stand for the cost of a launch, the best one first; the first that both sides have is compared."""
 
 METRIC_WORDS = {
     "time_us": "predicted",

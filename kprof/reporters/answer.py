@@ -224,7 +224,7 @@ def performance(kernel: KernelReport) -> str:
         unit, _, dtype = roofline.main_kind.partition("_")
         of_peak = "" if peak is None else f" of {_rate(peak)}"
         parts.append(f"{_rate(kernel.tflops)}{of_peak} TFLOP/s ({dtype} {unit})")
-    # What fits in a cache never reaches memory: the rate is that of the last level that is reached.
+    # Data that fits in a cache does not reach memory: the rate shown is that of the last level reached.
     if level := next((one for one in reversed(roofline.levels) if one.name in _RATED and one.bytes), None):
         of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
         name = _memory_of(kernel.arch) if level.name == "hbm" else _RATED[level.name]

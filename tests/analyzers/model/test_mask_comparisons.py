@@ -7,18 +7,9 @@ import pytest
 
 from kprof.inputs import mlir
 from kprof_analyzers.model.masks import masked
+from tests.analyzers.model.test_masks import COMPARE
 from tests.rules.literate import assembly, facts_of
 
-COMPARE = {
-    "slt": operator.lt,
-    "ult": operator.lt,
-    "sle": operator.le,
-    "ule": operator.le,
-    "sgt": operator.gt,
-    "ugt": operator.gt,
-    "sge": operator.ge,
-    "uge": operator.ge,
-}
 MODULE = """\
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [1], order = [0]}>
 #w = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 32], warpsPerCTA = [1, 1], order = [1, 0]}>

@@ -68,7 +68,7 @@ class CriticalPath(msgspec.Struct, frozen=True):
 
 
 def critical_paths(trace: LinkedTrace) -> list[CriticalPath]:
-    """One path a rank, followed back from the end of its last activity; an empty one of a trace without any."""
+    """Follow each rank back from the end of its last activity; a trace without activities has one empty path."""
     threads = ThreadTimes(trace)
     ranks = sorted(set(trace.activities.numbers("rank").data))
     if not ranks:
