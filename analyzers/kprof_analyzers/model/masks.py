@@ -103,9 +103,14 @@ def _mask(access: Operation) -> str | None:
 
 
 def _is_mask(flow: Dataflow, value: str) -> bool:
-    made = value if flow.producer(value) is not None else flow.initial(value) or ""
-    op = flow.producer(made)
-    kind = None if op is None else dict(zip(flow.results(op), op.result_types, strict=False)).get(made)
+    # What a loop carries or gives is of the kind that it begins with, or that an iteration yields.
+    made, seen = value, {value}
+    while (op := flow.producer(made)) is None:
+        made = flow.initial(made) or flow.following(made) or ""
+        if not made or made in seen:
+            return False
+        seen.add(made)
+    kind = dict(zip(flow.results(op), op.result_types, strict=False)).get(made)
     element = kind.element if isinstance(kind, TensorType) else None
     return isinstance(element, Scalar) and element.bits == 1
 

@@ -180,6 +180,27 @@ def test_a_mask_that_a_loop_carries_is_one():
     assert (found.share, found.bounds) == (None, ())
 
 
+def test_a_mask_that_loops_give_is_one():
+    """Their result, also where an outer loop carries it on: its comparisons are not followed."""
+    after = MASK.format("r").replace("%v =", "%w =")
+    for loops in (CARRIED.format(), GIVEN_BY_TWO):
+        *_, found = masked(one(loops, after, n=48, m=3))
+        assert (found.access.results, found.share, found.bounds) == (("%w",), None, ())
+
+
+def test_a_damaged_loop_that_yields_its_own_result_ends():
+    """Its result is no mask, as that of nothing that is known."""
+    itself = CARRIED.format().replace("scf.yield %below", "scf.yield %r")
+    *_, found = masked(one(itself, MASK.format("r").replace("%v =", "%w ="), n=48, m=3))
+    assert found.bounds == ()
+
+
+GIVEN_BY_TWO = """%r = scf.for %i = %c0 to %m step %c1 iter_args(%outer = %below) -> (tensor<64xi1, #b>)  : i32 {
+      %inner = scf.for %j = %c0 to %m step %c1 iter_args(%on2 = %outer) -> (tensor<64xi1, #b>)  : i32 {
+        scf.yield %on2 : tensor<64xi1, #b>
+      }
+      scf.yield %inner : tensor<64xi1, #b>
+    }"""
 NESTED = """scf.for %i = %c0 to %m step %c1  : i32 {
       scf.for %j = %c0 to %m step %c1  : i32 {
         %far = arith.addi %i, %j : i32
