@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MODULE = "torch._inductor.compile_fx"
 """After its import :func:`install` is due."""
 
+FLEX = "torch._higher_order_ops.flex_attention"
+"""After its import :func:`install_flex` is due."""
+
 _DEVICE = re.compile(r"(cuda|cpu)(:\d+)?")
 
 NOTE = (
@@ -40,7 +43,7 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
         inside = True
         try:
             recorder.note(NOTE)
-            _move(model_.graph, "cpu")
+            _move(model_, "cpu")
             moved = [_on(value, "cpu") for value in inputs]
             return original(model_, moved, _for_gpu(inner_compile), **rest)
         finally:
@@ -49,12 +52,37 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
     patches.set(module, "compile_fx", compile_fx)
 
 
+def install_flex(patches: "Patches") -> None:
+    """Make attention with a score of its own find that score's gradient on the CPU."""
+    from torch._higher_order_ops import flex_attention as module
+    from torch.fx import GraphModule
+    from torch.utils import _pytree as pytree
+
+    original = module.create_fw_bw_graph
+
+    def create_fw_bw_graph(score_mod: Any, *values: Any) -> Any:
+        leaves = pytree.tree_leaves(values)
+        graph = score_mod if isinstance(score_mod, GraphModule) else None
+        if all(_on(leaf, "cpu") is leaf for leaf in leaves):
+            return original(score_mod, *values)
+        if graph is not None:
+            _move(graph, "cpu")
+        try:
+            forward, backward = original(score_mod, *pytree.tree_map(lambda leaf: _on(leaf, "cpu"), values))
+        finally:
+            if graph is not None:
+                _move(graph, "cuda")
+        _move(backward, "cuda")
+        return forward, backward
+
+    patches.set(module, "create_fw_bw_graph", create_fw_bw_graph)
+
+
 def _for_gpu(inner: Callable[..., Any]) -> Callable[..., Any]:
     """Inductor's code generation, for a graph that was traced on the CPU."""
 
     def compile_half(graph: Any, inputs: Sequence[Any], *args: Any, **options: Any) -> Any:
-        _move(graph.graph, "cuda")
-        graph.recompile()
+        _move(graph, "cuda")
         return inner(graph, [_on(value, "cuda") for value in inputs], *args, **options)
 
     return compile_half
@@ -97,8 +125,17 @@ def _named(leaf: Any) -> Any:
     return leaf if isinstance(leaf, torch.device) else None
 
 
-def _move(graph: Any, kind: str) -> None:
-    """Let operators name the other device, and what is known of their results too."""
+def _move(module: Any, kind: str) -> None:
+    """Let a graph's operators name the other device, and what is known of their results too; the graphs in it as well."""
+    from torch.fx import GraphModule
+
+    for part in module.modules():
+        if isinstance(part, GraphModule):
+            _move_operators(part.graph, kind)
+            part.recompile()
+
+
+def _move_operators(graph: Any, kind: str) -> None:
     from torch.utils import _pytree as pytree
 
     def device(leaf: Any) -> Any:

@@ -64,6 +64,7 @@ class RecordingSession:
                 inductor.CHOICES: self._inductor_choices,
                 inductor.DYNAMO: self._dynamo,
                 inductor_backward.MODULE: self._inductor_backward,
+                inductor_backward.FLEX: self._flex_attention,
             }
         )
         self._stream: Callable[[int], int] = lambda _device: 0
@@ -144,6 +145,10 @@ class RecordingSession:
     def _inductor_backward(self) -> None:
         if not self.recorder.executes:
             inductor_backward.install(self.recorder, self.patches)
+
+    def _flex_attention(self) -> None:
+        if not self.recorder.executes:
+            inductor_backward.install_flex(self.patches)
 
     def _dynamo(self) -> None:
         if not self.recorder.executes:
