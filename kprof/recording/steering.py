@@ -200,24 +200,36 @@ class _Reader:
         return _NOTHING if function is None else steering(function, self.depth + 1)
 
     def _function(self, node: ast.AST) -> Any:
-        """The function of the program's that is called; ``None`` for Triton's own."""
-        found: Any = None
-        if isinstance(node, ast.Name):
-            found = self.globals.get(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found = getattr(self.globals.get(node.value.id), node.attr, None)
-        if not hasattr(found, "parse") or not hasattr(found, "params"):
-            return None
-        return None if str(getattr(found, "__module__", "")).startswith("triton.language") else found
+        return called_function(node, self.globals)
 
     def _passed_to(self, call: ast.Call) -> list[tuple[str, ast.expr]]:
-        """Parameters of the called function with what each is given."""
-        function = self._function(call.func)
-        if function is None:
-            return []
-        names = [parameter.name for parameter in function.params]
-        keywords = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
-        return [*zip(names, call.args, strict=False), *keywords]
+        return passed_to(self._function(call.func), call)
+
+
+def called_function(node: ast.AST, names: dict[str, Any]) -> Any:
+    """The ``@triton.jit`` function of the program that an expression names; ``None`` for Triton's own.
+
+    Args:
+        node: what is called.
+        names: globals of the function that calls it.
+    """
+    found: Any = None
+    if isinstance(node, ast.Name):
+        found = names.get(node.id)
+    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        found = getattr(names.get(node.value.id), node.attr, None)
+    if not hasattr(found, "parse") or not hasattr(found, "params"):
+        return None
+    return None if str(getattr(found, "__module__", "")).startswith("triton.language") else found
+
+
+def passed_to(function: Any, call: ast.Call) -> list[tuple[str, ast.expr]]:
+    """Parameters of a called function with what each is given; nothing where the function is not known."""
+    if function is None:
+        return []
+    names = [parameter.name for parameter in function.params]
+    keywords = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
+    return [*zip(names, call.args, strict=False), *keywords]
 
 
 _NOTHING = Steering()

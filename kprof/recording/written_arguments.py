@@ -3,6 +3,8 @@
 import ast
 from typing import Any
 
+from kprof.recording.steering import called_function, passed_to
+
 _WRITES = frozenset(
     {
         "store",
@@ -36,28 +38,35 @@ _READS = frozenset(
     }
 )
 _ATTRIBUTE = "kprof_written"
+_DEPTH = 6
 
 
-def written_arguments(function: Any) -> frozenset[str] | None:
+def written_arguments(function: Any, depth: int = 0) -> frozenset[str] | None:
     """Names of the arguments through which a kernel may write; ``None`` when that is not known.
 
     A name counts as derived from an argument when it is assigned from an expression with the argument in it. A pointer
-    that is handed to a helper counts as written, since the helper is not looked into.
+    that is handed to a ``@triton.jit`` function is written where that one writes it, and to another helper in any case.
+
+    Args:
+        function: a ``@triton.jit`` function.
+        depth: calls between the kernel and it; beyond six, functions that are called count as any other helper.
     """
     known = function.__dict__.get(_ATTRIBUTE, False)
     if known is not False:
         return known  # type: ignore[no-any-return]
+    # For a function that calls itself.
+    function.__dict__[_ATTRIBUTE] = None
     try:
         tree = function.parse().body[0]
         names = [parameter.name for parameter in function.params]
-        found: frozenset[str] | None = _written(tree, names)
+        found: frozenset[str] | None = _written(tree, names, getattr(function.fn, "__globals__", {}), depth)
     except (AttributeError, IndexError, SyntaxError, AssertionError):
         found = None
     function.__dict__[_ATTRIBUTE] = found
     return found
 
 
-def _written(tree: ast.AST, names: list[str]) -> frozenset[str]:
+def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int) -> frozenset[str]:
     origin: dict[str, set[str]] = {name: {name} for name in names}
     # Pointers move in loops: what a name is derived from needs a second look at the lines before.
     for _ in range(2):
@@ -77,9 +86,22 @@ def _written(tree: ast.AST, names: list[str]) -> frozenset[str]:
             # The pointer is the first argument of a function, or what a descriptor's method belongs to.
             found |= _origins(node.args[0] if node.args else node, origin) | _origins(node.func.value, origin)
         elif callee not in _READS and not _is_language(node.func):
-            for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            for argument in _handed_on(node, known, depth):
                 found |= _origins(argument, origin)
     return frozenset(found)
+
+
+def _handed_on(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.expr]:
+    """Arguments of a call through which the function may write: all where it is not known which."""
+    everything = [*call.args, *(keyword.value for keyword in call.keywords)]
+    function = called_function(call.func, known)
+    if function is None or depth == _DEPTH or any(isinstance(value, ast.Starred) for value in call.args):
+        return everything
+    inner = written_arguments(function, depth + 1)
+    given = passed_to(function, call)
+    if inner is None or len(given) < len(everything):
+        return everything
+    return [value for parameter, value in given if parameter in inner]
 
 
 def _origins(node: ast.AST, origin: dict[str, set[str]]) -> set[str]:
@@ -97,5 +119,9 @@ def _origins(node: ast.AST, origin: dict[str, set[str]]) -> set[str]:
 
 
 def _is_language(node: ast.AST) -> bool:
-    """``tl.something``: Triton's own functions write only through those that are known to."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in {"tl", "libdevice"}
+    """``tl.something``, ``tl.math.something``: Triton's own functions write only through those that are known to."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+        if isinstance(node, ast.Name):
+            return node.id in {"tl", "libdevice", "tl_math"}
+    return False

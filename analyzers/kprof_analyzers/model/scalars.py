@@ -261,7 +261,9 @@ class Evaluator:
         inputs = self.flow.inputs(op)
         if is_load(op):
             where = self.corner(op, depth)
-            return None if where is None else self._held(where) if self._contents else _opaque(where)
+            if where is None:
+                return None
+            return self._held(self._where_run(op, where)) if self._contents else _opaque(where)
         if op.name in BINARY:
             return self._two(BINARY[op.name], inputs, depth)
         if op.name in SAME:
@@ -298,6 +300,17 @@ class Evaluator:
             return _opaque(where)
         return [held[at - base] for at in where] if most < len(held) else [self._held_at(at) for at in where]
 
+    def _where_run(self, load: Operation, where: Value) -> Value:
+        """A load's addresses, where workgroups that do not come to it have one of those that do.
+
+        Their own may lie outside of what the argument holds.
+        """
+        here = None if isinstance(where, int) else alive(self, load)
+        if here is None or isinstance(where, int) or not any(here):
+            return where
+        first = where[here.index(1)]
+        return [at if comes else first for at, comes in zip(where, here, strict=True)]
+
     def _held_at(self, where: int) -> int:
         argument, element = divmod(where, _LOWER_HALF)
         held = self._contents.get(argument, ())
@@ -308,6 +321,7 @@ class Evaluator:
         where = self.corner(load) if self._contents else None
         if where is None:
             return False
+        where = self._where_run(load, where)
         # Loads of one tile go to one argument.
         listed = [where] if isinstance(where, int) else where
         argument, element = divmod(max(listed), _LOWER_HALF)
