@@ -7,6 +7,7 @@ just before Inductor generates code for it.
 
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,10 +55,11 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
 
 def install_flex(patches: "Patches") -> None:
     """Make attention with a score of its own find that score's gradient on the CPU."""
-    from torch._higher_order_ops import flex_attention as module
     from torch.fx import GraphModule
     from torch.utils import _pytree as pytree
 
+    # The package has a function of the module's name.
+    module = import_module(FLEX)
     original = module.create_fw_bw_graph
 
     def create_fw_bw_graph(score_mod: Any, *values: Any) -> Any:
@@ -126,7 +128,7 @@ def _named(leaf: Any) -> Any:
 
 
 def _move(module: Any, kind: str) -> None:
-    """Let a graph's operators name the other device, and what is known of their results too; the graphs in it as well."""
+    """Let the operators of a graph, and of those in it, name the other device, and what is known of their results."""
     from torch.fx import GraphModule
 
     for part in module.modules():

@@ -15,7 +15,8 @@ from kprof.recording.device_marks import mark_of
 LIMIT = 1 << 20
 """Bytes from which on a tensor of floating-point numbers is large."""
 INTEGERS = 256
-"""Integers and masks are large from so many times the bytes on: lengths, offsets, indices and masks of sequences stay known."""
+"""Integers and masks are large from so many times the bytes on: lengths, offsets, indices and a sequence's mask stay
+known."""
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 _ALLOCATIONS = (

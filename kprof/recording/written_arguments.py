@@ -59,11 +59,15 @@ def written_arguments(function: Any, depth: int = 0) -> frozenset[str] | None:
     try:
         tree = function.parse().body[0]
         names = [parameter.name for parameter in function.params]
-        found: frozenset[str] | None = _written(tree, names, getattr(function.fn, "__globals__", {}), depth)
+        found: frozenset[str] | None = _written(tree, names, _globals(function), depth)
     except (AttributeError, IndexError, SyntaxError, AssertionError):
         found = None
     function.__dict__[_ATTRIBUTE] = found
     return found
+
+
+def _globals(function: Any) -> dict[str, Any]:
+    return getattr(getattr(function, "fn", None), "__globals__", {})
 
 
 def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int) -> frozenset[str]:

@@ -62,7 +62,7 @@ def _entry(item: Any, path: str, number: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in item.items():
         if name in _LAYOUTS:
-            if value not in {"T", "N"}:
+            if value not in ("T", "N"):
                 raise InputError(f"{name} is T or N, got {value!r}", path=path, place=f"entry {number}")
             found[_LAYOUTS[name]] = value == "N"
         elif name not in _TUNER_KNOBS:

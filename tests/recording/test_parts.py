@@ -176,6 +176,23 @@ def test_written_arguments_follow_pointers():
     names = ["x", "out", "sums", "index", "handed", "n"]
     assert written_arguments(Jit(source, names)) == {"out", "sums", "handed", "n"}
 
+    inner = Jit(
+        "def inner(source, target, by):\n    tl.store(target, tl.math.exp2(tl.load(source)))\n",
+        ["source", "target", "by"],
+    )
+    again = Jit("def again(x, y):\n    again(y, x)\n", ["x", "y"])
+    again.fn = types.SimpleNamespace(__globals__={"again": again})
+    outer = """
+    def outer(lengths, x, out, most, other):
+        inner(lengths, out, by=most)
+        again(other, x)
+        inner(*other)
+    """
+    kernel = Jit(outer, ["lengths", "x", "out", "most", "other"])
+    kernel.fn = types.SimpleNamespace(__globals__={"inner": inner, "again": again})
+    # What is only read there is not written; a function that calls itself is not looked into.
+    assert written_arguments(kernel) == {"out", "x", "other"}
+
 
 def test_an_interpreter_of_the_work_tree_is_no_source(tmp_path):
     """A capture would be stale with every new Python."""

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
+import kprof as kp
 from kprof.captures.reader import launches, read
 from tests.recording.conftest import capture_command, kprof_environment
 
@@ -110,3 +111,25 @@ def test_what_inductor_tries_is_no_launch_and_has_no_time(tmp_path):
     assert launched
     assert "triton_" not in launched
     assert any("choices for" in note and "none is timed" in note for note in capture.notes), capture.notes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("what", "kernels"), [("window", 1), ("training", 3)])
+def test_attention_with_a_mask_of_its_own_has_a_time(what, kernels, tmp_path):
+    """Forward alone, and with a backward pass; the numbers of blocks of its mask are values of the program."""
+    ran = subprocess.run(
+        capture_command(tmp_path / "capture", "flexible.py", what),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    assert "all fine" in ran.stdout, ran.stderr
+    capture = read(tmp_path / "capture")
+    launched = [kernel for kernel in capture.kernels if kernel.launches]
+    assert len({kernel.name for kernel in launched}) == kernels
+    assert not any("a graph runs as plain torch" in note for note in capture.notes)
+    found = kp.analyze(tmp_path / "capture")
+    times = {kernel.name: kernel.time_us for kernel in found.kernels}
+    assert len(times) == kernels
+    assert all(time is not None and time > 1 for time in times.values()), times

@@ -209,6 +209,26 @@ def test_contents_of_memory_are_looked_up():
     assert (found.certain("%l"), found.certain("%one")) == (None, None)
 
 
+def test_workgroups_that_do_not_come_to_a_load_read_nothing():
+    """Only the one with x = 5 comes to it, and the others' places would lie before what the argument holds."""
+    within = [
+        "%last = arith.cmpi sge, %x, %a : i32",
+        "scf.if %last {",
+        "%place = arith.subi %x, %a : i32",
+        "%at = tt.addptr %p, %place : !tt.ptr<i32>, i32",
+        "%l = tt.load %at : !tt.ptr<i32>",
+        "scf.for %i = %c0 to %l step %c1  : i32 {",
+        "}",
+        "}",
+    ]
+    found = evaluator(*within, contents={"p": [9]}, a=5)
+    assert found.certain("%l") == [9, 9, 9]
+    (loop,) = [op for op in found.module.operations if op.name == "scf.for"]
+    assert evaluator(*within, contents={"p": [9]}, a=5).trips(loop) == [0, 0, 9]
+    # Without a place that is known for the one that comes to it, nothing is.
+    assert evaluator(*within, contents={"p": [9]}, a=4).trips(loop) is None
+
+
 def test_loads_of_several_arguments_are_looked_up_apart():
     """Workgroups 0 and 1 read the first pointer's memory, workgroup 5 that of the second."""
     which = [

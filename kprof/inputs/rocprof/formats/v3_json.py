@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from typing import Any
 
 import msgspec
 
@@ -234,11 +235,20 @@ def _counters(
     }
 
 
+def _numbers(column: Any) -> list[int | None]:
+    from pandas import isna
+
+    return [None if isna(number) else int(number) for number in column]
+
+
 def _point_at(table: Columns, own: Columns, counters: Columns, part: FileTables) -> None:
     import numpy as np
 
-    place = {int(number): row for row, number in enumerate(table["dispatch_id"])}
-    rows = np.array([place.get(int(number), -1) for number in own["dispatch_id"]], dtype=np.int64)
+    # Numbers that could not be used are missing; none of them stands for a dispatch.
+    place = {number: row for row, number in enumerate(_numbers(table["dispatch_id"])) if number is not None}
+    rows = np.array(
+        [-1 if number is None else place.get(number, -1) for number in _numbers(own["dispatch_id"])], dtype=np.int64
+    )
     counters["dispatch"] = rows[counters["dispatch"]]
     lost = int((counters["dispatch"] < 0).sum())
     if lost:
