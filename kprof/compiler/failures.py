@@ -10,7 +10,9 @@ from kprof.importing.functions import Function
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+\.py):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*)$", re.MULTILINE)
 
-_REMOVED = {"Block pointers have been removed": "Triton 3.4 to 3.8 compile block pointers: install one of them"}
+_REMOVED = {
+    "Block pointers have been removed": "Triton 3.4 to 3.8 compile block pointers: --triton 3.8.0, or install one"
+}
 """Text of an error about a feature that was taken out of Triton, to the releases that have it."""
 
 
