@@ -150,6 +150,27 @@ def test_programs_that_do_nothing(kprof, tmp_path):
     assert "name, shapes, module, phase, range" in ran.err
 
 
+def test_a_kernel_that_this_triton_refuses_names_those_that_take_it(kprof, tmp_path):
+    """Block pointers were removed in 3.9: the first line says which releases have them, and how they are asked for."""
+    pytest.importorskip("torch")
+    triton = pytest.importorskip("triton")
+    if tuple(map(int, triton.__version__.split(".")[:2])) < (3, 9):
+        pytest.skip("this Triton has block pointers")
+    program = tmp_path / "blocks.py"
+    program.write_text(
+        "import torch, triton, triton.language as tl\n"
+        "@triton.jit\n"
+        "def double(x, n, B: tl.constexpr):\n"
+        "    p = tl.make_block_ptr(x, (n,), (1,), (tl.program_id(0) * B,), (B,), (0,))\n"
+        "    tl.store(p, tl.load(p) * 2)\n"
+        "double[(4,)](torch.ones(256, device='cuda'), 256, B=64)\n"
+    )
+    ran = kprof("profile", "--", sys.executable, program)
+    assert ran.code == 2
+    assert "double (1: not compiled: NotImplementedError: Block pointers" in ran.out + ran.err
+    assert "Triton 3.4 to 3.8 compile block pointers: --triton 3.8.0" in ran.out + ran.err
+
+
 def test_gpus_stand_side_by_side(profiled):
     """Of a capture, with products of its architecture; each is what it would be alone."""
     from msgspec.structs import replace

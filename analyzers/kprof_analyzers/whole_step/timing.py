@@ -194,7 +194,8 @@ class _Times:
             standing = self._chosen(loaded(asked), launch.tuning)
             report = analyze(replace(standing, condition=self._condition), model=True)
         except KprofError as error:
-            return TimedCall(kernel.name, shapes, "triton", why=f"not compiled: {error.message}")
+            reason = "; ".join(filter(None, (error.message.removeprefix("does not compile: "), error.hint)))
+            return TimedCall(kernel.name, shapes, "triton", why=f"not compiled: {reason}")
         model = report.model
         if model is UNSET or model.time_us is None or model.low_us is None or model.high_us is None:
             why = "its loops depend on values that are not known" if model is not UNSET else "it could not be modelled"
