@@ -144,7 +144,7 @@ def cut_apart(cells: Sequence[str], size: int) -> list[str]:
 
 def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> int:
     """Cut the widest of the flexible columns again and again; returns what is still too much."""
-    while excess > 0:
+    while excess > 0 and flexible:
         place = max(flexible, key=lambda one: sizes[one])
         if sizes[place] <= least:
             return excess

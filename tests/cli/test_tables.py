@@ -56,3 +56,10 @@ def test_two_texts_never_look_alike_where_there_is_room(begin, ends, size):
     assert shown[0] != shown[1]
     assert max(map(len, shown)) <= size
     assert all(one == text for one, text in zip(shown, texts, strict=True) if len(text) < size)
+
+
+def test_a_table_whose_only_flexible_column_is_spared_keeps_its_numbers():
+    """As where a category of a user's has a name of pages: nothing is left that could be cut."""
+    found = rows_table(["name", "ms"], [["long " * 40, "9" * 80]], wide=0, spare=0, width=40)
+    assert "9" * 80 in found
+    assert "long" not in found

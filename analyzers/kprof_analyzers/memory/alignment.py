@@ -8,8 +8,8 @@ import re
 from math import gcd
 
 from kprof.inputs.mlir import Module, Operation
-from kprof_analyzers.memory.addressing import address, constant, element_bytes, steps_of
-from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
+from kprof_analyzers.memory.addressing import address, constant, element_bytes, pointer, steps_of
+from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, is_load
 
 _DIVISIBLE = re.compile(r"%([\w$.-]+): [^{,]*\{[^}]*tt\.divisibility = (\d{1,18})\b")
 _HINT = re.compile(r"tt\.divisibility = (?:dense<)?(\d{1,18})\b")
@@ -20,7 +20,7 @@ _SAME = {"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith
 _COMMON = {"arith.addi", "arith.subi", "arith.remsi", "arith.remui", "arith.minsi", "arith.maxsi", "arith.minui",
            "arith.maxui", "arith.ori", "arith.xori"}  # fmt: skip
 # Nothing is known of these.
-_ANY = {"tt.get_program_id", "tt.get_num_programs", "tt.load", "amdg.buffer_load", "tt.reduce"}
+_ANY = {"tt.get_program_id", "tt.get_num_programs", "tt.load", "amdg.buffer_load", "tt.reduce", "tt.int_to_ptr"}
 _FOLLOWED = {"arith.muli", "arith.divsi", "arith.divui", "arith.andi", "tt.addptr"}
 _LESS = {"slt", "ult", "sge", "uge"}
 _MORE = {"sgt", "ugt", "sle", "ule"}
@@ -64,6 +64,20 @@ def known_alignment(load: Operation, axis: int, width: int) -> int | None:
     except _UnknownError:
         return None
     return gcd(found, width)
+
+
+def pointer_from_memory(load: Operation) -> str | None:
+    """The kernel's name for a pointer that was loaded, and of which no divisor is told; ``None`` for any other.
+
+    Nothing is known of its alignment: that of arguments is seen by the launch, and this one is a number like others.
+    """
+    flow = flow_of(load.module)
+    base = pointer(load) or ""
+    for op in flow.back(base, stop=lambda one: one.name == "tt.int_to_ptr" or is_load(one)):
+        if op.name == "tt.int_to_ptr" and _HINT.search(op.text) is None:
+            # MLIR tells values of one name apart by a number.
+            return re.sub(r"_\d+$", "", op.results[0].removeprefix("%")) if op.results else None
+    return None
 
 
 def mask_is_constant(load: Operation, mask: str, axis: int, width: int) -> bool | None:

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address, element_bytes, pointer, strides, tile
-from kprof_analyzers.memory.alignment import given_divisors, known_alignment, mask_is_constant
+from kprof_analyzers.memory.alignment import (
+    given_divisors,
+    known_alignment,
+    mask_is_constant,
+    pointer_from_memory,
+)
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
 from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, linear
 from kprof_analyzers.memory.spare_lanes import lanes_of
@@ -121,6 +126,12 @@ def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
         return NarrowCause(words, fix=f"if it holds, tell the compiler: {_hint(lacking)}", lacking=tuple(lacking))
     if known is None:
         return None
+    loaded = pointer_from_memory(load)
+    if loaded is not None:
+        return NarrowCause(
+            f"its pointer {loaded} comes from memory, so that it is not known to be a multiple of {_ALIGNED} bytes",
+            fix=f"if it holds, tell the compiler: {_hint([loaded])}",
+        )
     return NarrowCause(
         f"its address is only known to be a multiple of {known} bytes",
         fix="wrap the offsets: tl.max_contiguous(tl.multiple_of(offsets, BLOCK), BLOCK)",

@@ -9,11 +9,12 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.addressing import Steps, element_bytes, pointer, strides, tile
+from kprof_analyzers.memory.alignment import known_alignment, pointer_from_memory
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
 from kprof_analyzers.model.executions import is_significant
 from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
-from kprof_analyzers.rules.narrow_accesses import as_wide, loads_on
+from kprof_analyzers.rules.narrow_accesses import WIDEST, as_wide, loads_on
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of, other_lines
 
@@ -34,7 +35,8 @@ class GappedGlobalAccess(Rule):
     many bytes next to each other do the lanes of one wavefront read with one instruction? Reports runs shorter than 64
     bytes where the tile would allow longer ones, and tiles that have no axis along which memory is contiguous. Loads
     from one array with the same steps are one finding. Left alone are tiles below 4 KiB in loops (a bias, scales) and
-    1 KiB outside, and axes with a stride that is 0 in the launch: there all lanes read the same.
+    1 KiB outside, axes with a stride that is 0 in the launch (there all lanes read the same), and tiles with a
+    contiguous axis whose pointer was loaded from memory, of which the compiler knows no alignment: they are KP101's.
 
     ## Why it matters
     Memory and L2 deliver whole lines. What the lanes leave out was fetched all the same, and each line keeps the
@@ -107,6 +109,9 @@ class GappedGlobalAccess(Rule):
             )
         run = _run(held, axis)
         if run is None or run * size >= min(_RUN_BYTES, held.shape[axis] * size):
+            return None
+        if pointer_from_memory(load) is not None and known_alignment(load, axis, WIDEST) != WIDEST:
+            # Where no access can be wide, the compiler takes the axes in any order.
             return None
         return self.finding(
             f"a wavefront reads runs of {run * size} B of the {shape} tile, whose rows along axis {axis} have "
