@@ -70,6 +70,14 @@ def log(message: str) -> None:
     print("\n".join(folded(message, width)), file=sys.stderr)
 
 
+def told_by_hand(who: str, page: str) -> None:
+    """Say what a service waits for where a person has started it: its standard input is a terminal."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        log(
+            f"waiting for {who} on standard input, which starts this command by itself: {page} says how; Ctrl-C ends it"
+        )
+
+
 def print_styled(text: str) -> None:
     """Print text with colours that :func:`kprof.output.colour.painted` put there; the names in it are clean already."""
     StyledStream(sys.stdout).write(text)

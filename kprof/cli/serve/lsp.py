@@ -3,6 +3,7 @@
 from kprof.cli._options import takes_options
 from kprof.options.tools import EditorOptions
 from kprof.output.sink import output_begins
+from kprof.output.writing import told_by_hand
 from kprof.reporters.outputs import Outputs
 
 HELP = "Serve your editor (Language Server Protocol): findings on save, what a line costs, faster configurations."
@@ -21,4 +22,5 @@ def command(options: EditorOptions, outputs: Outputs) -> None:
     # Standard output is the editor's: there is nothing to show less or more of.
     del outputs
     output_begins()
+    told_by_hand("an editor", "docs/editor.md")
     serve(options)

@@ -3,6 +3,7 @@
 from kprof.cli._options import takes_options
 from kprof.options.tools import AgentOptions
 from kprof.output.sink import output_begins
+from kprof.output.writing import told_by_hand
 from kprof.reporters.outputs import Outputs
 
 HELP = "Serve kprof's questions to coding agents (Model Context Protocol, on standard input and output)."
@@ -19,4 +20,5 @@ def command(options: AgentOptions, outputs: Outputs) -> None:
     # Standard output is the agent's: there is nothing to show less or more of.
     del outputs
     output_begins()
+    told_by_hand("an agent", "docs/agents.md")
     serve(options)
