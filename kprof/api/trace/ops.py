@@ -18,19 +18,11 @@ if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.model import LinkedTrace
     from kprof_analyzers.profiles.measured.launches import TargetLaunch
     from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline, OperatorTable
+    from kprof_analyzers.whole_step.cures import OperatorCure
 
 _LOST = 0.02
 """Share of the kernels' time that an operator must lose to be named in a report."""
 _NAMED = 3
-_GENERATED = "triton_"
-"""How torch.compile's kernels begin; it makes them, so that there is no file to name as a target."""
-_CURES = {
-    "product": ("PYTORCH_TUNABLEOP_ENABLED=1 python PROGRAM", "it times the libraries' kernels for each product"),
-    "convolution": ("torch.backends.cudnn.benchmark = True", "MIOpen times its kernels and keeps the fastest"),
-    "attention": ('torch.backends.cuda.preferred_rocm_fa_library("ck")', "the other library for flash attention"),
-    _GENERATED: ("TORCHINDUCTOR_MAX_AUTOTUNE=1 python PROGRAM", "torch.compile tries more configurations"),
-}
-_FUSE = ("torch.compile(model)", "it fuses operators that memory limits")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,10 +226,12 @@ class TraceOps(TraceView):
     @classmethod
     def advice(cls, part: "OperatorTable") -> Iterable[TraceAdvice]:
         """Return the operators that lose most time, and what a further recording would tell."""
-        groups: dict[tuple[str, str], list[OperatorRoofline]] = {}
+        from kprof_analyzers.whole_step.cures import cure_of
+
+        groups: dict[OperatorCure, list[OperatorRoofline]] = {}
         for row in part.rows:
             if row.lost_ns:
-                groups.setdefault(_cure(row), []).append(row)
+                groups.setdefault(cure_of(row.name), []).append(row)
         found = sorted((_advice(cure, rows, part) for cure, rows in groups.items()), key=lambda one: -one.saves_ns)
         for place, one in enumerate(found[:_NAMED]):
             if not place or one.saves_ns > _LOST * part.kernel_ns:
@@ -260,18 +254,13 @@ def _reached(row: "OperatorRoofline") -> str:
     return f"reaches {'under 1' if share < 1 else f'{share:.0f}'} % of {limit_words(row.bound)}"
 
 
-def _cure(row: "OperatorRoofline") -> tuple[str, str]:
-    """Return what to type against an operator's lost time, and what it does."""
-    from kprof_analyzers.whole_step.kinds import kind_of
-
-    return _CURES.get(_GENERATED if row.name.startswith(_GENERATED) else kind_of(row.name), _FUSE)
-
-
-def _advice(cure: tuple[str, str], rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
+def _advice(cure: "OperatorCure", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
     """Return a cure with what it could bring: a fused operator's whole time, of others the time above the limit."""
+    from kprof_analyzers.whole_step.cures import FUSE
+
     worst = max(rows, key=lambda row: row.lost_ns or 0.0)
     most = f"most in {_name(worst)} {worst.shapes}"
-    if cure == _FUSE:
+    if cure == FUSE:
         return TraceAdvice(sum(row.total_ns for row in rows), *cure, part.kernel_ns, f"if all were fused; {most}")
     lost = sum(row.lost_ns or 0.0 for row in rows)
     return TraceAdvice(lost, *cure, part.kernel_ns, f"if each reached its limit; {most}")
@@ -285,7 +274,7 @@ def _remarks(one: "OperatorTable") -> Iterable[str]:
     """Return what has no roofline, and why."""
     if not one.rows:
         yield "nothing to show"
-    yield from (each.sentence for each in _unknown(one))
+    yield from (f"Not judged: {each.why}." for each in _unknown(one))
     if one.graph_ns:
         share = percent(one.graph_ns, one.kernel_ns)
         yield f"Replayed by graphs, so without operators: {share} of the kernels' time; listed by kernel."
@@ -300,7 +289,7 @@ def _unknown(one: "OperatorTable") -> Iterable[TraceAdvice]:
         names = ", ".join(sorted({name for name in one.info.devices if name}))
         why = f"kprof has no peaks of {names}" if names else "the trace does not name its GPU"
         command = f"kprof trace ops {shlex.quote(one.info.path)} --arch MI300X"
-        yield TraceAdvice(0.0, command, f"MI300X is an example; {why}")
+        yield TraceAdvice(0.0, command, f"{why}; MI300X is an example")
     if one.without_shapes and one.rows:
         yield TraceAdvice(
             0.0, "torch.profiler.profile(record_shapes=True)", "the trace has no shapes: no work is known"
