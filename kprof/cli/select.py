@@ -3,7 +3,7 @@
 from kprof.cli._arguments import KernelArgument
 from kprof.cli._options import takes_options
 from kprof.options.programs import SelectOptions
-from kprof.reporters.outputs import Answer, Outputs
+from kprof.reporters.outputs import Conclusion, Outputs
 
 HELP = "Say which implementation and configuration to use for a shape."
 
@@ -23,4 +23,4 @@ def command(kernel: KernelArgument, options: SelectOptions, outputs: Outputs) ->
 
     found = select_by(kernel, options)
     verdict = select_text.verdict(found)
-    outputs.tell(Answer(verdict, document(found)), lambda: print("\n".join(select_text.lines(found))))
+    outputs.tell(Conclusion(verdict, document(found)), lambda: print("\n".join(select_text.lines(found))))

@@ -35,7 +35,7 @@ class Told(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Conclusion:
     """A verdict with its document."""
 
     summary: str

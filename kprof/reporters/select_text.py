@@ -57,7 +57,7 @@ def verdict(found: "ImplementationChoice") -> str:
         return conclusion
     shape = (chosen.shape if chosen else {}) or found.shape
     command = tune_command(found.implementation, where, shape)
-    return with_next(conclusion, f"{command} (compares other configurations; gain not known before)")
+    return with_next(conclusion, f"{command} (compares other configurations; gain not known)")
 
 
 def _time(found: "ImplementationChoice", chosen: "ConsideredImplementation | None") -> str:

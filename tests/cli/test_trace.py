@@ -263,8 +263,8 @@ def test_ops_says_what_is_lost_and_of_how_much(tmp_path):
     assert verdict.startswith(
         "measured: 0.895 of 1.000 ms lost against the GPU's limits, most in mm 4096x4096 4096x4096, which reaches 11 % "
         "of the fp16 matrix peak (1.000 ms); 100.0 % of the kernels' 1.000 ms was judged; "
-        "next: PYTORCH_TUNABLEOP_ENABLED=1 python PROGRAM (it times the libraries' kernels for each product; "
-        "at most 0.895 of 1.000 ms to gain, if each reached its limit; most in mm 4096x4096 4096x4096)"
+        "next: PYTORCH_TUNABLEOP_ENABLED=1 python PROGRAM (on the GPU it times the libraries' kernels for each "
+        "product; at most 0.895 of 1.000 ms to gain, if each reached its limit; most in mm 4096x4096 4096x4096)"
     )
 
     kprof("trace", "ops", path, "-o", tmp_path / "roofline.svg")

@@ -24,10 +24,10 @@ GENERATED = "triton_"
 FUSE = OperatorCure("torch.compile(model)", "it fuses operators that memory limits")
 LIBRARY_CURES = {
     "product": OperatorCure(
-        f"PYTORCH_TUNABLEOP_ENABLED=1 {ANY_PROGRAM}", "it times the libraries' kernels for each product"
+        f"PYTORCH_TUNABLEOP_ENABLED=1 {ANY_PROGRAM}", "on the GPU it times the libraries' kernels for each product"
     ),
     "convolution": OperatorCure(
-        "torch.backends.cudnn.benchmark = True", "MIOpen times its kernels and keeps the fastest"
+        "torch.backends.cudnn.benchmark = True", "on the GPU MIOpen times its kernels and keeps the fastest"
     ),
     "attention": OperatorCure(
         'torch.backends.cuda.preferred_rocm_fa_library("ck")', "the other library for flash attention"

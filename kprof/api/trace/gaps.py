@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.api.views import TraceAdvice, TraceView, function_of
 from kprof.options.measurements import GapOptions
 from kprof.output.quantities import milliseconds, percent, plural
+from kprof.output.sink import one_line
 from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column, ViewTable
 
@@ -35,6 +36,7 @@ _CURES = {
     ),
 }
 _WHOLE_RECORDING = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+_OUTSIDE = {"(no operator)": "Python, outside operators"}
 _LITTLE = 0.01
 """Share of the span below which idle time is not the first thing to change."""
 _NAME = 44
@@ -136,7 +138,9 @@ class TraceGaps(TraceView):
             return ""
         gap = max(gaps, key=lambda gap: gap.duration_ns)
         by = f", launched by {kernel_label(gap.stack[-1], _NAME)}" if gap.stack else ""
-        return f"; the longest, {milliseconds(gap.duration_ns)} ms, before {kernel_label(gap.after, _NAME)}{by}"
+        doing = next(iter(gap.cpu), "")
+        during = f", while the CPU was in {_OUTSIDE.get(doing, one_line(doing))}" if doing else ""
+        return f"; the longest, {milliseconds(gap.duration_ns)} ms, before {kernel_label(gap.after, _NAME)}{by}{during}"
 
     @property
     def first_advice(self) -> TraceAdvice | None:
