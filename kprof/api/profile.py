@@ -237,7 +237,9 @@ def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], 
         )  # fmt: skip
         changes, notes = found.changes, [*notes, *found.notes]
     elif worth_searching(calls):
-        notes = [*notes, f"only the program's own configurations are compared; others: {with_option('--advise 60')}"]
+        from kprof_analyzers.whole_step.document import UNSEARCHED
+
+        notes = [*notes, f"{UNSEARCHED}{with_option('--advise 60')}"]
     return Profile(_document(capture, product, calls, asked, notes, changes), calls, pages)
 
 

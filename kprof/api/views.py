@@ -23,6 +23,7 @@ from kprof.errors import KprofError
 from kprof.options.keywords import keywords
 from kprof.options.measurements import AnswerOptions, TraceOptions
 from kprof.options.option import Options
+from kprof.output.headline import with_next
 from kprof.output.quantities import milliseconds
 from kprof.output.sink import one_line
 from kprof.reporters.grids import Grid, ViewTable, chosen
@@ -44,19 +45,39 @@ GROUPS = {"trace": "trace", "counters": "counter"}
 """Folders of views, which are groups of commands, to the beginning of their functions' names."""
 
 
-_NEXT = "; next"
-
-
 class TraceAdvice(NamedTuple):
     """What to do next.
 
     Attributes:
         saves_ns: nanoseconds that it could save at most; 0 where that is not known.
-        text: a sentence.
+        text: what to do, as it is typed where that can be typed.
+        why: what that does or tells.
+        whole_ns: the time that it would be saved from; 0 where that is not known.
+        condition: when it would save that much: "if each GEMM reached its limit".
     """
 
     saves_ns: float
     text: str
+    why: str = ""
+    whole_ns: float = 0.0
+    condition: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What to do, with the reason and the condition in brackets."""
+        return _with_remarks(self.text, self.why, self.condition)
+
+    @property
+    def step(self) -> str:
+        """The sentence with what it could bring."""
+        whole = f" of {milliseconds(self.whole_ns)}" if self.whole_ns else ""
+        most = f"at most {milliseconds(self.saves_ns)}{whole} ms to gain" if self.saves_ns else "gain not known"
+        return _with_remarks(self.text, self.why, ", ".join(filter(None, (most, self.condition))))
+
+
+def _with_remarks(text: str, *remarks: str) -> str:
+    found = "; ".join(filter(None, remarks))
+    return f"{text} ({found})" if found else text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -330,12 +351,24 @@ class TraceView(View):
 
     @property
     def advised(self) -> str:
-        """The conclusion, with the advice that could save most where it does not say itself how to go on."""
-        found = [each for part in self.traces for each in self.advice(part) if each.saves_ns > 0]
-        if not found or self.incomplete or _NEXT in self.conclusion:
-            return self.conclusion
-        best = max(found, key=lambda each: each.saves_ns)
-        return f"{self.conclusion}{_NEXT}, to save at most {milliseconds(best.saves_ns)} ms: {best.text}"
+        """The conclusion, with the advice that could save most."""
+        best = None if self.incomplete else self.first_advice
+        return self.conclusion if best is None else with_next(self.conclusion, best.step)
+
+    @property
+    def first_advice(self) -> TraceAdvice | None:
+        """The advice that could save most; where no saving is known, the first one."""
+        found = [each for part in self.traces for each in self.advice(part)]
+        return max(found, key=lambda each: each.saves_ns, default=None)
+
+    @property
+    def basis(self) -> str:
+        """How the times are known: ``measured``, or ``predicted`` where kprof wrote the trace."""
+        from kprof_analyzers.whole_step.kineto import is_predicted
+
+        paths = [self.path_of(part) for part in self.traces]
+        known = {Path(path).is_file() and is_predicted(path) for path in paths}
+        return " and ".join({False: "measured", True: "predicted"}[one] for one in sorted(known))
 
     @property
     def issues(self) -> "list[TraceIssue]":

@@ -3,7 +3,7 @@
 from kprof.cli._arguments import KernelArgument
 from kprof.cli._options import takes_options
 from kprof.options.programs import SelectOptions
-from kprof.reporters.outputs import Outputs
+from kprof.reporters.outputs import Conclusion, Outputs
 
 HELP = "Say which implementation and configuration to use for a shape."
 
@@ -22,5 +22,5 @@ def command(kernel: KernelArgument, options: SelectOptions, outputs: Outputs) ->
     from kprof.reporters import select_text
 
     found = select_by(kernel, options)
-    shown = [*([] if outputs.quiet else select_text.lines(found)), select_text.verdict(found)]
-    outputs.write(document(found), lambda: print("\n".join(shown)))
+    verdict = select_text.verdict(found)
+    outputs.tell(Conclusion(verdict, document(found)), lambda: print("\n".join(select_text.lines(found))))

@@ -4,6 +4,13 @@ import shutil
 import sys
 import textwrap
 
+_NEXT = "; next: "
+
+
+def with_next(conclusion: str, step: str) -> str:
+    """Return a conclusion with the next step behind it; on a terminal the step has a line of its own."""
+    return f"{conclusion}{_NEXT}{step}"
+
 
 def on_screen() -> bool:
     """Whether standard output is a terminal."""
@@ -18,7 +25,7 @@ def screen_width() -> int | None:
 def tell_first(verdict: str) -> None:
     """Print a verdict before the rest, on a terminal."""
     if on_screen():
-        print(wrapped(verdict) + "\n")
+        print(wrapped(verdict.replace(_NEXT, f"\n{_NEXT[2:]}")) + "\n")
 
 
 def tell_last(verdict: str, *, alone: bool = False) -> None:

@@ -32,6 +32,8 @@ _TOGETHER = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?!\w))|(?<=[→≤]) (?=\S)|(?
 _PARTS = re.compile(r"(?:(?<=   )|(?<= · ))\S+(?: (?!·)\S+){1,4}(?=   | · |$)")
 """Short parts of a line between wide gaps or dots: ``900 B scratch a lane``, ``24 LDS writes``."""
 
+_LIMITS = {"HBM": "HBM bandwidth", "launch": "the time of a launch"}
+
 
 def plain(message: str) -> str:
     """``64 MFMA 32x32x8 f16`` for ``64 v_mfma_f32_32x32x8_f16``; a rule's other words stay."""
@@ -55,3 +57,13 @@ def together(text: "Text") -> "Text":
 def apart(printed: str) -> str:
     """What was printed, with blanks again."""
     return printed.replace(_GLUE, " ")
+
+
+def limit_words(bound: str) -> str:
+    """Return a limit of an operator in words.
+
+    >>> [limit_words(bound) for bound in ("matrix_bf16", "HBM", "launch", "memory latency")]
+    ['the bf16 matrix peak', 'HBM bandwidth', 'the time of a launch', 'memory latency']
+    """
+    unit, _, dtype = bound.partition("_")
+    return _LIMITS.get(bound, f"the {dtype} {unit} peak" if dtype else bound)

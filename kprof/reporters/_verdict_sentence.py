@@ -10,7 +10,7 @@ from kprof.output.quantities import duration, interval
 from kprof.reporters._model_text import ASSUMED_PRODUCT
 from kprof.reporters._plain_words import said
 
-_GOES_TO = {
+GOES_TO = {
     "matrix": "on the matrix units",
     "vector": "on the vector units",
     "lds": "on LDS accesses",
@@ -21,6 +21,7 @@ _GOES_TO = {
     "scratch": "on scratch accesses",
     "launch": "launching the kernel",
 }
+"""Causes to where time is spent because of them."""
 
 
 def verdict(kernel: KernelReport) -> str:
@@ -54,7 +55,7 @@ def _said(kernel: KernelReport) -> str:
 def most_of_the_time(shares: Mapping[str, float], kernel: KernelReport) -> str:
     """Return the largest cause with its share of the time: ``74 % of it on register spills``."""
     cause, share = max(shares.items(), key=lambda item: item[1])
-    spent = _GOES_TO.get(cause, cause)
+    spent = GOES_TO.get(cause, cause)
     if cause == "scratch" and kernel.resources is not UNSET and kernel.resources.vgpr_spills:
         spent = "on register spills"
     return f"{100 * share:.0f} % of it {spent}"

@@ -254,11 +254,16 @@ def next_step(kernel: KernelReport) -> tuple[str, str]:
     if not problem or launch:
         return "", ""
     where = kernel.product if isinstance(kernel.product, str) else kernel.arch
-    shape = ",".join(f"{name}={value}" for name, value in problem.items() if value is not None)
-    command = f"kprof tune {target} --arch {shlex.quote(where)} --shape {shlex.quote(shape)}"
+    command = tune_command(target, where, problem)
     keep = "keep it, or compare" if _is_near_limit(kernel) else "compare"
     gain = f" ({room})" if (room := _to_gain(kernel)) else ""
     return f"no finding is worth {100 * WORTH_A_CHANGE:.0f} % of the time: {keep} configurations{gain}", command
+
+
+def tune_command(target: str, where: str, problem: Mapping[str, object]) -> str:
+    """Return the command that compares configurations of a kernel for a problem on a GPU."""
+    shape = ",".join(f"{name}={value}" for name, value in problem.items() if value is not None)
+    return f"kprof tune {shlex.quote(target)} --arch {shlex.quote(where)} --shape {shlex.quote(shape)}"
 
 
 def _to_gain(kernel: KernelReport) -> str:

@@ -35,6 +35,14 @@ class Told(Protocol):
 
 
 @dataclass(frozen=True)
+class Conclusion:
+    """A verdict with its document."""
+
+    summary: str
+    document: Any
+
+
+@dataclass(frozen=True)
 class Outputs:
     """What the command line asks for.
 

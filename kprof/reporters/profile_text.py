@@ -1,11 +1,15 @@
 """``kprof profile`` for people: the table of a step, and what would pay."""
 
+import shlex
 import textwrap
 from typing import TYPE_CHECKING
 
-from kprof.output.headline import folded, on_screen, screen_width
+from kprof.findings import WORTH_A_CHANGE
+from kprof.output.command_line import with_option
+from kprof.output.headline import folded, on_screen, screen_width, with_next
 from kprof.output.quantities import binary_bytes
 from kprof.output.tables import rows_table
+from kprof.reporters._plain_words import limit_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -190,19 +194,20 @@ def _memory(document: "ProfileDocument") -> list[str]:
 def verdict(document: "ProfileDocument") -> str:
     """The sum with its range, how it is known, and how much is not."""
     known = document.calls - document.unknown_calls
-    span = f"{_ms(document.low_us)} to {_ms(document.high_us)}"
+    span = f"likely {_ms(document.low_us)} to {_ms(document.high_us)} ms"
     least = "" if document.complete else "at least "
     head = f"{least}{_ms(document.us)} ms of GPU time predicted on {document.gpu}, {document.condition} ({span})"
     if document.layers:
         few, more, wanted = document.layers
         head += f", for {wanted} layers from runs with {few} and {more}"
-    parts = [f"{head}, {known:,} of {document.calls:,} calls"]
+    parts = [", ".join([head, *_longest(document)])]
     if not document.fits and document.peak_bytes is not None and document.memory_bytes is not None:
         parts.insert(0, f"does not fit: {binary_bytes(document.peak_bytes)} of {binary_bytes(document.memory_bytes)}")
     if not document.complete:
         parts.insert(0, f"no time for {document.unknown_kernel_calls:,} launches of {_named(document.unknown_kernels)}")
     if document.us:
         parts.append(f"{100 * document.triton_us / document.us:.0f} % of it in Triton's kernels")
+    parts.append(f"{known:,} of {document.calls:,} calls have a time")
     if document.unwritten:
         left = len(document.unwritten) - _NAMED
         places = ", ".join([*document.unwritten[:_NAMED], *([f"{left} more places"] if left > 0 else [])])
@@ -211,7 +216,46 @@ def verdict(document: "ProfileDocument") -> str:
     if others:
         named = _named([words for words in document.unknown if words not in document.unknown_kernels])
         parts.append(f"no time for {others:,} calls: {named}")
-    return "; ".join(parts)
+    conclusion, step = "; ".join(parts), "" if document.other_gpus else _next_step(document)
+    return with_next(conclusion, step) if step else conclusion
+
+
+def _longest(document: "ProfileDocument") -> list[str]:
+    """What takes most of the time, its share and what limits it."""
+    row = next((one for one in document.rows if one.us is not None), None)
+    if row is None or row.share is None:
+        return []
+    bound = f", limited by {limit_words(row.bound)}" if row.bound else ""
+    return [f"{100 * row.share:.0f} % of it in {_name(row)}{bound}"]
+
+
+def _name(row: "ProfiledRow") -> str:
+    parts = (f"{row.name.removeprefix('aten::')} {row.shapes}".strip(), row.module, row.phase, row.range)
+    return next(filter(None, parts), "the program")
+
+
+def _next_step(document: "ProfileDocument") -> str:
+    """What to change first with what it saves by the model; without such a change the command that tells more."""
+    from kprof_analyzers.whole_step.cures import ANY_PROGRAM
+    from kprof_analyzers.whole_step.document import UNSEARCHED
+
+    whole = _ms(document.us)
+    first = document.changes[0] if document.changes else None
+    row = next((one for one in document.rows if one.us is not None), None)
+    search = next((note.removeprefix(UNSEARCHED) for note in document.notes if note.startswith(UNSEARCHED)), "")
+    if search and row is not None and row.kind == "triton" and (first is None or first.share < WORTH_A_CHANGE):
+        why = f"compiles other configurations of {_name(row)}"
+        return f"{search} ({why}; at most {_ms(row.us or 0.0)} of {whole} ms to gain, all that it takes)"
+    if first is not None:
+        most = "at most " if first.at_most else ""
+        gain = f"{most}{_ms(first.us)} of {whole} ms to gain by the model"
+        what = first.what.replace(ANY_PROGRAM, shlex.join(document.program) or ANY_PROGRAM)
+        head = f"{what[:-1]}; " if what.endswith(")") else f"{what} ("
+        return f"{head}{', '.join(filter(None, (gain, first.sure)))})"
+    if row is None:
+        return ""
+    command = with_option("--by module,shapes")
+    return f"{command} (where {_name(row)} is called, with which shapes; gain not known)"
 
 
 def _named(words: "Sequence[str]") -> str:

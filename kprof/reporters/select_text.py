@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 
 from kprof.output.assignments import assigned
-from kprof.output.headline import wrapped
-from kprof.output.quantities import column_unit, duration, three_digits
+from kprof.output.headline import with_next, wrapped
+from kprof.output.quantities import column_unit, duration, interval, three_digits
 from kprof.output.tables import reasons_table
+from kprof.reporters._verdict_sentence import GOES_TO
+from kprof.reporters.answer import tune_command
 from kprof.reporters.tune_text import spread_cell
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ _LABEL = 16
 
 
 def lines(found: "ImplementationChoice") -> list[str]:
-    """Everything but the last line."""
+    """Everything but the verdict."""
     rows = [
         f"shape           {assigned(found.shape)}",
         f"implementation  {found.implementation}",
@@ -42,9 +44,48 @@ def _wrapped(rows: list[str]) -> list[str]:
 
 
 def verdict(found: "ImplementationChoice") -> str:
-    """The last line."""
-    time = "" if found.ms is None else f", {duration(1000 * found.ms)}"
-    return f"select {found.kernel} on {found.arch}: {found.implementation}{time} ({found.rule})"
+    """What to use, how long it takes and how that is known, what limits it, what it beats, and what to compare next."""
+    where = found.device or found.arch
+    chosen = next((one for one in found.candidates if one.implementation == found.implementation), None)
+    parts = [f"use {found.implementation} on {where}: {_time(found, chosen)}"]
+    if found.rule in {"published", "predicted"}:
+        parts.append(_compared(found) or found.reason.partition(" (")[0])
+    else:
+        parts.append(found.reason)
+    conclusion = "; ".join(parts)
+    if not found.config:
+        return conclusion
+    shape = (chosen.shape if chosen else {}) or found.shape
+    command = tune_command(found.implementation, where, shape)
+    return with_next(conclusion, f"{command} (compares other configurations; gain not known)")
+
+
+def _time(found: "ImplementationChoice", chosen: "ConsideredImplementation | None") -> str:
+    if found.ms is None:
+        return "time not known"
+    time = duration(1000 * found.ms)
+    if found.basis != "predicted" or chosen is None or chosen.low_ms is None or chosen.high_ms is None:
+        return f"{time} ({found.basis})"
+    cause, bracket, place = chosen.bound.partition(" (")
+    bound = f", most of it {GOES_TO.get(cause, cause)}{bracket}{place}" if cause else ""
+    return f"{time} (predicted, {interval(1000 * chosen.low_ms, 1000 * chosen.high_ms)}){bound}"
+
+
+def _compared(found: "ImplementationChoice") -> str:
+    """Return how much faster a predicted choice is than the next one, and how sure that is; "" without another one."""
+    from kprof_analyzers.model.certainty import certainty
+
+    others = [one for one in found.candidates if one.usable and one.basis == "predicted" and one.ms is not None]
+    others = [one for one in others if one.implementation != found.implementation]
+    if found.rule != "predicted" or not found.ms or not others:
+        return ""
+    other = min(others, key=lambda one: one.ms or 0.0)
+    ratio = (other.ms or 0.0) / found.ms
+    if ratio < 1:
+        return found.reason
+    sure = certainty(ratio, found.arch)
+    words = f", certainty that it is faster {100 * sure:.0f} %" if sure is not None else ""
+    return f"{ratio:.2f} times as fast as {other.implementation} ({duration(1000 * (other.ms or 0.0))}{words})"
 
 
 def _row(one: "ConsideredImplementation", size: float) -> list[str]:

@@ -95,7 +95,11 @@ def test_gaps_in_text_and_json(trace):
     (found,) = json.loads(kprof("trace", "gaps", trace, "--json", "-").stdout)["traces"]
 
     assert found["report"]["count"] == 9
-    assert text.stdout.splitlines()[-1].startswith("9 gaps, ")
+    verdict = text.stdout.splitlines()[-1]
+    assert verdict.startswith("measured: GPU idle 68.6 % of 0.458 ms, 0.314 ms in 9 gaps; 100.0 % of it launch-bound: ")
+    assert '; next: torch.compile(model, mode="reduce-overhead") (' in verdict
+    assert "at most 0.314 of 0.458 ms to gain, if no launch-bound gap were left" in verdict
+    assert found["report"]["span_ns"] == 458_000
     assert sum(found["report"]["by_cause"].values()) == found["report"]["total_ns"]
 
 
@@ -207,7 +211,26 @@ def test_one_of_something_is_said_as_such(tmp_path):
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"traceEvents": events}))
     assert kprof("trace", "top", path).stdout.splitlines()[-1].startswith("1 kernel, ")
-    assert kprof("trace", "gaps", path).stdout.splitlines()[-1].startswith("1 gap, ")
+    assert " ms in 1 gap; 100.0 % of it unknown" in kprof("trace", "gaps", path).stdout.splitlines()[-1]
+    assert kprof("trace", "gaps", path).stdout.splitlines()[-1].endswith("causes are unknown; gain not known)")
+
+
+def test_gaps_that_are_no_time_send_to_the_kernels(tmp_path):
+    """Below 1 % of the span the next step is the view of the operators, with the file's name as a shell takes it."""
+    event = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "args": {"device": 0, "stream": 7}}
+    path = tmp_path / "a busy one.json"
+    path.write_text(json.dumps({"traceEvents": [{**event, "ts": 1000 + 1001 * turn, "dur": 1000} for turn in (0, 1)]}))
+    done = kprof("trace", "gaps", path)
+    assert f"; next: kprof trace ops '{path}' (what each operator could gain: only 0.0 % is idle" in done.stdout
+
+
+def test_a_predicted_trace_is_not_said_to_be_measured(tmp_path):
+    """The mark that kprof profile -o leaves before the events."""
+    path = _product(tmp_path)
+    text = json.dumps({"kprof": {"predicted": True}, **json.loads(path.read_text())}, separators=(",", ":"))
+    path.write_text(text)
+    for view in ("breakdown", "ops"):
+        assert kprof("trace", view, path).stdout.splitlines()[-1].startswith("predicted: ")
 
 
 def _product(tmp_path, **changes):
@@ -238,7 +261,10 @@ def test_ops_says_what_is_lost_and_of_how_much(tmp_path):
     assert "mm 4096x4096 4096x4096 fp16" in done.stdout
     verdict = done.stdout.splitlines()[-1]
     assert verdict.startswith(
-        "0.895 of 1.000 ms lost against the GPU's limits, most in mm (at most 0.895 ms to gain); 100.0 %"
+        "measured: 0.895 of 1.000 ms lost against the GPU's limits, most in mm 4096x4096 4096x4096, which reaches 11 % "
+        "of the fp16 matrix peak (1.000 ms); 100.0 % of the kernels' 1.000 ms was judged; "
+        "next: PYTORCH_TUNABLEOP_ENABLED=1 python PROGRAM (on the GPU it times the libraries' kernels for each "
+        "product; at most 0.895 of 1.000 ms to gain, if each reached its limit; most in mm 4096x4096 4096x4096)"
     )
 
     kprof("trace", "ops", path, "-o", tmp_path / "roofline.svg")
@@ -252,10 +278,12 @@ def test_ops_without_a_gpu_judges_nothing(tmp_path):
     """No limit, no loss; a product can be named, an architecture has none of its own."""
     path = _product(tmp_path, deviceProperties=[])
     done = kprof("trace", "ops", path)
-    assert "No limits: the trace does not name its GPU" in done.stdout
+    command = f"kprof trace ops {path} --arch MI300X (the trace does not name its GPU; MI300X is an example"
+    assert "Not judged: the trace does not name its GPU" in done.stdout
     assert "no operator can be placed" in kprof("trace", "ops", path, "-o", tmp_path / "r.svg", code=2).stderr
-    assert (
-        done.stdout.splitlines()[-1] == "the time lost is not known; work is known for 100.0 % of the kernels' 1.000 ms"
+    assert done.stdout.splitlines()[-1] == (
+        "measured: the time lost is not known; work is known for 100.0 % of the kernels' 1.000 ms; "
+        f"next: {command}; gain not known)"
     )
     assert "matrix fp16" in kprof("trace", "ops", path, "--arch", "MI325X").stdout
     assert "name a product" in kprof("trace", "ops", path, "--arch", "gfx942", code=2).stderr

@@ -6,6 +6,7 @@ from kprof.hardware.machine import Product
 from kprof_analyzers.whole_step.document import ProfileChange
 from kprof_analyzers.whole_step.fusing import fusable
 from kprof_analyzers.whole_step.joined_products import joinable
+from kprof_analyzers.whole_step.library_kernels import library_kernels
 from kprof_analyzers.whole_step.short_launches import short_launches
 from kprof_analyzers.whole_step.timing import StepCall
 from kprof_analyzers.whole_step.wasted_tiles import wasteful
@@ -41,6 +42,7 @@ def every_change(
     found = [*tried, *_findings(calls, whole), *_fusions(calls, whole), *short_launches(calls, whole)]
     if product is not None:
         found += [*joinable(calls, product, whole), *wasteful(calls, product, whole)]
+        found += library_kernels(calls, product, whole)
     found.sort(key=lambda change: (-change.us, change.what))
     return found
 
@@ -59,4 +61,5 @@ def _findings(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange
 def _fusions(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
     for names, us, count in fusable(calls):
         sure = "by shapes: what passes between may be needed elsewhere"
-        yield ProfileChange(f"fuse {names}", us, us / whole, count, at_most=True, sure=sure)
+        how = "" if "torch's" in names else ": torch.compile(model) does"
+        yield ProfileChange(f"fuse {names}{how}", us, us / whole, count, at_most=True, sure=sure)

@@ -5,6 +5,8 @@ import msgspec
 from kprof.condition import WARM
 
 SCHEMA = "kprof.profile/1"
+UNSEARCHED = "only the program's own configurations are compared; others: "
+"""How the note begins that names the command which compares more configurations."""
 
 
 class ProfiledRow(msgspec.Struct, frozen=True):

@@ -24,6 +24,6 @@ def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileC
         return
     saved = sum(one.launch_us for one in short) - max(one.launch_us for one in short)
     together = sum(one.us or 0.0 for one in short)
-    what = "many short launches: fewer and larger ones; a captured graph saves their host time, which is outside"
+    what = "torch.compile(model) (fewer and larger launches in place of many short ones; host time is outside)"
     sure = "they take at most twice what an empty launch takes; which ones can be joined is not known"
     yield ProfileChange(what, saved, saved / whole, len(short), at_most=True, sure=sure, now_us=together)

@@ -1,5 +1,6 @@
 """``kprof trace breakdown``: GPU time by category, and how busy each GPU was."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -104,31 +105,44 @@ class TraceBreakdown(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """Say how busy the GPUs were, what took most of their time, and which view goes on from there."""
-        totals: Counter[str] = Counter()
-        for shares in self.traces:
-            for row in shares.breakdown.categories:
-                totals[row.category] += row.total_ns
+        """Say how busy the GPUs were, and what took most of their time."""
+        totals = self._totals()
         whole = sum(totals.values())
         if not whole:
             return "no GPU activity in these traces"
-        devices = [d for s in self.traces for d in s.breakdown.devices]
-        busy, span = sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
+        busy, span = self._busy()
         name, largest = totals.most_common(1)[0]
         idle_ns = f", {milliseconds(span - busy)} ms idle" if busy < span else ""
         much = f"GPU busy {percent(busy, span)} of {milliseconds(span)} ms{idle_ns}; " if span else ""
         products = [total for category, total in totals.items() if _PRODUCT in category]
         every = f", all {_PRODUCT}s {percent(sum(products), whole)}" if len(products) > 1 else ""
-        idle = bool(span) and busy < _BUSY * span
-        path = self.traces[0].breakdown.path if len(self.traces) == 1 else "PATH..."
-        if idle:
-            saved = f"to save at most {milliseconds(span - busy)} ms"
-            advice = f"next, {saved}: kprof trace gaps {path} (why the GPU waits)"
-        else:
-            what = f"what each operator could gain; {name} first, at most its {milliseconds(largest)} ms"
-            advice = f"next: kprof trace ops {path} ({what})"
         taken = f"{name} takes {percent(largest, whole)} of {milliseconds(whole)} ms GPU time{every}"
-        return f"measured: {much}{taken}; {advice}"
+        return f"{self.basis}: {much}{taken}"
+
+    @property
+    def first_advice(self) -> TraceAdvice | None:
+        """The view that goes on from there: why the GPUs wait where they often do, else what operators could gain."""
+        totals, (busy, span) = self._totals(), self._busy()
+        if not totals.total():
+            return None
+        path = shlex.quote(self.traces[0].breakdown.path) if len(self.traces) == 1 else "PATH..."
+        if busy < _BUSY * span:
+            return TraceAdvice(span - busy, f"kprof trace gaps {path}", "why the GPU waits", span)
+        name, largest = totals.most_common(1)[0]
+        why = "what each operator could gain"
+        return TraceAdvice(largest, f"kprof trace ops {path}", why, totals.total(), f"the whole of {name}")
+
+    def _totals(self) -> "Counter[str]":
+        totals: Counter[str] = Counter()
+        for shares in self.traces:
+            for row in shares.breakdown.categories:
+                totals[row.category] += row.total_ns
+        return totals
+
+    def _busy(self) -> tuple[int, int]:
+        """Return how long the devices were busy, and their spans, ns."""
+        devices = [d for s in self.traces for d in s.breakdown.devices]
+        return sum(d.busy_ns for d in devices), sum(d.span_ns for d in devices)
 
     def draw(self, path: Path_, *, bars: bool = False, timeline: bool = False) -> None:
         """Write a picture: a donut for one trace, stacked bars for several.

@@ -1,5 +1,6 @@
 """``kprof trace gaps``: when the GPU stood still, and what the CPU did meanwhile."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.api.views import TraceAdvice, TraceView, function_of
 from kprof.options.measurements import GapOptions
 from kprof.output.quantities import milliseconds, percent, plural
+from kprof.output.sink import one_line
 from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column, ViewTable
 
@@ -17,10 +19,30 @@ if TYPE_CHECKING:
 
 _ALL = 1_000_000
 _STRETCHES = 5
-_CURES = {
-    "launch-bound": "launch less or earlier: a graph, torch.compile, larger batches, fewer small operators",
-    "synchronisation": "wait for the GPU less often: no .item(), .cpu() or print of tensors between kernels",
+_MEANINGS = {
+    "launch-bound": "the CPU had not launched the next kernel yet",
+    "synchronisation": "the CPU waited for the GPU before it launched more",
+    "queued": "the next kernel was launched, and the GPU waited for something else",
+    "unknown": "the trace does not have the next kernel's launch",
 }
+_CURES = {
+    "launch-bound": (
+        'torch.compile(model, mode="reduce-overhead")',
+        "it launches many kernels as one graph; else larger batches, fewer small operators",
+    ),
+    "synchronisation": (
+        "tensor.to(device, non_blocking=True) from pinned memory",
+        "and no .item(), .cpu() or print of tensors between kernels",
+    ),
+}
+_WHOLE_RECORDING = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+_OUTSIDE = {"(no operator)": "Python, outside operators"}
+_LITTLE = 0.01
+"""Share of the span below which idle time is not the first thing to change."""
+_NAME = 44
+"""Maximum length of a name in the verdict."""
+_PLACES = 2
+"""Maximum number of operators that are named as places."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +117,7 @@ class TraceGaps(TraceView):
 
     @property
     def conclusion(self) -> str:
-        """How many gaps, and their commonest cause."""
+        """How long the GPUs were idle, the commonest cause, and where the longest gap is."""
         total = sum(one.report.total_ns for one in self.traces)
         count = sum(one.report.count for one in self.traces)
         if not count:
@@ -104,16 +126,56 @@ class TraceGaps(TraceView):
         for one in self.traces:
             causes.update(one.report.by_cause)
         cause = max(causes, key=lambda name: causes[name])
-        return f"{plural(count, 'gap')}, {milliseconds(total)} ms idle; {percent(causes[cause], total)} of it {cause}"
+        span = sum(one.report.span_ns for one in self.traces)
+        idle = f"GPU idle {percent(total, span)} of {milliseconds(span)} ms, {milliseconds(total)} ms"
+        why = f"{percent(causes[cause], total)} of it {cause}: {_MEANINGS[cause]}"
+        return f"{self.basis}: {idle} in {plural(count, 'gap')}; {why}{self._longest()}"
+
+    def _longest(self) -> str:
+        """Return where the longest gap is: the kernel after it and the operator that launched that."""
+        gaps = [gap for one in self.traces for gap in one.report.gaps]
+        if not gaps:
+            return ""
+        gap = max(gaps, key=lambda gap: gap.duration_ns)
+        by = f", launched by {kernel_label(gap.stack[-1], _NAME)}" if gap.stack else ""
+        doing = next(iter(gap.cpu), "")
+        during = f", while the CPU was in {_OUTSIDE.get(doing, one_line(doing))}" if doing else ""
+        return f"; the longest, {milliseconds(gap.duration_ns)} ms, before {kernel_label(gap.after, _NAME)}{by}{during}"
+
+    @property
+    def first_advice(self) -> TraceAdvice | None:
+        """The cure that could save most; where the GPUs are hardly idle, the view of what they do."""
+        span = sum(one.report.span_ns for one in self.traces)
+        idle = sum(one.report.total_ns for one in self.traces)
+        if idle >= _LITTLE * span:
+            return super().first_advice
+        path = shlex.quote(self.traces[0].report.path) if len(self.traces) == 1 else "PATH..."
+        why = f"what each operator could gain: only {percent(idle, span)} is idle"
+        return TraceAdvice(0.0, f"kprof trace ops {path}", why)
 
     @classmethod
     def advice(cls, part: "Idle") -> Iterable[TraceAdvice]:
         """Return the cure of each cause, with the time that stood still because of it."""
         for cause, total in part.report.by_cause.items():
             if cause in _CURES:
-                operators = part.stretches[0].operators if cause == "launch-bound" and part.stretches else {}
-                most = f"; most around {', '.join(list(operators)[:2])}" if operators else ""
-                yield TraceAdvice(total, f"{_CURES[cause]}{most}")
+                text, why = _CURES[cause]
+                gone = f"if no {cause} gap were left{_around(part, cause)}"
+                yield TraceAdvice(total, text, why, part.report.span_ns, gone)
+            elif cause == "queued":
+                path = shlex.quote(part.report.path)
+                yield TraceAdvice(total, f"kprof trace path {path}", "what the GPU waited for", part.report.span_ns)
+            else:
+                yield TraceAdvice(0.0, _WHOLE_RECORDING, "launches are missing, so that causes are unknown")
+
+
+def _around(part: "Idle", cause: str) -> str:
+    """Return the operators that launch after most of the idle time of a cause, as far as gaps are listed."""
+    times: Counter[str] = Counter()
+    for gap in part.report.gaps:
+        if gap.cause == cause and gap.stack:
+            times[kernel_label(gap.stack[-1], _NAME)] += gap.duration_ns
+    names = ", ".join(name for name, _ in times.most_common(_PLACES))
+    return f"; the longest are before {names}" if names else ""
 
 
 def _meanwhile(gap: Any) -> str:

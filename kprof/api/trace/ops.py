@@ -1,5 +1,6 @@
 """``kprof trace ops``: operators by shape against what the GPU can do."""
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -9,13 +10,15 @@ from kprof.api.views import TraceAdvice, TraceView, function_of, of_one, per_fil
 from kprof.errors import KprofError
 from kprof.options.measurements import OperatorAnswerOptions, OperatorOptions
 from kprof.output.quantities import milliseconds, percent
+from kprof.reporters._plain_words import limit_words
 from kprof.reporters._trace_format import kernel_label
 from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.model import LinkedTrace
     from kprof_analyzers.profiles.measured.launches import TargetLaunch
-    from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable
+    from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline, OperatorTable
+    from kprof_analyzers.whole_step.cures import OperatorCure
 
 _LOST = 0.02
 """Share of the kernels' time that an operator must lose to be named in a report."""
@@ -190,12 +193,15 @@ class TraceOps(TraceView):
         limited = sum(row.total_ns for one in self.traces for row in one.rows if row.least_ns is not None)
         known = percent(sum(one.known_ns for one in self.traces), whole)
         if not limited:
-            return f"the time lost is not known; work is known for {known} of the kernels' {milliseconds(whole)} ms"
+            worked = f"work is known for {known} of the kernels' {milliseconds(whole)} ms"
+            return f"{self.basis}: the time lost is not known; {worked}"
         worst = max((row for one in self.traces for row in one.rows), key=lambda row: row.lost_ns or 0.0)
-        seen = percent(limited, whole)
+        seen = f"{percent(limited, whole)} of the kernels' {milliseconds(whole)} ms was judged"
+        replayed = sum(one.graph_ns for one in self.traces)
+        rest = f", {percent(replayed, whole)} was replayed by graphs, without operators" if replayed else ""
         return (
-            f"{milliseconds(lost)} of {milliseconds(limited)} ms lost against the GPU's limits, most in {_name(worst)} "
-            f"(at most {milliseconds(worst.lost_ns or 0.0)} ms to gain); {seen} of the kernels' time was judged"
+            f"{self.basis}: {milliseconds(lost)} of {milliseconds(limited)} ms lost against the GPU's limits, most in "
+            f"{_name(worst)} {worst.shapes}, which {_reached(worst)} ({milliseconds(worst.total_ns)} ms); {seen}{rest}"
         )
 
     def pictures(self) -> list[str]:
@@ -212,19 +218,25 @@ class TraceOps(TraceView):
             raise KprofError("a roofline is of one trace", hint="-o page.html has one for each")
         for picture in self.pictures():
             return picture
-        raise KprofError("no operator can be placed under a roof", hint="; ".join(_unknown(self.traces[0])) or None)
+        raise KprofError(
+            "no operator can be placed under a roof",
+            hint="; ".join(each.sentence for each in _unknown(self.traces[0])) or None,
+        )
 
     @classmethod
     def advice(cls, part: "OperatorTable") -> Iterable[TraceAdvice]:
         """Return the operators that lose most time, and what a further recording would tell."""
-        losing = sorted(part.rows, key=lambda row: -(row.lost_ns or 0.0))[:_NAMED]
-        for row in losing:
-            if (row.lost_ns or 0.0) > _LOST * part.kernel_ns:
-                reached = f"reaches {100 * (row.share or 0.0):.0f} % of {row.bound.replace('_', ' ')}"
-                words = f"{_name(row)} {row.shapes} {reached}: tune it"
-                yield TraceAdvice(row.lost_ns or 0.0, f"{words} (kprof trace ops --target KERNEL --tune, TunableOp)")
-        for words in _unknown(part):
-            yield TraceAdvice(0.0, words)
+        from kprof_analyzers.whole_step.cures import cure_of
+
+        groups: dict[OperatorCure, list[OperatorRoofline]] = {}
+        for row in part.rows:
+            if row.lost_ns:
+                groups.setdefault(cure_of(row.name), []).append(row)
+        found = sorted((_advice(cure, rows, part) for cure, rows in groups.items()), key=lambda one: -one.saves_ns)
+        for place, one in enumerate(found[:_NAMED]):
+            if not place or one.saves_ns > _LOST * part.kernel_ns:
+                yield one
+        yield from _unknown(part)
 
 
 def _targets() -> Sequence[ViewTable]:
@@ -233,8 +245,25 @@ def _targets() -> Sequence[ViewTable]:
     return (ViewTable("targets", TARGETS, lambda found: found, FIELDS, record, "Targets", sentences),)
 
 
-def _name(row: Any) -> str:
+def _name(row: "OperatorRoofline") -> str:
     return kernel_label(row.name.removeprefix("aten::"), 44)
+
+
+def _reached(row: "OperatorRoofline") -> str:
+    share = 100 * (row.share or 0.0)
+    return f"reaches {'under 1' if share < 1 else f'{share:.0f}'} % of {limit_words(row.bound)}"
+
+
+def _advice(cure: "OperatorCure", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
+    """Return a cure with what it could bring: a fused operator's whole time, of others the time above the limit."""
+    from kprof_analyzers.whole_step.cures import FUSE
+
+    worst = max(rows, key=lambda row: row.lost_ns or 0.0)
+    most = f"most in {_name(worst)} {worst.shapes}"
+    if cure == FUSE:
+        return TraceAdvice(sum(row.total_ns for row in rows), *cure, part.kernel_ns, f"if all were fused; {most}")
+    lost = sum(row.lost_ns or 0.0 for row in rows)
+    return TraceAdvice(lost, *cure, part.kernel_ns, f"if each reached its limit; {most}")
 
 
 def _digits(value: float) -> str:
@@ -245,7 +274,7 @@ def _remarks(one: "OperatorTable") -> Iterable[str]:
     """Return what has no roofline, and why."""
     if not one.rows:
         yield "nothing to show"
-    yield from _unknown(one)
+    yield from (f"Not judged: {each.why}." for each in _unknown(one))
     if one.graph_ns:
         share = percent(one.graph_ns, one.kernel_ns)
         yield f"Replayed by graphs, so without operators: {share} of the kernels' time; listed by kernel."
@@ -254,13 +283,17 @@ def _remarks(one: "OperatorTable") -> Iterable[str]:
         yield f"Assumed: {'; '.join(assumed)}."
 
 
-def _unknown(one: "OperatorTable") -> Iterable[str]:
+def _unknown(one: "OperatorTable") -> Iterable[TraceAdvice]:
+    """Return what tells the limits or the work that are not known."""
     if one.limits is None:
         names = ", ".join(sorted({name for name in one.info.devices if name}))
         why = f"kprof has no peaks of {names}" if names else "the trace does not name its GPU"
-        yield f"No limits: {why}; --arch MI300X, say, names one."
+        command = f"kprof trace ops {shlex.quote(one.info.path)} --arch MI300X"
+        yield TraceAdvice(0.0, command, f"{why}; MI300X is an example")
     if one.without_shapes and one.rows:
-        yield "No shapes: the trace was taken without record_shapes=True, so no work is known."
+        yield TraceAdvice(
+            0.0, "torch.profiler.profile(record_shapes=True)", "the trace has no shapes: no work is known"
+        )
 
 
 def _roofline(one: "OperatorTable") -> str | None:

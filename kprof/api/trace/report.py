@@ -69,7 +69,8 @@ class TraceReport(TraceView):
         found = [(0.0, issue.path or "", f"{_CURE}: {issue.cure}") for issue in self.issues if issue.cure]
         for one in self.traces:
             for name, answer in self.answers.items():
-                found += [(saved, one.info.path, words) for saved, words in type(answer).advice(one.parts[name])]
+                advice = type(answer).advice(one.parts[name])
+                found += [(each.saves_ns, one.info.path, each.sentence) for each in advice]
         return sorted(dict.fromkeys(found), key=lambda each: (not each[2].startswith(_CURE), -each[0]))
 
     @property

@@ -26,6 +26,7 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
         config: every knob of a bundled kernel; empty for another provider.
         shape: the problem in the kernel's own parameters, where they are not those that were asked for.
         reason: where the time comes from; without one, why there is none.
+        bound: what limits the longest launch of a prediction: ``matrix``, ``lds (NAME)``.
         usable: whether the implementation can do this problem, as far as kprof knows.
         runs: whether it is there to be run: a bundled kernel, or what ``kprof bench --provider`` takes.
         ratio_only: conditions of a published time are not known, so that it compares with times beside it only.
@@ -42,6 +43,7 @@ class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
     usable: bool = True
     runs: bool = True
     ratio_only: bool = False
+    bound: str = ""
 
 
 class ImplementationChoice(msgspec.Struct, frozen=True):

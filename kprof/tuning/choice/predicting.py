@@ -158,6 +158,7 @@ def _timed(
         ms=round(score.time_us / 1000, 6),
         low_ms=round(score.low_us / 1000, 6),
         high_ms=round(score.high_us / 1000, 6),
+        bound=score.bound,
         reason=f"by the model for {target}{parts}; {score.bound}"
         if score.bound
         else f"by the model for {target}{parts}",

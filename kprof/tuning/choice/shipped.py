@@ -164,7 +164,8 @@ def _timed(
     if problem := illegal(form, known.config, shape, arch):
         return replace(one, reason=f"the shipped table's configuration does not fit: {problem}")
     ms, low, high, config, reason = known
-    return replace(one, basis="predicted", ms=ms, low_ms=low, high_ms=high, config=config, reason=reason)
+    bound = reason.partition("; ")[2]
+    return replace(one, basis="predicted", ms=ms, low_ms=low, high_ms=high, config=config, reason=reason, bound=bound)
 
 
 def _nothing(table: ShippedTable, kernel: str, device: str, shape: Shape, rows: list[ShippedRow]) -> list[str]:

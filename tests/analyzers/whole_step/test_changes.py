@@ -9,6 +9,7 @@ from kprof.hardware.machine import find_product
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
 from kprof_analyzers.whole_step.efficiency import operator_time
 from kprof_analyzers.whole_step.joined_products import joinable
+from kprof_analyzers.whole_step.library_kernels import library_kernels
 from kprof_analyzers.whole_step.operator_work import work_of_call
 from kprof_analyzers.whole_step.short_launches import short_launches
 from kprof_analyzers.whole_step.timing import StepCall, TimedCall
@@ -97,10 +98,21 @@ def test_full_products_waste_nothing():
     assert list(wasteful(wide, MI300X, 1000.0)) == []
 
 
+def test_library_kernels_could_save_what_is_above_the_limit():
+    """The limit by hand: operations over MI300X's peak of bf16 (1,307.4 TFLOP/s)."""
+    calls = [product(8192, 4096, 8192)] * 2 + [product(4096, 4096, 4096), short(4.0)]
+    (change,) = library_kernels(calls, MI300X, 1000.0)
+    least = (2 * 2 * 8192 * 4096 * 8192 + 2 * 4096**3) / 1307.4e6
+    assert change.us == pytest.approx(sum(call.timed.us for call in calls[:3]) - least, rel=1e-3)
+    assert (change.calls, change.at_most) == (3, True)
+    assert change.what.startswith("PYTORCH_TUNABLEOP_ENABLED=1 python PROGRAM (")
+    assert "if each product reached the GPU's limit; most in mm" in change.sure
+
+
 def test_many_short_launches_count_together():
     (change,) = short_launches([*[short(6.0)] * 30, short(100.0)], 280.0)
     assert (change.us, change.calls, change.at_most) == (29 * 4.0, 30, True)
-    assert "host time, which is outside" in change.what
+    assert change.what.startswith("torch.compile(model) (fewer and larger launches")
     assert change.now_us == 180.0
 
 

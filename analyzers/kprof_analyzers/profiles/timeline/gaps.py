@@ -52,7 +52,10 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class GapReport(msgspec.Struct, frozen=True):
-    """The largest gaps, and the sums over all of them: count and ns by cause."""
+    """The largest gaps, and the sums over all of them: count and ns by cause.
+
+    ``span_ns`` is the sum over devices, each from its first activity to its last.
+    """
 
     path: str
     gaps: list[Gap]
@@ -60,6 +63,7 @@ class GapReport(msgspec.Struct, frozen=True):
     count: int
     by_cause: dict[str, int]
     cpu: dict[str, int]
+    span_ns: int = 0
 
 
 def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
@@ -70,13 +74,14 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
     by_cause: Counter[str] = Counter()
     cpu: Counter[str] = Counter()
     largest: list[tuple[int, int, _Place]] = []
-    count = total = 0
+    count = total = span = 0
     for occupation in occupations(trace, categories):
         busy = merged(*(occupation.lane(n) for n in ("compute", "communication", "memory")))
         owner = (occupation.rank, occupation.device)
         mine = [row for row, rank in enumerate(ranks) if (rank, devices[row]) == owner]
         mine.sort(key=starts.__getitem__)
         moments = array("q", map(starts.__getitem__, mine))
+        span += busy.ends[-1] - busy.starts[0] if busy else 0
         for begin, end in gaps_between(busy):
             if end - begin < at_least_ns:
                 continue
@@ -92,7 +97,8 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
             entry = (end - begin, -begin, place)
             (heappush if len(largest) < limit else heappushpop)(largest, entry)
     shown = [_gap(trace, threads, place) for _, _, place in sorted(largest, reverse=True)]
-    return GapReport(trace.info.path, shown, total, count, dict(by_cause.most_common()), dict(cpu.most_common(20)))
+    causes, doing = dict(by_cause.most_common()), dict(cpu.most_common(20))
+    return GapReport(trace.info.path, shown, total, count, causes, doing, span)
 
 
 class _Place(NamedTuple):

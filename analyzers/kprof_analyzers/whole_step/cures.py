@@ -1,0 +1,48 @@
+"""What to type against the time that torch's operators lose, by the kind of operator."""
+
+from typing import NamedTuple
+
+from kprof_analyzers.whole_step.kinds import kind_of
+
+
+class OperatorCure(NamedTuple):
+    """A setting, an environment variable or a line of code.
+
+    Attributes:
+        text: as it is typed.
+        why: what it does.
+    """
+
+    text: str
+    why: str
+
+
+ANY_PROGRAM = "python PROGRAM"
+"""Stands for the command of a program that is not known."""
+GENERATED = "triton_"
+"""How the names of torch.compile's kernels begin."""
+FUSE = OperatorCure("torch.compile(model)", "it fuses operators that memory limits")
+LIBRARY_CURES = {
+    "product": OperatorCure(
+        f"PYTORCH_TUNABLEOP_ENABLED=1 {ANY_PROGRAM}", "on the GPU it times the libraries' kernels for each product"
+    ),
+    "convolution": OperatorCure(
+        "torch.backends.cudnn.benchmark = True", "on the GPU MIOpen times its kernels and keeps the fastest"
+    ),
+    "attention": OperatorCure(
+        'torch.backends.cuda.preferred_rocm_fa_library("ck")', "the other library for flash attention"
+    ),
+}
+"""Kinds of operators that a library computes, each with the choice of another kernel of a library."""
+_MORE_CONFIGURATIONS = OperatorCure(
+    f"TORCHINDUCTOR_MAX_AUTOTUNE=1 {ANY_PROGRAM}", "torch.compile tries more configurations"
+)
+
+
+def cure_of(name: str) -> OperatorCure:
+    """Return what to type for an operator or one of torch.compile's kernels.
+
+    >>> cure_of("aten::convolution").text, cure_of("aten::add").text
+    ('torch.backends.cudnn.benchmark = True', 'torch.compile(model)')
+    """
+    return _MORE_CONFIGURATIONS if name.startswith(GENERATED) else LIBRARY_CURES.get(kind_of(name), FUSE)
