@@ -325,18 +325,18 @@ def _footer(console: "Console", report: "TuneReport") -> None:
     if len(report.problems) > 1:
         what += f" for {len(report.problems)} problems"
     left = f", {pruned:,} pruned{_reasons(space.pruned)}" if pruned else ""
-    _fold(console, f"Space    {what}: {space.legal:,} worth a compile{left}")
-    known = f", {search.resumed:,} known before" if search.resumed else ""
+    _fold(console, f"Space    {what}: {space.legal:,} to look at{left}")
     cached = f" ({search.cached:,} from the cache)" if search.cached else ""
-    rate = f", {search.compiled / search.seconds:.1f}/s" if search.seconds and search.compiled else ""
+    rate = f", {search.compiles / search.seconds:.1f} compiles/s" if search.seconds and search.compiles else ""
+    uncompiled = search.looked_at - search.compiled
+    judged = f" + {uncompiled:,} judged without a compile" if uncompiled else ""
     _fold(
         console,
-        f"Search   {search.looked_at:,} looked at, {_tiles(search)}{known}: {search.compiled:,} compiled{cached} in "
+        f"Search   {search.looked_at:,} looked at, {_tiles(search)}: {search.compiled:,} compiled{cached}{judged} in "
         f"{search.seconds:.0f} s by {search.workers}{rate}{_ENDED[search.ended]}",
     )
-    if search.derived:
-        what = f"{search.derived:,} not compiled, since {', '.join(search.inert)} left the time of others as it is"
-        _fold(console, f"         {what}")
+    if uncompiled:
+        _fold(console, f"Judged   without a compile: {_uncompiled(search)}")
     failed = sum(search.failed.values())
     same = f"{search.duplicates:,} the same program as another" if search.duplicates else ""
     bad = f"{failed:,} no good{_reasons(search.failed)}" if failed else ""
@@ -357,6 +357,17 @@ def _footer(console: "Console", report: "TuneReport") -> None:
         _fold(console, f"Kept in  {search.journal}: the same command goes on from there")
 
 
+def _uncompiled(search: "SearchFacts") -> str:
+    """Return why configurations were judged without a compile, with the number of each."""
+    reasons = (
+        (search.resumed, "known before"),
+        (search.derived, f"changed only {', '.join(search.inert)}, which left the time of others as it is"),
+        (search.shared, "compiled as another one"),
+        (search.refused, "refused by the kernel"),
+    )
+    return "; ".join(f"{count:,} {why}" for count, why in reasons if count)
+
+
 def _tiles(search: "SearchFacts") -> str:
     """``24 of 1,180 tiles``, ``all 12 tiles``."""
     if search.tiles_seen < search.tiles:
@@ -375,7 +386,7 @@ def _reasons(reasons: Mapping[str, int]) -> str:
 def _fold(console: "Console", text: str, indent: int = 2) -> None:
     """A paragraph; lines after the first are set in, below the text where it begins with one of the footer's words."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else console.width
-    if text[:9].rstrip() in {"Space", "Search", "Of them", "Alike", "Note", "Kept in", "Assumed", "Example"}:
+    if text[:9].rstrip() in {"Space", "Search", "Judged", "Of them", "Alike", "Note", "Kept in", "Assumed", "Example"}:
         indent = 9
     lines = textwrap.wrap(
         text, max(40, width - 1), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False

@@ -25,7 +25,10 @@ class Candidate:
         names: names of what is launched, the kernel first.
         keys: the tasks' keys, in the same order.
         missing: keys without an answer yet.
-        own: the kernel's own configuration, looked at for comparison.
+        own: the kernel's own configuration, compared with and not counted.
+        compiled: whether it is the first configuration to need one of its compiles in this run.
+        resumed: whether all of its answers were known before this run.
+        cached: whether all answers that it waited for came from kprof's cache.
     """
 
     index: int
@@ -35,6 +38,9 @@ class Candidate:
     keys: tuple[str, ...]
     missing: set[str] = field(default_factory=set)
     own: bool = False
+    compiled: bool = False
+    resumed: bool = False
+    cached: bool = True
 
     def score(self, answers: Mapping[str, TaskResult]) -> Evaluation | TaskResult:
         """The whole of its answers, or the first one that says it cannot be."""

@@ -142,7 +142,7 @@ class SpaceFacts(msgspec.Struct, frozen=True):
     Attributes:
         origin: where the space comes from.
         size: combinations of it.
-        legal: configurations worth a compile, over all problems.
+        legal: configurations to look at, over all problems.
         pruned: combinations left out before compiling, by reason, over all problems.
         notes: what was not taken into account.
     """
@@ -158,8 +158,14 @@ class SearchFacts(msgspec.Struct, frozen=True):
     """How the search went; see :class:`kprof.tuning.search.SearchResult`.
 
     Attributes:
-        derived: configurations that were looked at and not compiled: they differ from compiled ones in ``inert`` knobs
-            only, which left this kernel's time as it is.
+        looked_at: the sum of ``compiled``, ``resumed``, ``derived``, ``shared`` and ``refused``.
+        compiled: configurations that were compiled in this run; ``cached`` of them came from kprof's cache.
+        resumed: configurations known from an earlier run.
+        derived: configurations judged without a compile: they differ from compiled ones in ``inert`` knobs only, which
+            left this kernel's time as it is.
+        shared: configurations whose compiles are those of others.
+        refused: configurations that the kernel itself refuses.
+        compiles: compiles done in this run, those of the kernel's own configuration and of further launches included.
     """
 
     ended: Literal["complete", "budget", "interrupted"]
@@ -179,6 +185,9 @@ class SearchFacts(msgspec.Struct, frozen=True):
     not_kept: str = ""
     derived: int = 0
     inert: list[str] = []
+    shared: int = 0
+    refused: int = 0
+    compiles: int = 0
 
 
 class TuneReport(msgspec.Struct, frozen=True):
@@ -242,6 +251,9 @@ def document(
             not_kept=found.not_kept,
             derived=found.derived,
             inert=list(found.inert),
+            shared=found.shared,
+            refused=found.refused,
+            compiles=found.compiles,
         ),
         problems=problems,
         verdict=TuningVerdict(status, words + (f"; none for {', '.join(without)}" if without else "")),

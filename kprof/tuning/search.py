@@ -87,7 +87,6 @@ class Search:
         self._pruned, self._failed = Pruned(), Counter[str]()
         self._lds = [LdsRule(subject.arch, subject.element_bytes(p)) for p in subject.problems]
         self._inert = [Inert(space.knobs) for _ in subject.problems]
-        self._derived = 0
         self._queues: list[Order] = []
         self._own_configs: list[dict[str, Any]] = []
         self._began = time.monotonic()
@@ -180,7 +179,7 @@ class Search:
             self._pruned.reasons[why] += 1
             self.progress.total -= 1
         elif self._inert[index].stand_in(config) is not None:
-            self._derived += 1
+            self.progress.derived += 1
             self._see(index, config)
             self._end()
         else:
@@ -213,6 +212,7 @@ class Search:
                 self._see(index, config)
                 self._fail(TaskResult("", "failed", reason=error.message))
                 self.progress.failed += 1
+                self.progress.refused += 1
                 self._end()
             return
         work = self._subject.flops(problem)
@@ -225,7 +225,7 @@ class Search:
         candidate.missing = {task.key for task in tasks if task.key not in self._answers}
         self._under_way.append(candidate)
         if not candidate.missing:
-            self.progress.resumed += not own and self._before.issuperset(candidate.keys)
+            candidate.resumed = self._before.issuperset(candidate.keys)
             self._complete(candidate)
             return
         for task in tasks:
@@ -235,6 +235,7 @@ class Search:
                 if candidate not in waiting:
                     waiting.append(candidate)
                 if fresh:
+                    candidate.compiled = True
                     yield task
 
     def _take(self, answer: TaskResult) -> None:
@@ -243,11 +244,11 @@ class Search:
             return
         self._keep(answer)
         self._answers[answer.key] = answer
-        self.progress.compiled += 1
-        self.progress.cached += answer.cached
+        self.progress.compiles += 1
         self._compile_seconds += 0.0 if answer.cached else answer.seconds
         for candidate in waiting:
             candidate.missing.discard(answer.key)
+            candidate.cached = candidate.cached and answer.cached
             if not candidate.missing:
                 self._complete(candidate)
 
@@ -269,6 +270,13 @@ class Search:
         if candidate.own:
             return
         self._see(candidate.index, candidate.config)
+        if candidate.compiled:
+            self.progress.compiled += 1
+            self.progress.cached += candidate.cached
+        elif candidate.resumed:
+            self.progress.resumed += 1
+        else:
+            self.progress.shared += 1
         result = candidate.score(self._answers)
         if isinstance(result, TaskResult):
             self.progress.failed += 1
@@ -316,7 +324,6 @@ class Search:
         self._failed[failure_reason(bad)] += 1
 
     def _end(self) -> None:
-        self.progress.done += 1
         self.progress.seconds = time.monotonic() - self._began
         self._report(self.progress)
 
@@ -330,13 +337,15 @@ class Search:
             pruned=self._pruned.reasons,
             failed=self._failed,
             legal=progress.total,
-            looked_at=progress.done,
-            derived=self._derived,
             inert=tuple(dict.fromkeys(name for one in self._inert for name in one.knobs)),
             duplicates=sum(len(s) for s in self._scored) - sum(len(r) for r in ranked),
             compiled=progress.compiled,
             cached=progress.cached,
             resumed=progress.resumed,
+            derived=progress.derived,
+            shared=progress.shared,
+            refused=progress.refused,
+            compiles=progress.compiles,
             compile_seconds=self._compile_seconds,
             seconds=time.monotonic() - self._began,
             ended=self._ended,

@@ -13,10 +13,13 @@ class Progress:
     """How far a search is.
 
     Attributes:
-        done: configurations with an end.
-        total: configurations that are legal, those of all problems.
-        compiled: compiles done in this run; ``cached`` of them came from kprof's cache.
+        compiled: configurations compiled in this run; all launches of ``cached`` of them came from kprof's cache.
         resumed: configurations known from an earlier run.
+        derived: configurations that differ from compiled ones only in knobs that left this kernel's time as it is.
+        shared: configurations whose compiles are those of configurations chosen before.
+        refused: configurations that the kernel itself refuses, so that there is nothing to compile.
+        compiles: compiles done in this run, those of the kernel's own configuration and of further launches included.
+        total: configurations that are legal, those of all problems.
         failed: configurations that are no good.
         seconds: since the start.
         budget: seconds that it may take, ``None``: no limit.
@@ -26,11 +29,14 @@ class Progress:
         tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them looked at.
     """
 
-    done: int = 0
-    total: int = 0
     compiled: int = 0
     cached: int = 0
     resumed: int = 0
+    derived: int = 0
+    shared: int = 0
+    refused: int = 0
+    compiles: int = 0
+    total: int = 0
     failed: int = 0
     seconds: float = 0.0
     budget: float | None = None
@@ -41,9 +47,19 @@ class Progress:
     axis: str = ""
 
     @property
+    def uncompiled(self) -> int:
+        """Configurations judged without a compile in this run."""
+        return self.resumed + self.derived + self.shared + self.refused
+
+    @property
+    def done(self) -> int:
+        """Configurations looked at: those compiled and those judged without a compile."""
+        return self.compiled + self.uncompiled
+
+    @property
     def rate(self) -> float:
         """Compiles a second."""
-        return self.compiled / self.seconds if self.seconds > 0 else 0.0
+        return self.compiles / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def left(self) -> float | None:
@@ -64,13 +80,10 @@ class SearchResult:
         own: for each problem, the kernel's own configuration; ``None`` where it has none or it is no good.
         pruned: combinations left out before compiling, by reason, over all problems.
         failed: configurations that are no good, by reason.
-        legal: configurations worth a compile, over all problems.
-        looked_at: those of them that came to an end.
-        derived: of those, configurations that need no compile of their own: they differ from compiled ones in knobs
-            that left this kernel's time as it is, see :mod:`kprof.tuning.inert`.
-        inert: the knobs that did.
+        legal: configurations to look at, over all problems.
+        inert: knobs that left this kernel's time as it is, see :mod:`kprof.tuning.inert`.
         duplicates: configurations whose program another one gave already.
-        compiled, cached, resumed: as :class:`Progress`.
+        compiled, cached, resumed, derived, shared, refused, compiles: as :class:`Progress`.
         compile_seconds: sum of the compiles of this run that did not come from the cache.
         seconds: wall time of this run.
         ended: ``complete``, ``budget`` or ``interrupted``.
@@ -88,13 +101,15 @@ class SearchResult:
     pruned: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     legal: int = 0
-    looked_at: int = 0
-    derived: int = 0
     inert: tuple[str, ...] = ()
     duplicates: int = 0
     compiled: int = 0
     cached: int = 0
     resumed: int = 0
+    derived: int = 0
+    shared: int = 0
+    refused: int = 0
+    compiles: int = 0
     compile_seconds: float = 0.0
     seconds: float = 0.0
     ended: Literal["complete", "budget", "interrupted"] = "complete"
@@ -105,3 +120,13 @@ class SearchResult:
     tiles_seen: int = 0
     not_kept: str = ""
     learned: list[list[str]] = field(default_factory=list)
+
+    @property
+    def uncompiled(self) -> int:
+        """Configurations judged without a compile in this run."""
+        return self.resumed + self.derived + self.shared + self.refused
+
+    @property
+    def looked_at(self) -> int:
+        """Configurations looked at: those compiled and those judged without a compile."""
+        return self.compiled + self.uncompiled

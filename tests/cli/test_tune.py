@@ -336,10 +336,10 @@ def test_time_left() -> None:
     from kprof.reporters.tune_progress import line
     from kprof.tuning.search_result import Progress
 
-    assert "1:00 left" in line(Progress(done=10, total=10_000, compiled=10, seconds=60.0, budget=120.0))
-    assert "0:10 left" in line(Progress(done=90, total=100, compiled=90, seconds=90.0, budget=3600.0))
-    assert "16:40:00 left" in line(Progress(done=10, total=10_010, compiled=10, seconds=60.0))
-    resumed = Progress(done=100, total=110, compiled=10, resumed=90, seconds=10.0)
+    assert "1:00 left" in line(Progress(total=10_000, compiled=10, seconds=60.0, budget=120.0))
+    assert "0:10 left" in line(Progress(total=100, compiled=90, seconds=90.0, budget=3600.0))
+    assert "16:40:00 left" in line(Progress(total=10_010, compiled=10, seconds=60.0))
+    resumed = Progress(total=110, compiled=10, resumed=90, seconds=10.0)
     assert "0:10 left" in line(resumed)
     assert "90 known before" in line(resumed)
     assert "left" not in line(Progress(total=5))
@@ -350,11 +350,34 @@ def test_the_progress_line_begins_with_what_matters() -> None:
     from kprof.reporters.tune_progress import line
     from kprof.tuning.search_result import Progress
 
-    state = Progress(700, 700_800, 700, 0, 120, 30, 100.0, 300.0, ("M=64", 1893.4), 1, 344, 90)
+    state = Progress(compiled=580, resumed=120, compiles=700, total=700_800, failed=30, seconds=100.0, budget=300.0)
+    state.best, state.tiles, state.tiles_seen = ("M=64", 1893.4), 344, 90
 
     assert line(state)[:79].startswith("700 of 700,800 · 3:20 left · best 1.89 ms · 90 of 344 tiles · 7.0 compiles/s")
     state.problems = 3
     assert "best 1.89 ms for M=64" in line(state)
+
+
+def test_the_counts_of_a_search_add_up_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Looked at is compiled and judged without a compile; the reasons of the latter add up to it."""
+    from kprof.output.terminal import terminal
+    from kprof.reporters.tune_text import _footer
+    from kprof.tuning import document as made
+
+    search = made.SearchFacts(
+        "complete", 117, 3, 3, 105, 4, 2, 0, {}, "", 30.0, 1.0, "2 processes", "", "", 7, ["kpack"], 2, 1, 106
+    )
+    chosen = made.SpaceFacts("a list", 120, 117, {"needs too much LDS": 3}, [])
+    report = made.TuneReport("0", "k", "gfx942", None, None, chosen, search, [], made.TuningVerdict("ok", "all"))
+    _footer(terminal(no_color=True), report)
+
+    assert " ".join(capsys.readouterr().out.split()) == (
+        "Space 120 combinations of a list: 117 to look at, 3 pruned (3 needs too much LDS) "
+        "Search 117 looked at, all 3 tiles: 105 compiled (4 from the cache) + 12 judged without a compile in 30 s "
+        "by 2 processes, 3.5 compiles/s "
+        "Judged without a compile: 2 known before; 7 changed only kpack, which left the time of others as it is; "
+        "2 compiled as another one; 1 refused by the kernel"
+    )
 
 
 def test_what_the_verdict_says_of_the_own_configuration() -> None:

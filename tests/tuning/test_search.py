@@ -59,6 +59,8 @@ def test_finds_the_best_and_counts(tmp_path: Path, fake: Callable[..., Any]) -> 
     assert (best.config["BLOCK_M"], best.config["BLOCK_N"], best.config["BLOCK_K"]) == (128, 128, 64)
     assert best.config["SPLIT_K"] == 1
     assert found.looked_at == found.legal == 48
+    assert (found.compiled, found.uncompiled) == (48, 0)
+    assert found.compiles == 48 + 1, "the reduction, too"
     assert sum(len(r) for r in found.ranked) == 48
     split = next(one for one in found.ranked[0] if one.config["SPLIT_K"] == 2)
     assert split.parts == {"gemm::reduce": 5.0}
@@ -93,6 +95,22 @@ def test_the_own_configuration_comes_first_and_is_ranked(tmp_path: Path, fake: C
     assert found.own[0].config in [one.config for one in found.ranked[0]]
 
 
+def test_an_own_configuration_outside_of_the_space_is_not_counted(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """It is compiled for comparison; the configurations looked at are those of the space."""
+    progress: list[tuple[int, int]] = []
+    search = make(
+        tmp_path,
+        fake(lambda config: 100.0 - config["BLOCK_M"] / 8),
+        {"BLOCK_M": (16, 32), "BLOCK_N": (16, 32), "BLOCK_K": (32,), "SPLIT_K": (1,)},
+        report=lambda state: progress.append((state.done, state.compiled + state.uncompiled)),
+    )
+    found = search.run()
+
+    assert (found.looked_at, found.compiled, found.uncompiled) == (found.legal, found.legal, 0)
+    assert found.compiles == found.legal + 1
+    assert progress[-1] == (found.legal, found.legal)
+
+
 def test_goes_on_where_it_stopped(tmp_path: Path, fake: Callable[..., Any]) -> None:
     """Ctrl-C shows what is known; a second run asks for the rest only, and the end is the same."""
     asked = 0
@@ -112,7 +130,8 @@ def test_goes_on_where_it_stopped(tmp_path: Path, fake: Callable[..., Any]) -> N
     assert stopped.ranked[0]
     assert set(first.done[:20]).isdisjoint(second.done)
     assert found.looked_at == 48
-    assert found.resumed == stopped.looked_at
+    assert found.resumed == found.uncompiled == stopped.looked_at
+    assert found.compiled == 48 - found.resumed
     assert found.ranked[0][0].config == make(tmp_path / "other", fake(by_tile)).run().ranked[0][0].config
 
 
@@ -354,6 +373,7 @@ def test_what_is_looked_at_does_not_hang_on_the_order_in_which_compiles_end(
         warm = make(Path(folder) / "warm", fake(uneven, workers, seed), in_flight=4, **order).run()
 
     assert set(many.done) == set(alone.done)
+    assert warm.resumed + warm.compiled + warm.shared == first.compiled + first.shared
     for found in (other, warm):
         assert [(one.config, one.alike) for one in found.ranked[0]] == [(o.config, o.alike) for o in first.ranked[0]]
         assert (found.looked_at, found.failed, found.derived) == (first.looked_at, first.failed, first.derived)
