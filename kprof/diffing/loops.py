@@ -163,7 +163,7 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> 
     yield from _widths(a.instructions, b.instructions, limits, where=where, is_hot=is_hot)
     before, after = facts.drains(a), facts.drains(b)
     severity = _weight(before * scale, after, is_hot=is_hot)
-    yield from rated("drains", "full memory waits an iteration", before, after, severity)
+    yield from rated("drains", "full waits an iteration", before, after, severity)
     before, after = sum(a.instructions.values()), sum(b.instructions.values())
     severity = _weight(before * scale, after, is_hot=is_hot)
     yield from rated("loop_instructions", "instructions an iteration", before, after, severity, negligible=_TELL)

@@ -32,18 +32,18 @@ _HEADINGS = (
     "waves",
     "LDS KiB",
     "loads",
-    "drains",
+    "full waits",
     "instr",
     "issue",
 )
 _TIMES = ("predicted", "likely")
 # What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
-_SPARE = ("issue", "instr", "drains", "LDS KiB", "loads")
+_SPARE = ("issue", "instr", "full waits", "LDS KiB", "loads")
 _CHANGE = 26
 _OF_THE_HOT_LOOP = {
     "scratch": "scratch",
     "loads": "loads (count x bytes a lane)",
-    "drains": "drains (full waits)",
+    "full waits": "full waits (until no load is outstanding)",
     "instr": "instructions",
 }
 
@@ -226,7 +226,7 @@ def _cells(trial: "Evaluation", size: float) -> list[str]:
         f"{measure.waves:g}",
         f"{measure.lds_bytes / 1024:.4g}",
         loads or "-",
-        f"{measure.drains}",
+        f"{measure.full_waits}",
         f"{measure.instructions}",
         issue,
     ]

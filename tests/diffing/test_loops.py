@@ -57,7 +57,7 @@ def test_waits_for_everything(made, drains, hot, severity) -> None:
     """From one to two is as much again."""
     found = changes(made, [made.loop(hot=hot)], [made.loop(hot=hot, waits={"vmcnt(0)": drains})])
     assert [(c.text, c.severity.value) for c in found] == (
-        [("full memory waits an iteration", severity)] if severity else []
+        [("full waits an iteration", severity)] if severity else []
     )
 
 

@@ -129,7 +129,7 @@ _SEEN = {
     "vgprs": "VGPRs",
     "lds_bytes": "bytes of LDS",
     "waves": "wavefronts a SIMD",
-    "drains": "full drains of loads",
+    "full_waits": "full waits",
     "instructions": "instructions an iteration",
 }
 

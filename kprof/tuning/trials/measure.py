@@ -20,7 +20,7 @@ class Measure:
         lds_bytes: LDS of a workgroup.
         waves: wavefronts per SIMD; 0 when it cannot be launched.
         loads: width in bytes per lane to global loads in the hot loop, e.g. ``{16: 8}``.
-        drains: full waits in the hot loop.
+        full_waits: full waits in the hot loop.
         instructions: instructions in the hot loop.
         work: useful floating-point operations of one iteration and wavefront, or bytes loaded where there is no matrix
             work; ``None`` without a loop. What several wavefronts compute alike counts once.
@@ -38,7 +38,7 @@ class Measure:
     lds_bytes: int
     waves: float
     loads: dict[int, int]
-    drains: int
+    full_waits: int
     instructions: int
     work: int | None
     is_flops: bool
@@ -111,7 +111,7 @@ def measure(report: KernelReport, arch: Architecture, replication: float = 1.0) 
         lds_bytes=_count(resources, "lds_bytes"),
         waves=occupancy.waves_per_simd if isinstance(occupancy, Occupancy) else 0.0,
         loads=_loads(hot.instructions if hot else report.instructions),
-        drains=sum(n for wait, n in hot.waits.items() if wait.endswith("(0)")) if hot else 0,
+        full_waits=sum(n for wait, n in hot.waits.items() if wait.endswith("(0)")) if hot else 0,
         instructions=sum(hot.instructions.values()) if hot else sum(report.instructions.values()),
         work=work,
         is_flops=is_flops,

@@ -38,7 +38,7 @@ FIGURES = Measure(
     lds_bytes=0,
     waves=2.0,
     loads={16: 4},
-    drains=1,
+    full_waits=1,
     instructions=100,
     work=1000,
     is_flops=True,
@@ -55,7 +55,7 @@ MEASURES = st.builds(
     lds_bytes=st.just(0),
     waves=st.sampled_from([0.0, 1.0, 2.0]),
     loads=st.just({}),
-    drains=st.just(0),
+    full_waits=st.just(0),
     instructions=st.integers(1, 3),
     work=st.sampled_from([None, 100, 200]),
     is_flops=st.just(True),
@@ -182,7 +182,7 @@ def report(**changes):
 def test_figures_come_from_the_hot_loop():
     """Counted by hand; work that two wavefronts repeat counts once."""
     found = measure(report(), MI300X, 2.0)
-    assert (found.vgpr_spills, found.scratch, found.drains, found.bytes) == (5, 3, 2, 2048)
+    assert (found.vgpr_spills, found.scratch, found.full_waits, found.bytes) == (5, 3, 2, 2048)
     assert found.loads == {16: 2, 2: 1}
     assert (found.work, found.waves, found.workgroups) == (2048, 2.0, 3)
     assert found.issue == 40
