@@ -239,7 +239,7 @@ def analyze(
         thread_trace: A decoded thread trace (ATT) of the kernel.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
-        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
@@ -465,7 +465,7 @@ def diff(
         triton: The Triton to compile with: a release, got once, 'installed', a .whl file, or a Python interpreter
             that has one; the installed one if left out. For a comparison, again for the next, old to new.
         package: A package that the program after -- needs besides.
-        explain: Look for cause and cures by recompiling; on by default with --triton, possible with two captures.
+        explain: Look for cause and fixes by recompiling; on by default with --triton, possible with two captures.
         tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
         program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
             ``FILE.py`` or ``FILE.py::FUNCTION``.
@@ -861,7 +861,7 @@ def report(
         thread_trace: A decoded thread trace (ATT) of the kernel.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
-        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         output: File or folder to write; as a file, - is standard output.
@@ -921,7 +921,7 @@ def run_report(
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         target: A kernel of the traces or files, as kprof analyze kernel takes it; repeatable.
@@ -1446,7 +1446,7 @@ def validate(
         thread_trace: A decoded thread trace (ATT) of the kernel.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
-        try_cures: Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options
+        try_cures: Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options
             at most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.
         source: A folder with the sources of what is compiled already; the current one always counts.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.

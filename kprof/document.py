@@ -350,7 +350,7 @@ class AutotunedChoice(msgspec.Struct, frozen=True):
 
 
 class CureTrials(msgspec.Struct, frozen=True):
-    """How many cures were compiled for a kernel's costly findings.
+    """How many fixes were compiled for a kernel's costly findings.
 
     Attributes:
         compiled: changes that were compiled, whether or not they helped.
@@ -379,7 +379,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
         findings: sorted by severity, then rule, then line.
         causes: the findings grouped by cause, the cause with the largest gain first.
-        cure_trials: how many cures were compiled; absent where none was wanted or needed.
+        cure_trials: how many fixes were compiled; absent where none was wanted or needed.
         suppressed: findings that ``# kprof: ignore[...]`` comments silence.
         rules: which rules were checked, which not and why; absent where none were asked.
         notes: why something is null; one sentence each.

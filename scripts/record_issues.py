@@ -30,14 +30,14 @@ the one that chooses the configuration. Sizes are the issue's where it tells the
 (3.9.0), not the issue's.
 
 - *Cause told*: a finding of the configuration that the issue is about (the first, if nothing else is said) names it.
-  *Cure told*: that finding, or what it says to try, names the knob that the issue turned. *Verified*: the finding is
-  gone with the issue's cure.
+  *Fix told*: that finding, or what it says to try, names the knob that the issue turned. *Verified*: the finding is
+  gone with the issue's fix.
 - *Order*: pairs of configurations that the model puts in the measured order. *Within*: measured times inside the
   printed range, where the issue has times of single launches.
 - Measured are milliseconds where *within* has numbers, else times relative to one of the configurations. A
   configuration that *does not fit* was told to need more than the GPU has; it is in no pair.
 
-| issue | GPU | configuration: measured, predicted, spills | cause told | cure told | verified | order | within |
+| issue | GPU | configuration: measured, predicted, spills | cause told | fix told | verified | order | within |
 |---|---|---|---|---|---|---|---|
 """
 
@@ -204,7 +204,7 @@ def write(kept: dict[str, Any]) -> None:
     counts = [sum(column) for column in zip(*(counted for _, counted in rows), strict=True)]
     total = len(rows)
     summary = (
-        f"\nOf {total} cases the cause is told in {counts[0]}, the cure in {counts[1]}, and verified in {counts[2]}; "
+        f"\nOf {total} cases the cause is told in {counts[0]}, the fix in {counts[1]}, and verified in {counts[2]}; "
         f"{counts[3]} of {counts[4]} pairs of configurations are in the measured order.\n"
     )
     PAGE.write_text(HEAD + "\n".join(line for line, _ in rows) + "\n" + summary + LEFT, encoding="utf-8")

@@ -51,7 +51,7 @@ class Advised(Result):
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings of the kernel as it is, each with the change that cures it where one was found."""
+        """The findings of the kernel as it is, each with the change that fixes it where one was found."""
         from kprof.tuning.trials import advised
 
         if self.trials is not None:

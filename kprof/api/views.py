@@ -326,7 +326,7 @@ class TraceView(View):
 
     @property
     def incomplete(self) -> str:
-        """What the recording lacks, what is therefore unknown and the cure; "" for a complete recording."""
+        """What the recording lacks, what is therefore unknown and the fix; "" for a complete recording."""
         from kprof.inputs.completeness import headline
 
         return headline(self.issues)

@@ -1,4 +1,4 @@
-"""``kprof demo``: an attention kernel that spills registers on an MI300X, why, and what cures it."""
+"""``kprof demo``: an attention kernel that spills registers on an MI300X, why, and what fixes it."""
 
 from kprof.cli import analyze
 from kprof.cli._options import takes_options
@@ -7,7 +7,7 @@ from kprof.output.progress import until_output
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 
-HELP = "See it at work: attention that spills registers on an MI300X, why, and the cure. No GPU needed."
+HELP = "See it at work: attention that spills registers on an MI300X, why, and the fix. No GPU needed."
 
 _TARGET = "flash_attention"
 _OPTIONS = AnalyzeCommandOptions(arch=("gfx942",), case="d256_s4096", config={"BLOCK_M": 128, "BLOCK_N": 64})
@@ -16,9 +16,9 @@ _COMMAND = f"kprof analyze kernel {_TARGET} --arch gfx942 --case d256_s4096 --co
 
 @takes_options("report")
 def command(outputs: Outputs) -> None:
-    """See kprof at work: attention with heads of 256 that spills registers on an MI300X, why, and what cures it.
+    """See kprof at work: attention with heads of 256 that spills registers on an MI300X, why, and what fixes it.
 
-    It compiles the kernel and its cures, without a GPU, and shows what the command that it names shows.
+    It compiles the kernel and its fixes, without a GPU, and shows what the command that it names shows.
     """
     if not outputs.to_stdout:
         log(f"$ {_COMMAND}")

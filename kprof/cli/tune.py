@@ -58,10 +58,11 @@ def command(
 
 def _show(found: "Tuned", outputs: Outputs) -> int:
     # First what the search was for: a full disk must not take it away.
-    if not (outputs.to_stdout or outputs.quiet):
-        from kprof.reporters.tune_text import show
+    from kprof.reporters.tune_text import show, to_paste
 
-        tell_first(found.summary)
+    paste = to_paste(found.document)
+    if not (outputs.to_stdout or outputs.quiet):
+        tell_first(found.summary, paste)
         show(found.document, no_color=outputs.no_color)
     outputs.write(found.document, lambda: None)
     for note in found.write():
@@ -71,5 +72,5 @@ def _show(found: "Tuned", outputs: Outputs) -> int:
 
         print(answer_text(found.answer))
     if not outputs.to_stdout:
-        tell_last(found.summary, alone=outputs.quiet)
+        tell_last(found.summary, paste, alone=outputs.quiet)
     return EXIT_INTERRUPTED if found.interrupted else 0 if found.ok else 2

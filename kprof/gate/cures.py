@@ -54,7 +54,7 @@ def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline
         return incurable(kernel, f"other knobs were not tried: {error.message}")
     unfinished = f", {made.left} were not tried for lack of time" if made.left else ""
     limited = f" ({made.how})" if made.how.startswith("compiler options only") else ""
-    return incurable(kernel, f"none of {made.tried} changes of knobs cures it{unfinished}{limited}")
+    return incurable(kernel, f"none of {made.tried} changes of knobs fixes it{unfinished}{limited}")
 
 
 def _cured(

@@ -1,7 +1,7 @@
 """One judgement of every recording of a timeline or of counters: is it complete, and what is unknown if it is not.
 
 Readers of timelines call :func:`judge` or :func:`judge_sums` once a file is read; :data:`NONZERO_COUNTERS` judges
-counters. Each fault becomes an issue that names the ``unknown`` numbers and the ``cure``. :func:`headline` and
+counters. Each fault becomes an issue that names the ``unknown`` numbers and the fix, ``cure``. :func:`headline` and
 :func:`cannot_tell` turn issues into verdicts.
 """
 
@@ -79,7 +79,7 @@ def unknown_of(issue: Doubt) -> tuple[str, ...]:
 
 
 def headline(issues: Iterable[Doubt]) -> str:
-    """Return what is incomplete, what is therefore unknown and the cure, or "" for a complete recording.
+    """Return what is incomplete, what is therefore unknown and the fix, or "" for a complete recording.
 
     >>> headline([])
     ''
@@ -93,7 +93,7 @@ def headline(issues: Iterable[Doubt]) -> str:
     more = f"; {len(messages) - _WORST} more" if len(messages) > _WORST else ""
     listed = unknown[0] if len(unknown) == 1 else f"{', '.join(unknown[:-1])} and {unknown[-1]}"
     verb = "is" if unknown == [BUSY] else "are"
-    cure = f". Cure: {'; '.join(cures)}" if cures else ""
+    cure = f". Fix: {'; '.join(cures)}" if cures else ""
     return f"incomplete: {'; '.join(messages[:_WORST])}{more}; {listed} {verb} unknown{cure}"
 
 

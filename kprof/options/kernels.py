@@ -26,7 +26,7 @@ class KernelOptions(CompileOptions, ThreadTraceOptions, ChosenKernelOptions, Pro
     try_cures: Annotated[
         bool,
         Option(
-            "Compile the cheap cures of findings that cost more than 5 % of the time: a dozen compiler options at "
+            "Compile the cheap fixes of findings that cost more than 5 % of the time: a dozen compiler options at "
             "most, none but the first started after two seconds. KPROF_TRY=0 turns them off everywhere.",
             flag="--try",
         ),

@@ -80,7 +80,7 @@ class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
     ] = ()
     explain: Annotated[
         bool | None,
-        Option("Look for cause and cures by recompiling; on by default with --triton, possible with two captures."),
+        Option("Look for cause and fixes by recompiling; on by default with --triton, possible with two captures."),
     ] = None
     tolerance: Annotated[
         Mapping[str, Any],

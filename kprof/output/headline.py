@@ -22,14 +22,17 @@ def screen_width() -> int | None:
     return shutil.get_terminal_size().columns if on_screen() else None
 
 
-def tell_first(verdict: str) -> None:
-    """Print a verdict before the rest, on a terminal."""
+def tell_first(verdict: str, paste: str = "") -> None:
+    """Print a verdict before the rest, on a terminal, with the code to ``paste`` directly below it."""
     if on_screen():
-        print(wrapped(verdict.replace(_NEXT, f"\n{_NEXT[2:]}")) + "\n")
+        first = wrapped(verdict.replace(_NEXT, f"\n{_NEXT[2:]}"))
+        print("\n".join([first, *([paste] if paste else []), ""]))
 
 
-def tell_last(verdict: str, *, alone: bool = False) -> None:
-    """Print a verdict after the rest, in a pipe, or where it stands ``alone``."""
+def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
+    """Print a verdict after the rest, in a pipe, below the code to ``paste``; or nothing but it where it is ``alone``."""
+    if paste and not (alone or on_screen()):
+        print(f"\n{paste}")
     if alone or not on_screen():
         print(verdict)
 

@@ -13,7 +13,7 @@ from kprof.document import KernelReport, Report
 from kprof.findings import Edit, Finding, Location, Severity, by_cost
 from kprof.gate.rules import FATAL
 from kprof.reporters._plain_words import said
-from kprof.reporters.answer import CauseText, cause_text, costing, proposals, sentences
+from kprof.reporters.answer import CauseText, cause_text, costing, proposals, sentences, steps
 
 MARK = "gate"
 """Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""
@@ -63,15 +63,10 @@ class GateFinding:
 
     @property
     def advice(self) -> str:
-        """What to do: the compiled cure, else knobs to try; then what to change in the code."""
-        if self.cause is not None:
-            todo = dict(self.cause.todo)
-        else:
-            told = {"try": proposals(self.finding), "fix": self.finding.fix}
-            todo = {kind: words for kind, words in told.items() if words}
-        if "try" in todo and (compiled := verified(self.finding)):
-            todo["try"] = compiled
-        return sentences(todo)
+        """What to do: the compiled fix, else knobs to try; then what to change in the code."""
+        if self.cause is not None and not ("try" in self.cause.todo and verified(self.finding)):
+            return self.cause.advice
+        return sentences(steps(self.finding, verified(self.finding)))
 
     @property
     def text(self) -> str:
@@ -143,7 +138,7 @@ def label(kernel: KernelReport) -> str:
 
 
 def verified(finding: Finding) -> str:
-    """Return changes to try and what they were found to do; nothing where nobody compiled them."""
+    """Return changes of knobs and what they were found to do; nothing where nobody compiled them."""
     first = next(iter(finding.advice), None)
     if first is None or first.verified is UNSET or not first.verified:
         return ""
@@ -153,7 +148,7 @@ def verified(finding: Finding) -> str:
 
 
 def cure(finding: Finding) -> list[Edit]:
-    """The changes of lines that make a verified cure; empty unless the whole of it is changes of lines."""
+    """The changes of lines that make a verified fix; empty unless the whole of it is changes of lines."""
     if not finding.advice or not all(a.verified for a in finding.advice):
         return []
     found = [advice.edit for advice in finding.advice]

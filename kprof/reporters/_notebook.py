@@ -72,7 +72,7 @@ def report(document: Report) -> str:
 
 
 def _cause(text: CauseText, kernel: KernelReport) -> tuple[str, ...]:
-    """Return a cause's row: its cure where one was compiled, else what to try, and what to change in the code."""
+    """Return a cause's row: its fix where one was compiled, else what to try, and what to change in the code."""
     what = f"{text.message}; same cause: {text.followers}" if text.followers else text.message
     todo = [f"{kind}: {words}" for kind, words in text.todo.items()]
     rule = f"{text.finding.rule} {text.finding.name}"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kprof.tuning.trials import Trials
 
 _SHOWN = 6
+NOT_MEASURED = "predicted; nothing was measured"
 _UNIT = "cycles an element"
 _DOMINATED = 3
 _HEADINGS = (
@@ -52,12 +53,16 @@ def show(trials: "Trials", console: "Console") -> None:
     """What was tried, what it brought, and the verdict on standard output."""
     start = trials.start.report
     assert start is not None
-    tell_first(verdict(trials))
+    tell_first(verdict(trials), paste := _to_paste(trials))
     _show_start(trials.start, start, console)
     show_trials(trials, console)
-    if trials.best and (trials.told_apart or trials.ranked_by == "resources"):
-        console.print(f"\n{switches_and_code(trials.best[0].config)}", markup=False, soft_wrap=True)
-    tell_last(verdict(trials))
+    tell_last(verdict(trials), paste)
+
+
+def _to_paste(trials: "Trials") -> str:
+    """Return the best configuration as code; nothing where the verdict is to keep what there is."""
+    chosen = trials.best and (trials.told_apart or trials.ranked_by == "resources")
+    return switches_and_code(trials.best[0].config) if chosen else ""
 
 
 def _show_start(trial: "Evaluation", start: "KernelReport", console: "Console") -> None:
@@ -100,8 +105,11 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     assumed = dict.fromkeys(said for trial in (trials.start, *trials.best[:_SHOWN]) for said in trial.assumptions)
     for said in assumed:
         console.print(f"Assumed: {said}", style="dim", markup=False)
-    if asked := _ask(trials):
-        console.print(asked, style="dim", markup=False)
+    if asked := trials.to_measure:
+        console.print(f"= not told apart: time these {len(asked)} on the GPU before choosing one:", style="dim")
+        for trial in asked:
+            name = assigned(trial.change) or "as it is"
+            console.print(f"= {name}\n  {switches_and_code(trial.config)}", markup=False, soft_wrap=True)
 
 
 def verdict(trials: "Trials") -> str:
@@ -116,10 +124,10 @@ def verdict(trials: "Trials") -> str:
         )
     first = assigned(trials.best[0].change)
     if trials.ranked_by == "resources":
-        return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}"
+        return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}; {NOT_MEASURED}"
     if not trials.told_apart:
-        return f"keep yours: no change is predicted to help enough to tell; the nearest: {first}{_gain(trials)}"
-    return f"try {first}{_gain(trials)}"
+        return f"keep yours: no change is predicted to help enough to tell; the nearest: {first}{_gain(trials)}; {NOT_MEASURED}"
+    return f"try {first}{_gain(trials)}; {NOT_MEASURED}"
 
 
 def _gain(trials: "Trials") -> str:
@@ -133,17 +141,6 @@ def _gain(trials: "Trials") -> str:
     if start.time_us is not None and best.time_us is not None:
         return f" (predicted {duration(start.time_us)} → {duration(best.time_us)}, {found.words()})"
     return f" (predicted {start.cost:.3g} → {best.cost:.3g} {_UNIT} of {start.axis}, {found.words()})"
-
-
-def _ask(trials: "Trials") -> str:
-    """What only the GPU can tell: trials that the model does not tell apart."""
-    asked = trials.to_measure
-    if not asked:
-        return ""
-    hidden = [assigned(trial.change) for trial in asked if trial not in (trials.start, *trials.best[:_SHOWN])]
-    shown = "; ".join(hidden[:_SHOWN]) + (f" and {len(hidden) - _SHOWN} more" if len(hidden) > _SHOWN else "")
-    more = f"; not in the table: {shown}" if hidden else ""
-    return f"= not told apart: time these {len(asked)} on the GPU before choosing one{more}"
 
 
 def _table(trials: "Trials", width: int) -> "tuple[Table, str]":

@@ -1,4 +1,4 @@
-"""The answer about one kernel in words: cause, cost, place and cure. Every format for people uses these words."""
+"""The answer about one kernel in words: cause, cost, place and fix. Every format for people uses these words."""
 
 import shlex
 from collections import Counter
@@ -39,8 +39,8 @@ class CauseText:
         message: what was found.
         cost: what it costs, or nothing where that is not known.
         place: ``file.py:12``, or nothing.
-        todo: what to do and what that brings, each with its kind: ``cure`` is a change of knobs that was compiled,
-            ``try`` knobs that nobody compiled, ``fix`` a change of the code.
+        todo: what to do and what that brings, each with its kind: ``try`` names knobs that nobody compiled, ``fix`` a
+            change of knobs that was compiled, a change of the code, or both.
         followers: the other findings of the cause, or nothing.
     """
 
@@ -59,7 +59,7 @@ class CauseText:
 
     @property
     def advice(self) -> str:
-        """The steps to take, in sentences: ``Cure: waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x) (compiled).``."""
+        """The steps to take, in sentences: ``Fix: waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x) (compiled).``."""
         return sentences(self.todo)
 
 
@@ -110,17 +110,20 @@ def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) ->
 
 def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str]:
     """Return what to do by its kind; what nobody compiled ends with an estimate of what it brings."""
-    todo: dict[str, str] = {}
-    if cause.cure is not UNSET:
-        todo["cure"] = cure_words(cause.cure)
-    elif tried := proposals(finding):
-        todo["try"] = tried
-    if finding.fix is not UNSET:
-        todo["fix"] = finding.fix
+    compiled = "" if cause.cure is UNSET else cure_words(cause.cure)
+    todo = steps(finding, compiled)
     if cause.cure is UNSET and todo and (estimate := _estimate(kernel, cause.gain)):
         last = list(todo)[-1]
         todo[last] += f" ({estimate})"
     return todo
+
+
+def steps(finding: Finding, compiled: str) -> dict[str, str]:
+    """Return what to do by its kind: what was compiled, else the knobs that the rule proposes; then the code's change."""
+    code = "" if finding.fix is UNSET else finding.fix
+    fixes = f"{compiled}; in the code: {code}" if compiled and code else compiled or code
+    found = {"try": "" if compiled else proposals(finding), "fix": fixes}
+    return {kind: words for kind, words in found.items() if words}
 
 
 def _estimate(kernel: KernelReport, gain: Gain | None) -> str:

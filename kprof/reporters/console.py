@@ -209,7 +209,7 @@ class ConsoleReporter:
             self._hanging(f"      {held}", style="dim")
 
     def _causes(self, kernel: KernelReport) -> None:
-        """Print the causes, each with its cost, its place and its cure; those that cost nothing only if verbose."""
+        """Print the causes, each with its cost, its place and its fix; those that cost nothing only if verbose."""
         shown = [cause for cause in causes_of(kernel) if self._verbose or not is_negligible(cause, kernel)]
         for cause in shown if self._verbose else shown[: self._causes_shown]:
             self._cause(kernel, cause)
@@ -230,8 +230,8 @@ class ConsoleReporter:
         if not (self._brief and text.todo and not text.cost and text.severity is Severity.NOTE):
             self._hanging(f"{_INDENT}{text.message}", deeper=0)
         for kind, words in text.todo.items():
-            style = "bold green" if kind == "cure" else "cyan"
-            self._hanging(f"{_INDENT}{f'{kind}:':<5} {words}", style=style, deeper=_DEEPER)
+            style = "bold green" if kind == "fix" and cause.cure is not UNSET else "cyan"
+            self._hanging(f"{_INDENT}{kind}: {words}", style=style, deeper=len(f"{kind}: "))
         if text.followers:
             self._hanging(f"{_INDENT}same cause: {text.followers}", style="dim", deeper=_DEEPER)
         if self._verbose:

@@ -84,7 +84,7 @@ def _explanation(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[str
     if not (found.causes or found.cures):
         return lines
     lines += [f"| | {' | '.join(words.FIGURES.values())} | price |", f"|---|{'---:|' * len(words.FIGURES)}---|"]
-    roles = ["", "", *["cause: " if t.cured else "in part: " for t in found.causes], *["cure: "] * len(found.cures)]
+    roles = ["", "", *["cause: " if t.cured else "in part: " for t in found.causes], *["fix: "] * len(found.cures)]
     for role, (label, figures, price) in zip(roles, words.trial_rows(diff, kernel, found), strict=True):
         cells = " | ".join("" if value is None else words.number(value) for value in figures)
         lines.append(f"| {role}{code(label) if role else cell(label)} | {cells} | {cell(price)} |")

@@ -219,9 +219,9 @@ class DiffTextReporter:
         for heading in words.FIGURES.values():
             table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("change", overflow="fold")
-        roles = ["", "", *["cause" if t.cured else "in part" for t in found.causes], *["cure"] * len(found.cures)]
+        roles = ["", "", *["cause" if t.cured else "in part" for t in found.causes], *["fix"] * len(found.cures)]
         for role, (label, figures, price) in zip(roles, words.trial_rows(diff, kernel, found), strict=True):
-            text = Text(clean(label if role else ""), style={"cure": "green"}.get(role, "bold"))
+            text = Text(clean(label if role else ""), style={"fix": "green"}.get(role, "bold"))
             if price:
                 text.append(f"  at the price of: {clean(price)}", style="dim")
             table.add_row(

@@ -15,7 +15,7 @@ from kprof.reporters.interface import Format, ReportRequest
 _FINDINGS = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|---|---|")
 _OTHERS = 8
 """Findings of one kernel that its row names, besides its metrics."""
-_KERNELS = ("| kernel | arch | what is worse | cure | line |", "|---|---|---|---|---|")
+_KERNELS = ("| kernel | arch | what is worse | fix | line |", "|---|---|---|---|---|")
 
 
 class MarkdownReporter:
@@ -134,7 +134,7 @@ def _first(texts: Iterable[str]) -> list[str]:
 
 
 def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
-    """Each verified cure that is a change of lines, as suggestions; as many as there is room for."""
+    """Each verified fix that is a change of lines, as suggestions; as many as there is room for."""
     lines: list[str] = []
     left = 0
     done: set[Edit] = set()
@@ -145,7 +145,7 @@ def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
         done |= set(changes)
         block = [
             "",
-            f"**Cure** of {code(label(item.kernel))} on {item.kernel.arch}: {cell(item.advice)}",
+            f"**Fix** for {code(label(item.kernel))} on {item.kernel.arch}: {cell(item.advice)}",
             "",
         ]
         for edit in changes:
@@ -157,7 +157,7 @@ def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
             continue
         lines += block
     if left:
-        lines += ["", f"**Cures** that do not fit here: {left}.", ""]
+        lines += ["", f"**Fixes** left out for lack of room: {left}.", ""]
     return lines
 
 

@@ -21,7 +21,7 @@ _ENDED = {"complete": "", "budget": ", --budget is spent", "interrupted": ", sto
 
 
 def show(report: "TuneReport", *, no_color: bool) -> None:
-    """Print everything but the verdict."""
+    """Print everything but the verdict and its code."""
     console = terminal(no_color=no_color)
     product = f" · {report.product}" if report.product else ""
     predicted_so = f"predicted ({report.condition}), nothing was run"
@@ -39,14 +39,19 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
             _problem(console, problem)
     console.print()
     _footer(console, report)
-    if len(report.problems) == 1 and report.problems[0].ranking and not _keeps_own(report.problems[0]):
-        from kprof.tuning.config_code import config_code
 
-        console.print(f"\n{config_code(report.problems[0].ranking[0].config)}", markup=False, soft_wrap=True)
+
+def to_paste(report: "TuneReport") -> str:
+    """Return the best configuration as code; nothing for several problems, or where the kernel's own is to be kept."""
+    from kprof.tuning.config_code import config_code
+
+    if len(report.problems) != 1 or not report.problems[0].ranking or _keeps_own(report.problems[0]):
+        return ""
+    return config_code(report.problems[0].ranking[0].config)
 
 
 def verdict(report: "TuneReport") -> str:
-    """The last line."""
+    """Return what to do in one line."""
     ended = _ENDED[report.search.ended]
     gains = [times for problem in report.problems if (times := _gain(problem)) is not None]
     if len(report.problems) > 1 and len(gains) == len(report.problems):

@@ -170,7 +170,7 @@ def test_cure_is_found_by_compiling(repository, kprof, tmp_path):
     (finding,) = [f for f in kernel["findings"] if f["rule"] == "KP011"]
     assert finding["advice"]
     assert all(advice["verified"]["vgpr_spills"][1] == 0 for advice in finding["advice"])
-    assert re.search(r"Try: .+ \(compiled: vgpr_spills \d+ → 0, ", ran.out)
+    assert re.search(r"Fix: .+ \(compiled: vgpr_spills \d+ → 0, ", ran.out)
     # What SARIF has as a fix is applied as its readers would: then the gate is content.
     results = json.loads(files["sarif"].read_text())["runs"][0]["results"]
     ((fix,),) = [result["fixes"] for result in results if result["ruleId"] == "KP011"]
@@ -234,7 +234,7 @@ def test_a_kernel_with_a_signature_is_cured(repository, kprof, tmp_path):
     out = tmp_path / "out.json"
     ran = kprof("check", "--advise", 60, "--json", out)
     assert ran.code == 1
-    assert re.search(r"Try: .+ \(compiled: vgpr_allocated \d+ → \d+", ran.out)
+    assert re.search(r"Fix: .+ \(compiled: vgpr_allocated \d+ → \d+", ran.out)
     assert applied(repository, out) == 1
     assert kprof("check").code == 0
 

@@ -117,14 +117,14 @@ def test_a_cure_says_how_certain_it_is_that_it_is_faster(run, after_us, speedup,
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (Tries(found=[({"BLOCK": 32}, plain(3, 32))], tried=1), "none of 1 changes of knobs cures it"),
-        (Tries(tried=5, left=2), "none of 5 changes of knobs cures it, 2 were not tried for lack of time"),
-        (Tries(), "none of 0 changes of knobs cures it"),
+        (Tries(found=[({"BLOCK": 32}, plain(3, 32))], tried=1), "none of 1 changes of knobs fixes it"),
+        (Tries(tried=5, left=2), "none of 5 changes of knobs fixes it, 2 were not tried for lack of time"),
+        (Tries(), "none of 0 changes of knobs fixes it"),
         (
             Tries(tried=3, how="compiler options only: there is no source"),
-            "none of 3 changes of knobs cures it (compiler options only: there is no source)",
+            "none of 3 changes of knobs fixes it (compiler options only: there is no source)",
         ),
-        (Tries(tried=3, how="the program's own launch"), "none of 3 changes of knobs cures it"),
+        (Tries(tried=3, how="the program's own launch"), "none of 3 changes of knobs fixes it"),
         (KprofError("it is compiled already", hint="No."), "other knobs were not tried: it is compiled already"),
     ],
 )
@@ -140,7 +140,7 @@ def test_the_time_is_for_all_kernels_together(run):
     """Once it is spent nothing is begun."""
     first, second, third = run.call(report(9), report(9), report(9), seconds=5.0)
     spent = ["m; the time for trials was spent before other knobs could be tried"]
-    assert words(first) == words(second) == ["m; none of 0 changes of knobs cures it"]
+    assert words(first) == words(second) == ["m; none of 0 changes of knobs fixes it"]
     assert words(third) == spent
     assert [seconds for _, _, seconds, _ in run.asked] == [3, 1]
 

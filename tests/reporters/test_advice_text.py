@@ -1,12 +1,14 @@
 """The table of ``kprof advise`` in narrow and wide terminals, and what stands beside it."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from kprof.api.advise import Advised
-from kprof.reporters.advice_text import _HEADINGS, _fitting, show_trials, verdict
+from kprof.document import KernelReport
+from kprof.reporters.advice_text import _HEADINGS, _fitting, show, show_trials, verdict
 from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.trials.measure import Measure
 from kprof.tuning.trials.trial import Trials
@@ -21,7 +23,7 @@ ROWS = [
     ("room", "missing"),
     [
         (112, set()),
-        (95, {"issue"}),
+        (99, {"issue"}),
         (70, {"issue", "instr", "full waits", "LDS KiB"}),
         (20, {"issue", "instr", "full waits", "LDS KiB", "loads"}),
     ],
@@ -69,3 +71,44 @@ def test_cycles_have_no_certainty_of_published_times():
     found = Trials(start, (best,), tried=2, ranked_by="cycles").beside_start(best)
     assert (found.speedup, found.certainty, found.told_apart) == (2.0, None, True)
     assert found.words() == "2.00 times as fast, certainty not known: no times, cycles are compared"
+
+
+def near(time_us):
+    """A search whose best configuration takes so long, where the kernel's own takes 100 µs."""
+    start = Evaluation({"BLOCK": 64, "num_warps": 4}, {}, measure=MEASURE, time_us=100.0)
+    best = Evaluation({"BLOCK": 128, "num_warps": 4}, {"BLOCK": 128}, measure=MEASURE, time_us=time_us)
+    report = KernelReport("k", "gfx942", triton="3.9.0")
+    return Trials(replace(start, report=report), (best,), tried=2, ranked_by="time")
+
+
+def shown(trials, monkeypatch, capsys, *, on_screen):
+    monkeypatch.setattr("kprof.output.headline.on_screen", lambda: on_screen)
+    show(trials, Console(width=160))
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_configuration_is_directly_below_the_verdict(monkeypatch, capsys):
+    """On a terminal, once; in a pipe, where the verdict is last, directly above it."""
+    code = "triton.Config({'BLOCK': 128}, num_warps=4)"
+    first = shown(near(20.0), monkeypatch, capsys, on_screen=True)
+    assert first[0].startswith("try BLOCK=128 (predicted 100 µs → 20.0 µs")
+    place = first.index(code)
+    assert place <= 2
+    assert "predicted; nothing was measured" in " ".join(first[:place])
+    assert first.count(code) == 1
+    last = shown(near(20.0), monkeypatch, capsys, on_screen=False)
+    assert last[-2] == code and last[-1].startswith("try BLOCK=128")
+
+
+def test_each_that_is_not_told_apart_says_what_to_time(monkeypatch, capsys):
+    """With the configuration to paste, the kernel's own among them; none stands below a verdict to keep it."""
+    lines = shown(near(99.0), monkeypatch, capsys, on_screen=True)
+    assert lines[0].startswith("keep yours:")
+    assert "triton.Config" not in " ".join(lines[:4])
+    place = lines.index("= not told apart: time these 2 on the GPU before choosing one:")
+    assert lines[place + 1 : place + 5] == [
+        "= BLOCK=128",
+        "  triton.Config({'BLOCK': 128}, num_warps=4)",
+        "= as it is",
+        "  triton.Config({'BLOCK': 64}, num_warps=4)",
+    ]

@@ -65,7 +65,7 @@ def test_the_terminal_shows_values_of_all_sides_cause_and_cure() -> None:
     assert "worse; first 3.6.0 → 3.9.0" in shown
     assert "Why async copy: 0 to 129 VGPRs spilled" in shown
     assert "cause 0 0 65,536 2 256 TRITON_HIP_USE_ASYNC_COPY=0" in shown
-    assert "cure 0 0 65,536 2 256 num_stages=1 at the price of: waves per SIMD 2 to 1" in shown
+    assert "fix 0 0 65,536 2 256 num_stages=1 at the price of: waves per SIMD 2 to 1" in shown
     assert lines[-1].startswith("regression: 1 of 1 kernel worse with 3.9.0; gemm on gfx950, 3.6.0 to 3.9.0")
 
 

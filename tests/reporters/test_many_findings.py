@@ -75,7 +75,7 @@ def test_a_comment_keeps_its_limit_and_counts_what_is_left_out(report, limit):
     left = re.search(r"- (\d+) more remarks? do", text)
     assert remarks + int(left[1] if left else 0) == COUNT
     cures = text.count("```suggestion")
-    left = re.search(r"Cures\*\* that do not fit here: (\d+)", text)
+    left = re.search(r"Fixes\*\* left out for lack of room: (\d+)", text)
     assert cures + int(left[1] if left else 0) == len(range(0, COUNT, 3))
 
 

@@ -27,8 +27,8 @@ class Time:
 class CauseAnswer:
     """A cause: the rule that names it, what was seen, ``file:line``, what it costs, and what to do.
 
-    ``todo`` has a ``cure`` (a change of knobs that was compiled), or ``try`` (knobs that nobody compiled), and ``fix``
-    (a change of the code), each with what it brings. ``saves_us`` is the modelled time that the cause costs,
+    ``todo`` has a ``fix`` (a change of knobs that was compiled, a change of the code, or both), and ``try`` (knobs that
+    nobody compiled), each with what it brings. ``saves_us`` is the modelled time that the cause costs,
     ``at_most`` where the model knows a bound only. ``same_cause`` names the rules whose findings follow from it.
     """
 

@@ -102,7 +102,7 @@ class TraceReport(TraceView):
             Column("trace", lambda issue: label(issue.path or "", 40)),
             Column("what", lambda issue: issue.message, wide=True),
             Column("unknown", lambda issue: ", ".join(issue.unknown) or "-"),
-            Column("cure", lambda issue: issue.cure or "-", wide=True),
+            Column("fix", lambda issue: issue.cure or "-", wide=True),
         )
         advice = (
             Column("saves up to ms", lambda row: milliseconds(row[0]) if row[0] else "-"),

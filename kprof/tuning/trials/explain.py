@@ -99,7 +99,7 @@ def summary_of(
         text = f"{names}{_since(labels, trial, defaults)}: {moved or price_of(harm[0])}"
         text += f"; {assigned(trial.change, ', ')} {'undoes it' if trial.cured else 'undoes most of it'}"
     if cures:
-        text += f"; {assigned(cures[0].change, ', ')} cures it"
+        text += f"; {assigned(cures[0].change, ', ')} fixes it"
     return text
 
 

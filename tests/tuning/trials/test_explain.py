@@ -94,7 +94,7 @@ def test_the_switch_that_brings_the_old_code_back_is_the_cause() -> None:
     assert found.causes[0].figures["lds_bytes"] == (65536, 133088, 65536)
     assert found.defaults == {ASYNC: (False, True)}
     assert found.summary.startswith("async copy, on by default in 3.9.0, off in 3.6.0: 0 to 160 VGPRs spilled")
-    assert "TRITON_HIP_USE_ASYNC_COPY=0 undoes it; num_stages=1 cures it" in found.summary
+    assert "TRITON_HIP_USE_ASYNC_COPY=0 undoes it; num_stages=1 fixes it" in found.summary
     # The switch whose default changed is tried first, and turned over on the old side too.
     assert after.asked[0] == {ASYNC: "0"}
     assert before.asked == [{ASYNC: "1"}]
@@ -116,7 +116,7 @@ def test_a_switch_that_is_off_on_both_sides_is_a_cure_but_no_cause() -> None:
     found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, DiffLimits()), before, after, seconds=60)
     assert found.causes == []
     assert [cure.change for cure in found.cures] == [{scalarize: "1"}]
-    assert "the change is in the compiler itself; AMDGCN_SCALARIZE_PACKED_FOPS=1 cures it" in found.summary
+    assert "the change is in the compiler itself; AMDGCN_SCALARIZE_PACKED_FOPS=1 fixes it" in found.summary
 
 
 def test_a_switch_that_is_on_on_both_sides_can_be_the_cause() -> None:
