@@ -30,7 +30,7 @@ def tell_first(verdict: str, paste: str = "") -> None:
 
 
 def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
-    """Print a verdict after the rest, in a pipe, below the code to ``paste``; or nothing but it where it is ``alone``."""
+    """Print a verdict after the rest, in a pipe, below the code to ``paste``; ``alone``, only it."""
     if paste and not (alone or on_screen()):
         print(f"\n{paste}")
     if alone or not on_screen():

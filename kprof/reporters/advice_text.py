@@ -126,7 +126,8 @@ def verdict(trials: "Trials") -> str:
     if trials.ranked_by == "resources":
         return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}; {NOT_MEASURED}"
     if not trials.told_apart:
-        return f"keep yours: no change is predicted to help enough to tell; the nearest: {first}{_gain(trials)}; {NOT_MEASURED}"
+        why = "no change is predicted to help enough to tell"
+        return f"keep yours: {why}; the nearest: {first}{_gain(trials)}; {NOT_MEASURED}"
     return f"try {first}{_gain(trials)}; {NOT_MEASURED}"
 
 

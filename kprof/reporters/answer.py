@@ -119,7 +119,7 @@ def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str
 
 
 def steps(finding: Finding, compiled: str) -> dict[str, str]:
-    """Return what to do by its kind: what was compiled, else the knobs that the rule proposes; then the code's change."""
+    """Return what to do by its kind: what was compiled, else knobs that the rule proposes; the code's change."""
     code = "" if finding.fix is UNSET else finding.fix
     fixes = f"{compiled}; in the code: {code}" if compiled and code else compiled or code
     found = {"try": "" if compiled else proposals(finding), "fix": fixes}

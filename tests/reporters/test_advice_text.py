@@ -97,7 +97,8 @@ def test_the_configuration_is_directly_below_the_verdict(monkeypatch, capsys):
     assert "predicted; nothing was measured" in " ".join(first[:place])
     assert first.count(code) == 1
     last = shown(near(20.0), monkeypatch, capsys, on_screen=False)
-    assert last[-2] == code and last[-1].startswith("try BLOCK=128")
+    assert last[-2] == code
+    assert last[-1].startswith("try BLOCK=128")
 
 
 def test_each_that_is_not_told_apart_says_what_to_time(monkeypatch, capsys):
