@@ -56,9 +56,7 @@ def test_spills_of_an_outer_loop_are_its_own(made) -> None:
 def test_waits_for_everything(made, drains, hot, severity) -> None:
     """From one to two is as much again."""
     found = changes(made, [made.loop(hot=hot)], [made.loop(hot=hot, waits={"vmcnt(0)": drains})])
-    assert [(c.text, c.severity.value) for c in found] == (
-        [("full waits an iteration", severity)] if severity else []
-    )
+    assert [(c.text, c.severity.value) for c in found] == ([("full waits an iteration", severity)] if severity else [])
 
 
 @pytest.mark.parametrize(("count", "severity"), [(26, None), (30, "note"), (100, "warning")])
