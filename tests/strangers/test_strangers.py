@@ -194,7 +194,7 @@ LATER = {
     "trace tree": (("model.json",), 0, "0.144 ms of kernels"),
     "trace ranks": (("model.json",), 0, "one rank only"),
     "draw layout": (("wmma", "--arch", "gfx1399"), 0, "<svg"),
-    "select": (("gemm", "--arch", "gfx1399", "--shape", "M=64,N=64,K=64"), 0, "select gemm on gfx1399: gemm"),
+    "select": (("gemm", "--arch", "gfx1399", "--shape", "M=64,N=64,K=64"), 0, "use gemm on gfx1399"),
     "list kernels": (("softmax", "--arch", "gfx1399"), 0, "softmax: 6 cases"),
     "list rules": ((), 0, "rules; kprof explain"),
     "doctor": ((), None, "all is well"),

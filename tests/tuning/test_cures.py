@@ -39,7 +39,7 @@ def test_the_first_cause_carries_its_cure(monkeypatch):
     assert first.cure.before_us == kernel.model.time_us
     assert first.cure.speedup == pytest.approx(4.1, rel=0.05)
     assert first.cure.figures["vgpr_spills"] == (443, 0)
-    assert "waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x)" in cause_text(kernel, first).todo["cure"]
+    assert "waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x)" in cause_text(kernel, first).todo["fix"]
     again = kprof.analyze("flash_attention", arch="gfx942", case="d256_s4096", config={"BLOCK_M": 128, "BLOCK_N": 64,
                           "waves_per_eu": 1}, try_cures=False).kernels[0]  # fmt: skip
     assert again.model.time_us == pytest.approx(first.cure.after_us)
@@ -132,7 +132,7 @@ def test_proposals_stand_where_nothing_was_compiled():
     kernel = kprof_report([found])
     assert cause_text(kernel, Cause([0])).todo == {"try": "BLOCK_M 128 → 64, num_warps 4 → 8"}
     cured = Cause([0], cure=Cure({"num_warps": (4, 8)}, 2.0, 1.0))
-    assert cause_text(kernel, cured).todo == {"cure": "num_warps 4 → 8: 2.00 µs → 1.00 µs (2x) (compiled)"}
+    assert cause_text(kernel, cured).todo == {"fix": "num_warps 4 → 8: 2.00 µs → 1.00 µs (2x) (compiled)"}
 
 
 def kprof_report(findings):
