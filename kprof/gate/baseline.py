@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from kprof.errors import InputError
 from kprof.findings import Finding
 from kprof.gate.anchors import anchor
-from kprof.gate.rules import COSTS
+from kprof.gate.rules import COSTS, WORK
 from kprof.gate.subject import CheckSubject
 from kprof.inputs import boundary
 
@@ -85,7 +85,7 @@ def read(path: Path) -> Baseline:
     found: Baseline = boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint, unique=True)
     for kernel, _, arch, _, state in _states(found.kernels):
         for metric, value in state.metrics.items():
-            if value is not None and not 0 <= value <= (_LARGEST if metric not in COSTS else _LARGEST_COST):
+            if value is not None and not 0 <= value <= (_LARGEST if metric not in (*COSTS, *WORK) else _LARGEST_COST):
                 text = f"is not a baseline: {kernel} on {arch}: {metric} is no value of a kernel"
                 raise InputError(text, path=str(path), hint=hint)
     return found

@@ -19,7 +19,7 @@ from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
 from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_budget, refused, worse
 from kprof.gate.nearest import nearest
-from kprof.gate.rules import ALLOWED, BLOCK, COSTS, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORSE
+from kprof.gate.rules import ALLOWED, BLOCK, COSTS, FAILS, GATE_RULES, KNOWN, MARK, OVER_BUDGET, WORK, WORSE
 from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import ignored, unknown, unlooked
 from kprof.gate.verdict import not_run, verdict
@@ -295,6 +295,7 @@ _COST_WORDS = {
     "time_us": "predicted time compared in {}",
     "cycles_per_element": "cycles per element compared in {}, the launch's sizes are not known",
     "executed_instructions": "executed instructions compared in {}, the launch is not known",
+    "work": "executed instructions, bytes moved and matrix instructions compared in {}, the launch is not known",
     "old": "time not compared in {}, the baseline has none",
     "unknown": "time not compared in {}, none is known",
 }
@@ -307,7 +308,9 @@ def _costs_compared(subjects: Sequence[CheckSubject], held: Sequence[_Against]) 
         if isinstance(against.state, BaselineEntry) and subject.problem is None:
             found = compared_cost(subject, against.state)
             known = any(subject.metrics()[metric] for metric in COSTS)
-            counts[found[0] if found is not None else "old" if known else "unknown"] += 1
+            kind = found[0] if found is not None else "old" if known else "unknown"
+            whole = kind == "executed_instructions" and all(against.state.metrics.get(one) is not None for one in WORK)
+            counts["work" if whole else kind] += 1
     for metric, words in _COST_WORDS.items():
         if counts[metric]:
             whole = len(counts) == 1 and counts[metric] == len(subjects)

@@ -20,6 +20,7 @@ from kprof.gate.rules import (
     OVER_BUDGET,
     STALE,
     UNKNOWN,
+    WORK,
     WORSE,
     GateRule,
     in_words,
@@ -139,11 +140,14 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
             reason = f"{has[0]} is not known in the baseline, so it cannot be compared"
             yield cannot_tell(subject, f"{reason} (kprof check --update-baseline)", what=has[0])
         return
-    metric, now, before = found
-    gain = predicted_gain(now, before, subject.report.arch)
-    if gain is None or gain.speedup >= 1 or not gain.told_apart:
-        return
-    yield _worse(subject, metric, now, before, change)
+    metrics = subject.metrics()
+    for metric in WORK if found[0] in WORK else found[:1]:
+        now, before = metrics[metric], state.metrics.get(metric)
+        gain = predicted_gain(now, before, subject.report.arch) if now and before else None
+        if now and before and gain is not None and gain.speedup < 1 and gain.told_apart:
+            # More of the same in other words says nothing new.
+            yield _worse(subject, metric, now, before, change)
+            return
 
 
 def cannot_tell(subject: CheckSubject, reason: str, what: str = "") -> Finding:
@@ -176,7 +180,7 @@ def _explaining(metric: str) -> set[str]:
 def _worse(subject: CheckSubject, metric: str, now: float, before: float, change: str) -> Finding:
     """The finding of a metric that is worse than before; the knobs that differ from what it is compared with first."""
     text = f"{in_words(metric, now)}, the baseline has {number_of(metric, before)}"
-    if metric in COSTS:
+    if metric in (*COSTS, *WORK):
         text = f"{text}: {now / before:.3g} times as much"
     evidence: dict[str, Any] = {"value": now, "baseline": before}
     if change:

@@ -81,15 +81,19 @@ FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})
 
 Metric = Literal[
     "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd",
-    "time_us", "cycles_per_element", "executed_instructions",
+    "time_us", "cycles_per_element", "executed_instructions", "executed_bytes", "executed_matrix", "code_instructions",
 ]  # fmt: skip
 COSTS: tuple[Metric, ...] = ("time_us", "cycles_per_element", "executed_instructions")
 """Metrics that stand for the cost of a launch, the best one first; the first that both sides have is compared."""
+WORK: tuple[Metric, ...] = ("executed_instructions", "executed_bytes", "executed_matrix")
+"""What a wavefront does: all of them are compared where no time is known."""
 
 METRIC_WORDS = {
     "time_us": "predicted",
     "cycles_per_element": "cycles per element predicted",
     "executed_instructions": "instructions executed by a wavefront",
+    "executed_bytes": "bytes of global memory moved by a lane",
+    "executed_matrix": "matrix instructions executed by a wavefront",
     "vgpr_spills": "VGPRs spilled",
     "sgpr_spills": "SGPRs spilled",
     "scratch_bytes": "bytes of scratch a lane",
@@ -97,6 +101,7 @@ METRIC_WORDS = {
     "vgpr_allocated": "vector registers allocated",
     "sgpr": "SGPRs",
     "waves_per_simd": "waves per SIMD",
+    "code_instructions": "instructions of code",
 }
 """Words behind the number of a metric that a budget or a baseline limits; what counts most first."""
 
@@ -105,7 +110,7 @@ def number_of(metric: str, value: float) -> str:
     """Return the value of a metric with its unit, where it has one that a number is read with."""
     if metric == "time_us":
         return duration(value)
-    return three_digits(value) if metric in COSTS else f"{value:,g}"
+    return three_digits(value) if metric in (*COSTS, *WORK) else f"{value:,g}"
 
 
 def in_words(metric: str, value: float) -> str:
@@ -123,6 +128,6 @@ def step_of(finding: Finding) -> str:
     now = number_of(metric, value)
     if "baseline" in finding.evidence:
         before = finding.evidence["baseline"]
-        factor = f" ({value / before:.3g}x)" if metric in COSTS else ""
+        factor = f" ({value / before:.3g}x)" if metric in (*COSTS, *WORK) else ""
         return f"{words} {number_of(metric, before)} → {now}{factor}"
     return f"{words} {now} (budget {number_of(metric, finding.evidence['budget'])})"

@@ -14,7 +14,7 @@ from kprof.diffing.rating import FEWER_IS_WORSE
 from kprof.document import KernelReport
 from kprof.findings import Location
 from kprof.gate.config import METRICS, KernelEntry
-from kprof.gate.rules import COSTS
+from kprof.gate.rules import COSTS, WORK
 
 COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
 """What the compiler makes: a failure in one of them is its own."""
@@ -105,17 +105,19 @@ class CheckSubject:
 
     def _costs(self) -> dict[str, float | None]:
         """What a launch costs, as far as the model knows it."""
-        from kprof_analyzers.model.executed import executed_instructions
+        from kprof_analyzers.model.executed import executed_bytes, executed_instructions, executed_matrix
         from kprof_analyzers.model.per_element import element_cost
 
         model = self.report.model
         if model is UNSET:
-            return dict.fromkeys(COSTS)
+            return dict.fromkeys((*COSTS, *WORK))
         element = element_cost(model, {loop.header: loop.depth for loop in self.report.loops}, without_grid=True)
         return {
             "time_us": model.time_us,
             "cycles_per_element": None if isinstance(element, str) else element.cycles,
             "executed_instructions": executed_instructions(self.report),
+            "executed_bytes": executed_bytes(self.report),
+            "executed_matrix": executed_matrix(self.report),
         }
 
     def metrics(self) -> dict[str, float | None]:
@@ -127,6 +129,8 @@ class CheckSubject:
             value: Any
             if name in costs:
                 value = costs[name]
+            elif name == "code_instructions":
+                value = sum(self.report.instructions.values()) or None
             elif name == "waves_per_simd":
                 value = None if occupancy is UNSET or occupancy is None else occupancy.waves_per_simd
             else:

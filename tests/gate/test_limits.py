@@ -4,6 +4,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from kprof.document import Prediction
 from kprof.findings import Advice, Finding, Location, Severity, Suppressed
 from kprof.gate.baseline import BaselineEntry
 from kprof.gate.config import Budget
@@ -70,10 +71,13 @@ SAID = {
     "sgpr": "SGPRs",
     "waves_per_simd": "waves per SIMD",
 }
+UNLIMITED_SAID = {"code_instructions": "instructions of code"}
 COSTS_SAID = {
     "time_us": "predicted",
     "cycles_per_element": "cycles per element predicted",
     "executed_instructions": "instructions executed by a wavefront",
+    "executed_bytes": "bytes of global memory moved by a lane",
+    "executed_matrix": "matrix instructions executed by a wavefront",
 }
 
 
@@ -86,7 +90,7 @@ def test_every_metric_has_words_and_a_budget(metric):
     (found,) = over_budget(made, budget)
     value, limit = (8, 9) if few else (2, 1)
     assert not list(over_budget(subject(waves=9) if few else subject(**{metric: 1}), budget))
-    assert {**SAID, **COSTS_SAID} == METRIC_WORDS
+    assert {**SAID, **COSTS_SAID, **UNLIMITED_SAID} == METRIC_WORDS
     assert found.message == f"{value} {SAID[metric]}, the budget is {'min' if few else 'max'}_{metric} = {limit}"
 
 
@@ -145,6 +149,47 @@ def test_what_is_worse():
     (plain,) = worse(now, before, ["vgpr_spills"], ())
     assert plain.message == "3 VGPRs spilled, the baseline has 0"
     assert list(worse(now, before, [], ())) == []
+
+
+def work(**instructions):
+    """A kernel without a launch, whose instructions are known."""
+    made = subject()
+    model = Prediction(time_us=None, low_us=None, high_us=None, cycles=None, bound="issue", shares={})
+    return CheckSubject(made.entry, replace(made.report, model=model, instructions=instructions))
+
+
+@pytest.mark.parametrize(
+    ("now", "message"),
+    [
+        ({"global_load_dwordx4": 10, "v_mfma_f32_16x16x16_f16": 10, "s_nop": 80}, None),
+        (
+            {"global_load_dwordx4": 40, "v_mfma_f32_16x16x16_f16": 10, "s_nop": 50},
+            "640 bytes of global memory moved by a lane, the baseline has 160: 4 times as much",
+        ),
+        (
+            {"global_load_dwordx4": 10, "v_mfma_f32_16x16x16_f16": 40, "s_nop": 50},
+            "40.0 matrix instructions executed by a wavefront, the baseline has 10.0: 4 times as much",
+        ),
+        ({"global_load_dwordx4": 5, "v_mfma_f32_16x16x16_f16": 5, "s_nop": 90}, None),
+    ],
+)
+def test_where_no_time_is_known_bytes_and_matrix_instructions_count_beside_instructions(now, message):
+    """As many instructions on both sides: what they do is compared."""
+    before = work(global_load_dwordx4=10, v_mfma_f32_16x16x16_f16=10, s_nop=80)
+    entry = BaselineEntry(metrics=before.metrics(), findings={})
+    found = [f.message for f in worse(work(**now), entry, ["time_us"], ())]
+    assert found == ([] if message is None else [message])
+    # A baseline that does not have them yet says nothing of them.
+    old = BaselineEntry(metrics={"executed_instructions": 100}, findings={})
+    assert list(worse(work(**now), old, ["time_us"], ())) == []
+
+
+def test_the_size_of_the_code_is_compared_where_that_is_watched():
+    before, now = work(s_nop=100), work(s_nop=101)
+    entry = BaselineEntry(metrics=before.metrics(), findings={})
+    (found,) = worse(now, entry, ["code_instructions"], ())
+    assert found.message == "101 instructions of code, the baseline has 100"
+    assert list(worse(now, entry, ["time_us"], ())) == []
 
 
 @pytest.mark.parametrize(

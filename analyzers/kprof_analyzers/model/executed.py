@@ -1,10 +1,13 @@
-"""How many instructions a wavefront executes, from a report: what can be compared where no time is known."""
+"""How much work a wavefront does, from a report: what can be compared where no time is known."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import UNSET
 
 from kprof.document import KernelReport, LoopFacts
+from kprof.inputs.amdgcn import InstructionClass, MemorySpace, lookup
+
+_MEMORY = frozenset({MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT})
 
 
 def executed_instructions(report: KernelReport) -> float | None:
@@ -12,16 +15,39 @@ def executed_instructions(report: KernelReport) -> float | None:
 
     ``None`` where the kernel was not modelled or its instructions were not seen.
     """
+    return _executed(report, lambda _: 1)
+
+
+def executed_bytes(report: KernelReport) -> float | None:
+    """Return the bytes that a lane moves to and from global memory, counted as :func:`executed_instructions`."""
+
+    def moved(mnemonic: str) -> int:
+        opcode = lookup(mnemonic, report.arch)
+        return (opcode.bytes_per_lane or 0) if opcode.space in _MEMORY else 0
+
+    return _executed(report, moved)
+
+
+def executed_matrix(report: KernelReport) -> float | None:
+    """Return the matrix instructions that a wavefront executes, counted as :func:`executed_instructions`."""
+    return _executed(report, lambda mnemonic: lookup(mnemonic, report.arch).cls is InstructionClass.MATRIX)
+
+
+def _executed(report: KernelReport, weight: Callable[[str], int]) -> float | None:
     if report.model is UNSET or not report.instructions:
         return None
     times = {loop.header: loop.trips * loop.entries for loop in report.model.loops}
     if any(loop.header not in times for loop in report.loops):
         return None
-    executed = float(sum(report.instructions.values()))
+
+    def counted(instructions: Mapping[str, int]) -> int:
+        return sum(count * weight(mnemonic) for mnemonic, count in instructions.items())
+
+    executed = float(counted(report.instructions))
     for loop, outer in zip(report.loops, _outer(report.loops), strict=True):
         around = 1.0 if outer is None else times[outer.header]
         # The loop's code counts once for each time that the code around it is executed already.
-        executed += sum(loop.instructions.values()) * (times[loop.header] - around)
+        executed += counted(loop.instructions) * (times[loop.header] - around)
     return executed
 
 

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kprof.document import KernelReport, LoopFacts, LoopPrediction, Prediction
-from kprof_analyzers.model.executed import executed_instructions
+from kprof_analyzers.model.executed import executed_bytes, executed_instructions, executed_matrix
 
 # A loop: its own instructions, its iterations each time that it is entered, and the loops in it.
 LOOPS = st.recursive(
@@ -75,3 +76,16 @@ def test_nothing_is_said_of_what_was_not_seen_or_modelled():
     without = KernelReport(name="k", arch="gfx942", loops=list(facts), instructions={"all": 10})
     assert without.model is UNSET
     assert executed_instructions(without) is None
+
+
+def test_bytes_and_matrix_instructions_are_counted_as_often_as_they_are_executed():
+    """Ten iterations with a load of 16 bytes and two products, and a store of 4 bytes outside; LDS is none."""
+    loop = {"global_load_dwordx4": 1, "v_mfma_f32_16x16x16_f16": 2, "ds_read_b128": 3, "s_nop": 1}
+    ((facts_, predicted),) = rows([(0, 10, [])])
+    kernel = replace(
+        report([replace(facts_, instructions=loop)], [predicted], 1),
+        instructions={**loop, "buffer_store_dword": 1, "scratch_load_dword": 5},
+    )
+    assert executed_instructions(kernel) == 10 * 7 + 6
+    assert executed_bytes(kernel) == 10 * 16 + 4
+    assert executed_matrix(kernel) == 10 * 2
