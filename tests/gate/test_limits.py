@@ -8,7 +8,7 @@ from kprof.document import Prediction
 from kprof.findings import Advice, Finding, Location, Severity, Suppressed
 from kprof.gate.baseline import BaselineEntry
 from kprof.gate.config import Budget
-from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, place_of, refused, worse
+from kprof.gate.limits import cannot_launch, cannot_tell, compared_cost, over_budget, place_of, refused, worse
 from kprof.gate.rules import METRIC_WORDS
 from kprof.gate.subject import CheckSubject
 from tests.gate.test_judge import subject
@@ -182,6 +182,27 @@ def test_where_no_time_is_known_bytes_and_matrix_instructions_count_beside_instr
     # A baseline that does not have them yet says nothing of them.
     old = BaselineEntry(metrics={"executed_instructions": 100}, findings={})
     assert list(worse(work(**now), old, ["time_us"], ())) == []
+
+
+def test_times_of_two_products_are_not_compared_and_what_a_wavefront_does_is():
+    """Of one product the time counts; of two the instructions, also where both sides have cycles for an element."""
+    made = work(s_nop=100)
+    timed = replace(made.report, product="MI300X", model=replace(made.report.model, time_us=4.0))
+    now = CheckSubject(made.entry, timed)
+    held = {"time_us": 2.0, "cycles_per_element": 3.0, "executed_instructions": 50}
+    assert compared_cost(now, BaselineEntry(metrics=held, findings={}, product="MI300X")) == ("time_us", 4.0, 2.0)
+    other = BaselineEntry(metrics=held, findings={}, product="MI325X")
+    assert compared_cost(now, other) == ("executed_instructions", 100, 50)
+    (found,) = worse(now, other, ["time_us"], ())
+    assert found.message == "100 instructions executed by a wavefront, the baseline has 50.0: 2 times as much"
+
+
+def test_a_baseline_without_costs_has_to_be_made_anew():
+    """A slowdown would pass otherwise."""
+    (found,) = worse(work(s_nop=100), BaselineEntry(metrics={}, findings={}), ["time_us"], ())
+    assert found.message == (
+        "executed_instructions is not known in the baseline, so it cannot be compared (kprof check --update-baseline)"
+    )
 
 
 def test_the_size_of_the_code_is_compared_where_that_is_watched():
