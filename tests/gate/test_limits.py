@@ -197,12 +197,34 @@ def test_times_of_two_products_are_not_compared_and_what_a_wavefront_does_is():
     assert found.message == "100 instructions executed by a wavefront, the baseline has 50.0: 2 times as much"
 
 
-def test_a_baseline_without_costs_has_to_be_made_anew():
-    """A slowdown would pass otherwise."""
-    (found,) = worse(work(s_nop=100), BaselineEntry(metrics={}, findings={}), ["time_us"], ())
-    assert found.message == (
-        "executed_instructions is not known in the baseline, so it cannot be compared (kprof check --update-baseline)"
-    )
+def timed(microseconds):
+    """A kernel whose time and instructions are known."""
+    made = work(s_nop=100)
+    return CheckSubject(made.entry, replace(made.report, model=replace(made.report.model, time_us=microseconds)))
+
+
+@pytest.mark.parametrize(
+    ("now", "metrics", "words"),
+    [
+        (timed(4.0), {"time_us": 2.0, "executed_instructions": 100}, ["4.00 µs predicted, the baseline has 2.00 µs"]),
+        (timed(2.0), {"time_us": 2.0, "executed_instructions": 10}, []),
+        (timed(1.0), {"time_us": 1.8}, []),
+        (timed(2.0), {}, ["time_us is not known in the baseline", "(kprof check --update-baseline)"]),
+        (
+            subject(),
+            {"time_us": 2.0, "cycles_per_element": 1.0},
+            ["time_us is not known now, so it cannot be compared"],
+        ),
+        (subject(), {}, []),
+    ],
+)
+def test_the_best_cost_that_both_sides_have_is_compared(now, metrics, words):
+    """A time that is known counts alone; one side without any cannot tell; a slowdown would pass otherwise."""
+    entry = BaselineEntry(metrics=metrics, findings={})
+    found = list(worse(now, entry, ["time_us"], ()))
+    assert len(found) == bool(words)
+    assert all(one in found[0].message for one in words)
+    assert list(worse(now, entry, ["time_us"], ["time_us"])) == list(worse(now, entry, [], ())) == []
 
 
 def test_the_size_of_the_code_is_compared_where_that_is_watched():
