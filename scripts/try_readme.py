@@ -103,7 +103,7 @@ def run(words: list[str], folder: Path, environment: Mapping[str, str], interrup
 def main() -> int:
     """Run them; the exit code is 1 when a command fails."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    # Where this runs in the background of a shell, Ctrl-C is ignored, by the commands that it starts as well.
+    # Background jobs of a shell ignore SIGINT, and so would the commands that are started here.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="kprof-readme-") as name:

@@ -145,7 +145,7 @@ def slower(subject: CheckSubject, state: BaselineEntry, change: str = "") -> Ite
         now, before = metrics[metric], state.metrics.get(metric)
         gain = predicted_gain(now, before, subject.report.arch) if now and before else None
         if now and before and gain is not None and gain.speedup < 1 and gain.told_apart:
-            # More of the same in other words says nothing new.
+            # One finding is enough: the other counts would describe the same extra work.
             yield _worse(subject, metric, now, before, change)
             return
 

@@ -1,4 +1,4 @@
-"""What users paste so that editors and agents start kprof: the command lines in it are commands."""
+"""Configurations that users paste into editors and agents start commands that exist."""
 
 import json
 import os

@@ -185,7 +185,7 @@ def test_where_no_time_is_known_bytes_and_matrix_instructions_count_beside_instr
 
 
 def test_times_of_two_products_are_not_compared_and_what_a_wavefront_does_is():
-    """Of one product the time counts; of two the instructions, also where both sides have cycles for an element."""
+    """For one product the time is compared, for two products the executed instructions."""
     made = work(s_nop=100)
     timed = replace(made.report, product="MI300X", model=replace(made.report.model, time_us=4.0))
     now = CheckSubject(made.entry, timed)

@@ -190,7 +190,7 @@ def test_written_arguments_follow_pointers():
     """
     kernel = Jit(outer, ["lengths", "x", "out", "most", "other"])
     kernel.fn = types.SimpleNamespace(__globals__={"inner": inner, "again": again})
-    # What is only read there is not written; a function that calls itself is not looked into.
+    # The called function only reads lengths; a recursive function counts as writing all that it is given.
     assert written_arguments(kernel) == {"out", "x", "other"}
 
 

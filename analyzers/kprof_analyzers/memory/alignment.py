@@ -67,9 +67,9 @@ def known_alignment(load: Operation, axis: int, width: int) -> int | None:
 
 
 def pointer_from_memory(load: Operation) -> str | None:
-    """The kernel's name for a pointer that was loaded, and of which no divisor is told; ``None`` for any other.
+    """The kernel's name for a pointer that is loaded from memory without a divisibility hint; ``None`` for any other.
 
-    Nothing is known of its alignment: that of arguments is seen by the launch, and this one is a number like others.
+    The compiler knows the alignment of arguments from the launch; of a loaded pointer it knows nothing.
     """
     flow = flow_of(load.module)
     base = pointer(load) or ""

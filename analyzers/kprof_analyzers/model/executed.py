@@ -1,4 +1,4 @@
-"""How much work a wavefront does, from a report: what can be compared where no time is known."""
+"""Work of a wavefront, counted from a report: compared where no time is known."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -103,7 +103,7 @@ def _mask(access: Operation) -> str | None:
 
 
 def _is_mask(flow: Dataflow, value: str) -> bool:
-    # What a loop carries or gives is of the kind that it begins with, or that an iteration yields.
+    # A value that a loop carries, or its result, has the type of its initial value and of what it yields.
     made, seen = value, {value}
     while (op := flow.producer(made)) is None:
         made = flow.initial(made) or flow.following(made) or ""

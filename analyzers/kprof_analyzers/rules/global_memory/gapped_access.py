@@ -111,7 +111,7 @@ class GappedGlobalAccess(Rule):
         if run is None or run * size >= min(_RUN_BYTES, held.shape[axis] * size):
             return None
         if pointer_from_memory(load) is not None and known_alignment(load, axis, WIDEST) != WIDEST:
-            # Where no access can be wide, the compiler takes the axes in any order.
+            # Without a known alignment no access is wide, and the compiler's order of the axes follows from nothing.
             return None
         return self.finding(
             f"a wavefront reads runs of {run * size} B of the {shape} tile, whose rows along axis {axis} have "
