@@ -2,7 +2,8 @@
 
 For each interpreter the checkout is copied to a folder with blanks, accents and Chinese letters, and installed there by
 ``make demo``, then what the tests need. Then, without network, with a read-only checkout and without a home, the
-demonstration and the tests are run again. The copy and one environment for each interpreter are kept in
+demonstration and the tests are run again. ``--whole`` names interpreters with which all of ``make test`` is run there, too.
+The copy and one environment for each interpreter are kept in
 ``--environments`` and used by the next run.
 
 Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; ``--write`` makes the page
@@ -11,6 +12,7 @@ Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; `
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +38,7 @@ TESTS = (
 )
 SKIPPED = "not slow"
 MINUTES = 15
+WHOLE_MINUTES = 120
 SEALED = ("unshare", "-r", "-m", "-n", "sh", "-c")
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" && exec "$@"'
 
@@ -48,7 +51,7 @@ class Outcome:
         what: the step, as the page's column calls it.
         code: its exit status; None where it took too long.
         seconds: wall time.
-        last: the last line that it printed.
+        last: the lines that count tests, else the last line that it printed.
     """
 
     what: str
@@ -64,19 +67,21 @@ class Outcome:
         return f"**{'too long' if self.code is None else f'exit {self.code}'}**: {self.last[:80]}"
 
 
-def run(what: str, command: list[str], folder: Path, environment: dict[str, str]) -> Outcome:
+def run(what: str, command: list[str], folder: Path, environment: dict[str, str], minutes: int = MINUTES) -> Outcome:
     """Run a command and keep its last line; its output goes to standard error where it fails."""
     begun = time.monotonic()
     try:
         ended = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60 * MINUTES, check=False
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60 * minutes, check=False
         )
     except subprocess.TimeoutExpired:
         return Outcome(what, None, time.monotonic() - begun, "")
     lines = (ended.stdout + ended.stderr).strip().splitlines()
     if ended.returncode:
         print("\n".join(lines[-30:]), file=sys.stderr)
-    return Outcome(what, ended.returncode, time.monotonic() - begun, lines[-1] if lines else "")
+    counts = [line.strip("= ") for line in lines if re.search(r"\d+ passed", line)]
+    last = "; ".join(counts) or (lines[-1] if lines else "")
+    return Outcome(what, ended.returncode, time.monotonic() - begun, last)
 
 
 def copied(folder: Path) -> Path:
@@ -98,7 +103,7 @@ def copied(folder: Path) -> Path:
     return target
 
 
-def tried(python: str, checkout: Path, environments: Path, name: str) -> list[Outcome]:
+def tried(python: str, checkout: Path, environments: Path, name: str, whole: bool) -> list[Outcome]:
     """The steps with one interpreter; those behind a failed installation are left out."""
     venv = environments / f"venv-{name}"
     plain = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "KPROF_"))}
@@ -117,6 +122,9 @@ def tried(python: str, checkout: Path, environments: Path, name: str) -> list[Ou
         return [*found, installed]
     pytest = [*own, "pytest", "-q", "-p", "no:cacheprovider", "-m", SKIPPED]
     found.append(run("tests, sealed", [*sealed, *pytest, *TESTS], checkout, nothing_set))
+    if whole:
+        test = ["make", "test", f"VENV={venv}", f"PYTHON={python}"]
+        found.append(run("make test", test, checkout, plain, WHOLE_MINUTES))
     return found
 
 
@@ -138,15 +146,16 @@ def page(rows: list[tuple[str, str, list[Outcome]]], absent: list[str]) -> str:
         "checkout mounted read-only and without a home: `HOME` is `/nonexistent` for the demonstration, and is not set",
         "for the tests.",
         "",
-        "| Python | Triton | `make demo` | `make demo`, sealed | tests, sealed | last line of the tests |",
-        "|---|---|---|---|---|---|",
+        "| Python | Triton | `make demo` | `make demo`, sealed | tests, sealed | sealed tests counted | `make test` | counted |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for name, triton, outcomes in rows:
-        cells = [outcome.cell for outcome in outcomes] + ["not run"] * (3 - len(outcomes))
-        last = outcomes[2].last.strip("= ") if len(outcomes) > 2 else ""
-        lines.append(f"| {name} | {triton} | {' | '.join(cells)} | {last} |")
-    lines += [f"| {name} | | no such interpreter here | | | |" for name in absent]
-    lines += ["", f"Tests, with `.[test]` installed and without torch: `pytest -m '{SKIPPED}'` of", ""]
+        cells = [outcome.cell for outcome in outcomes] + ["not run"] * (4 - len(outcomes))
+        counted = [outcome.last for outcome in outcomes[2:]] + [""] * 2
+        row = [name, triton, *cells[:3], counted[0], cells[3], counted[1]]
+        lines.append(f"| {' | '.join(row)} |")
+    lines += [f"| {name} | | no such interpreter here | | | | | |" for name in absent]
+    lines += ["", f"Sealed tests, with `.[test]` installed and without torch: `pytest -m '{SKIPPED}'` of", ""]
     lines += [f"- `{name}`" for name in TESTS] + [""]
     lines += [
         "Python 3.14 has no wheel of a Triton below 3.5; 3.10 has none of 3.9, and takes 3.8. On macOS and Windows",
@@ -164,6 +173,7 @@ def main() -> int:
         "--python", nargs="+", required=True, metavar="NAME=PATH", help="an interpreter; no PATH: absent"
     )
     parser.add_argument("--environments", type=Path, default=Path(tempfile.gettempdir()) / "kprof-matrix")
+    parser.add_argument("--whole", nargs="*", default=[], metavar="NAME", help="interpreters for all of make test")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     options.environments.mkdir(parents=True, exist_ok=True)
@@ -175,7 +185,7 @@ def main() -> int:
         name, _, python = given.partition("=")
         if not python:
             continue
-        outcomes = tried(python, checkout, options.environments, name)
+        outcomes = tried(python, checkout, options.environments, name, name in options.whole)
         triton = version_of(options.environments / f"venv-{name}", "triton")
         rows.append((name, triton, outcomes))
         print(name, triton, *(f"{one.what}: {one.cell}" for one in outcomes), sep="; ", flush=True)

@@ -46,8 +46,9 @@ def test_the_first_cause_carries_its_cure(monkeypatch):
 
 
 @pytest.mark.triton
-def test_a_slow_machine_tries_what_the_costliest_finding_proposes(attention):
-    """Its answer has the same first cure as that of a fast one."""
+def test_a_slow_machine_tries_what_the_costliest_finding_proposes(attention, monkeypatch, tmp_path):
+    """Its answer has the same first cure as that of a fast one, which keeps its own in the cache."""
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
     report, job = attention
     found = with_cures(report, job, seconds=0.0)
     assert found.causes[0].cure.change == {"waves_per_eu": (2, 1)}
