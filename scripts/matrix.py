@@ -2,8 +2,8 @@
 
 For each interpreter the checkout is copied to a folder with blanks, accents and Chinese letters, and installed there by
 ``make demo``, then what the tests need. Then, without network, with a read-only checkout and without a home, the
-demonstration and the tests are run again. ``--whole`` names interpreters with which all of ``make test`` is run, too. The
-copy and one environment for each interpreter are kept in ``--environments`` and used by the next run.
+demonstration and the tests are run again. ``--whole`` names interpreters with which all of ``make test`` is run, too.
+The copy and one environment for each interpreter are kept in ``--environments`` and used by the next run.
 
 Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; ``--write`` makes the page
 ``docs/validation/interpreters.md``. Linux, with ``unshare``; installing needs a network.
