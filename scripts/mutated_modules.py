@@ -265,6 +265,12 @@ _SAMPLED = (
     ),
     (
         "findings",
+        "kprof_analyzers.memory.narrowness",
+        f"{_MEMORY}/narrowness",
+        "global_memory.narrow_global_load global_memory.narrow_global_store global_memory.gapped_access",
+    ),
+    (
+        "findings",
         "kprof_analyzers.memory.shared_offsets",
         f"{_MEMORY}/offset_formulas {_MEMORY}/shared_offsets",
         "lds.bank_conflicts layouts.transposed_operand",
