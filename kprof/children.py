@@ -42,7 +42,8 @@ _PR_SET_PDEATHSIG = 1
 def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
     """Kill this process as soon as its parent is another one.
 
-    A thread looks; compilers let it run, as they give Python's lock back while they work.
+    A thread looks; compilers let it run, as they give Python's lock back while they work. A copy of a process that is
+    about to end can start none: there the kernel alone is asked.
 
     Args:
         parent: process that started this one, which may have ended meanwhile; by default whose child this one is now.
@@ -55,7 +56,44 @@ def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
             time.sleep(every)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    threading.Thread(target=look, name="kprof-parent", daemon=True).start()
+    try:
+        threading.Thread(target=look, name="kprof-parent", daemon=True).start()
+    except RuntimeError:
+        tie = tied_to(known)
+        if tie is None:
+            raise
+        tie()
+
+
+def fork() -> int:
+    """Fork as :func:`os.fork` does, and at the end of the program too, where Python 3.12 refuses it.
+
+    Other Pythons allow it there: the threads that the program waited for have ended.
+
+    Returns:
+        0 in the copy, else the copy's process.
+
+    Raises:
+        OSError: the system has no place for another process.
+    """
+    try:
+        return os.fork()
+    except RuntimeError as error:
+        if "interpreter shutdown" not in str(error):
+            raise
+    import ctypes
+
+    python = ctypes.PyDLL(None, use_errno=True)
+    python.PyOS_BeforeFork()
+    process: int = python.fork()
+    if process == 0:
+        python.PyOS_AfterFork_Child()
+        return 0
+    number = ctypes.get_errno()
+    python.PyOS_AfterFork_Parent()
+    if process < 0:
+        raise OSError(number, os.strerror(number))
+    return process
 
 
 def own_streams(log: int | None = None) -> "tuple[FileIO, FileIO]":

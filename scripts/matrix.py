@@ -77,7 +77,8 @@ def run(what: str, command: list[str], folder: Path, environment: dict[str, str]
         return Outcome(what, None, time.monotonic() - begun, "")
     lines = (ended.stdout + ended.stderr).strip().splitlines()
     if ended.returncode:
-        print("\n".join(lines[-30:]), file=sys.stderr)
+        failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        print("\n".join([*failed, *lines[-30:]]), file=sys.stderr)
     counts = [line.strip("= ") for line in lines if re.search(r"\d+ passed", line)]
     last = "; ".join(counts) or (lines[-1] if lines else "")
     return Outcome(what, ended.returncode, time.monotonic() - begun, last)

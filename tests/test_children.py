@@ -173,6 +173,41 @@ def test_a_child_that_begins_after_its_parent_has_ended_ends() -> None:
         child.kill()
 
 
+AT_THE_END = """
+import atexit, os, sys, time
+from kprof.children import end_with_parent, fork
+
+def compile():
+    this = os.getpid()
+    copy = fork()
+    if copy == 0:
+        end_with_parent(this, every=0.05)
+        print("copy", os.getpid(), flush=True)
+        time.sleep(60 if "long" in sys.argv else 0)
+        os._exit(3)
+    print("waited", os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), flush=True)
+
+atexit.register(compile)
+"""
+
+
+def test_a_program_that_ends_can_be_copied() -> None:
+    """Python 3.12 refuses a fork there, and 3.12 and later a thread."""
+    command = [sys.executable, "-c", AT_THE_END]
+    ended = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert re.fullmatch(r"copy \d+\nwaited 3\n", ended.stdout), ended.stderr
+
+
+def test_such_a_copy_ends_with_the_program() -> None:
+    """By the kernel where no thread can look."""
+    command = [sys.executable, "-c", AT_THE_END, "long"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as program:
+        assert program.stdout is not None
+        copy = int(program.stdout.readline().split()[1])
+        program.kill()
+        assert ends(copy, 5)
+
+
 def test_every_process_is_started_in_one_place() -> None:
     """What starts one by itself leaves it behind when kprof is killed."""
     started = re.compile(r"subprocess\.(run|Popen|call|check_call|check_output)\(|os\.(system|popen|posix_spawn|spawn)")

@@ -17,7 +17,7 @@ from typing import Any
 
 from kprof.cache.locks import lock, try_lock
 from kprof.captures import layout
-from kprof.children import end_with_parent
+from kprof.children import end_with_parent, fork
 from kprof.recording import compile_results
 from kprof.recording.settings import Settings
 from kprof.recording.ticket import Ticket
@@ -95,7 +95,7 @@ class Compiler:
             with warnings.catch_warnings():
                 # The fork does nothing but compile: other threads' locks do not matter to it.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                ticket.pid = os.fork()
+                ticket.pid = fork()
         finally:
             if ticket.pid:
                 Compiler.forking = False
