@@ -2,8 +2,9 @@
 
 import pytest
 
+from kprof.inputs import mlir
 from kprof_analyzers.memory.dataflow import global_loads
-from kprof_analyzers.memory.narrowness import causes_of
+from kprof_analyzers.memory.narrowness import causes_of, loads_needed
 from tests.analyzers.memory.test_addressing import module, scaled
 
 ROWS = """    %cs = tt.splat %s : i32 -> tensor<64x1xi32, #b>
@@ -33,3 +34,212 @@ def test_the_bound_along_the_contiguous_axis_is_padded(mask, fix):
     (load,) = global_loads(module(body))
     (cause,) = causes_of(load)
     assert cause.fix == fix + "fill the padding with values that do not change the result"
+
+
+def causes(body, mask="", offset="%o"):
+    """Why a load of a 64x64 tile of 2-byte elements is narrow."""
+    load = f"    %v = amdg.buffer_load %x[{offset}]{', %m' if mask else ''} : !tt.ptr<f16> -> tensor<64x64xf16, #b>\n"
+    *_, found = global_loads(module(body + mask + load))
+    return causes_of(found)
+
+
+UNEVEN = scaled("%s").replace("%k2", "%kt") + "    %o2 = arith.addi %o, %o : tensor<64x64xi32, #b>\n"
+COLUMNS_APART = """    %ts = tt.splat %t : i32 -> tensor<64x64xi32, #b>
+    %kt = arith.muli %k2, %ts : tensor<64x64xi32, #b>
+"""
+GATHERED = "    %o = amdg.buffer_load %x[%k2] : !tt.ptr<i32> -> tensor<64x64xi32, #b>\n"
+
+
+def test_no_axis_is_contiguous():
+    """The steps of each axis are named."""
+    (cause,) = causes(COLUMNS_APART + UNEVEN)
+    assert cause.words == "no axis is contiguous in memory (steps of s, t elements)"
+    assert cause.fix == (
+        "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
+    )
+
+
+@pytest.mark.parametrize(("wide", "words"), [(4, ("rows of the tile have 8 bytes",)), (8, ())])
+def test_rows_below_one_access(wide, words):
+    """A row of 16 bytes is no shorter than the widest access."""
+    body = f"""    %q0 = tt.make_range {{end = {wide} : i32, start = 0 : i32}} : tensor<{wide}xi32, #c>
+    %q1 = tt.expand_dims %q0 {{axis = 0 : i32}} : tensor<{wide}xi32, #c> -> tensor<1x{wide}xi32, #b>
+    %q2 = tt.broadcast %q1 : tensor<1x{wide}xi32, #b> -> tensor<64x{wide}xi32, #b>
+    %ts = tt.splat %t : i32 -> tensor<64x1xi32, #b>
+    %rt = arith.muli %r1, %ts : tensor<64x1xi32, #b>
+    %rb = tt.broadcast %rt : tensor<64x1xi32, #b> -> tensor<64x{wide}xi32, #b>
+    %o = arith.addi %rb, %q2 : tensor<64x{wide}xi32, #b>
+    %v = amdg.buffer_load %x[%o] : !tt.ptr<f16> -> tensor<64x{wide}xf16, #b>
+"""
+    (load,) = global_loads(module(body))
+    found = causes_of(load)
+    assert tuple(cause.words for cause in found) == words
+    assert [cause.fix for cause in found] == [
+        "make the block at least 8 elements long on its contiguous axis" for _ in words
+    ]
+
+
+def test_arguments_that_are_not_known_to_be_divisible():
+    """One, and two in the order of the signature."""
+    (one,) = causes(scaled("%s"))
+    assert one.words == "s is not known to be a multiple of 16"
+    assert one.fix == "if it holds, tell the compiler: s = tl.multiple_of(s, 16)"
+    assert one.lacking == ("s",)
+    both = "    %sn = arith.addi %s, %n : i32\n" + scaled("%sn")
+    (two,) = causes(both)
+    assert two.words == "n and s are not known to be a multiple of 16"
+    assert two.fix == "if it holds, tell the compiler: n = tl.multiple_of(n, 16), s = tl.multiple_of(s, 16)"
+    assert causes(scaled("%t")) == ()
+
+
+def test_a_hint_that_the_launch_makes_untrue_is_not_given():
+    """Its rows have to be padded first; what is a multiple, or not known, is left as it is."""
+    (two,) = causes("    %sn = arith.addi %s, %n : i32\n" + scaled("%sn"))
+    assert two.fix_for({}) == two.fix_for({"n": 32, "s": 4096}) == two.fix
+    hints = "then n = tl.multiple_of(n, 16), s = tl.multiple_of(s, 16)"
+    pad = "pad the rows to a multiple of 16 elements and pass that"
+    assert two.fix_for({"n": 1001, "s": 4096}) == f"{pad} (n 1,001 → 1,008), {hints}"
+    assert two.fix_for({"n": 17, "s": 100}) == f"{pad} (n 17 → 32, s 100 → 112), {hints}"
+
+
+@pytest.mark.parametrize("name", ["divsi", "remsi", "minsi", "maxsi"])
+def test_what_a_tiles_number_is_computed_from_is_not_blamed(name):
+    """The number of a tile says nothing of where it begins; how far the address is known is said instead."""
+    body = (
+        f"    %first = arith.{name} %n, %s : i32\n"
+        + scaled("%t", "a")
+        + """    %fs = tt.splat %first : i32 -> tensor<64x64xi32, #b>
+    %o = arith.addi %a, %fs : tensor<64x64xi32, #b>
+"""
+    )
+    (cause,) = causes(body)
+    assert cause.words == "its address is only known to be a multiple of 2 bytes"
+    assert cause.fix == "wrap the offsets: tl.max_contiguous(tl.multiple_of(offsets, BLOCK), BLOCK)"
+    assert cause.lacking == ()
+
+
+def test_a_number_from_memory_is_not_blamed_on_where_it_was_loaded_from():
+    """``n`` is where the first row's number stands, not the row."""
+    body = "    %at = tt.addptr %x, %n : !tt.ptr<f16>, i32\n    %first = tt.load %at : !tt.ptr<i32>\n" + scaled(
+        "%t", "a"
+    )
+    body += "    %fs = tt.splat %first : i32 -> tensor<64x64xi32, #b>\n"
+    body += "    %o = arith.addi %a, %fs : tensor<64x64xi32, #b>\n"
+    (cause,) = causes(body)
+    assert cause.words == "its address is only known to be a multiple of 2 bytes"
+
+
+WAYS = {
+    "converted": COLUMNS.replace("%m =", "%mc =").replace("%nm", "%mc")
+    + "    %m = ttg.convert_layout %mc : tensor<64x64xi1, #b> -> tensor<64x64xi1, #b>\n",
+    "a limit that is converted": COLUMNS.replace("%ns =", "%nc =").replace(
+        "    %m", "    %ns = ttg.convert_layout %nc : tensor<64x64xi32, #b> -> tensor<64x64xi32, #b>\n    %m"
+    ),
+    "a limit that is broadcast": """    %nc = tt.splat %n : i32 -> tensor<1x64xi32, #b>
+    %ns = tt.broadcast %nc : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+    %m = arith.cmpi slt, %k2, %ns : tensor<64x64xi32, #b>
+""",
+    "a longer number": "    %nl = arith.extsi %n : i32 to i64\n" + COLUMNS.replace("splat %n : i32", "splat %nl : i64"),
+    "a shorter number": "    %nl = arith.trunci %n : i32 to i16\n"
+    + COLUMNS.replace("splat %n : i32", "splat %nl : i16"),
+    "compared along one axis": """    %ns = tt.splat %n : i32 -> tensor<64xi32, #c>
+    %m0 = arith.cmpi slt, %k0, %ns : tensor<64xi32, #c>
+    %m1 = tt.expand_dims %m0 {axis = 0 : i32} : tensor<64xi1, #c> -> tensor<1x64xi1, #b>
+    %m2 = tt.broadcast %m1 : tensor<1x64xi1, #b> -> tensor<64x64xi1, #b>
+    %ss = tt.splat %s : i32 -> tensor<64xi32, #r>
+    %l0 = arith.cmpi slt, %r0, %ss : tensor<64xi32, #r>
+    %l1 = tt.expand_dims %l0 {axis = 1 : i32} : tensor<64xi1, #r> -> tensor<64x1xi1, #b>
+    %l2 = tt.broadcast %l1 : tensor<64x1xi1, #b> -> tensor<64x64xi1, #b>
+    %m = arith.andi %m2, %l2 : tensor<64x64xi1, #b>
+""",
+}
+
+
+@pytest.mark.parametrize("mask", WAYS.values(), ids=WAYS)
+def test_a_bound_is_found_however_it_comes_to_the_mask(mask):
+    """``n`` is the bound of the columns in each."""
+    (cause,) = causes(scaled("%t"), mask)
+    assert cause.words == "its mask may change inside 16 bytes"
+    assert cause.fix.startswith(N)
+
+
+def test_a_mask_of_rows_does_not_split_an_access():
+    """All elements of one row have the same, also behind an operation that says nothing of how long a mask stays."""
+    assert causes(scaled("%t"), ROWS.replace("%rm", "%m")) == ()
+    unknown = ROWS + "    %m = arith.muli %rm, %rm : tensor<64x64xi1, #b>\n"
+    converted = "    %m = ttg.convert_layout {} : tensor<64x64xi1, #b> -> tensor<64x64xi1, #b>\n"
+    assert causes(scaled("%t"), unknown) == ()
+    assert causes(scaled("%t"), unknown.replace("%m =", "%u =") + converted.format("%u")) == ()
+    columns = COLUMNS.replace("%m =", "%cm2 =") + "    %m = arith.muli %cm2, %cm2 : tensor<64x64xi1, #b>\n"
+    (cause,) = causes(scaled("%t"), columns)
+    assert cause.words == "its mask may change inside 16 bytes"
+
+
+def test_where_the_contiguous_axis_is_not_known_every_bound_counts():
+    """Offsets from memory: a mask that a position has a part in may change, one of a number alone does not."""
+    (cause,) = causes(GATHERED, BOTH)
+    assert cause.words == "its mask may change inside 16 bytes"
+    assert cause.fix == (
+        "mask by n_PADDED and s_PADDED, a multiple of 8 that is passed besides n and s: "
+        "n_PADDED = tl.multiple_of(n_PADDED, 8), s_PADDED = tl.multiple_of(s_PADDED, 8); "
+        "fill the padding with values that do not change the result"
+    )
+    number = "    %c = arith.cmpi slt, %n, %s : i32\n    %m = tt.splat %c : i1 -> tensor<64x64xi1, #b>\n"
+    assert causes(GATHERED, number) == ()
+
+
+def test_a_mask_that_cannot_be_followed_may_change_where_a_position_has_a_part_in_it():
+    """A mask from memory: its place depends on the position."""
+    loaded = "    %m = amdg.buffer_load %x[%k2] : !tt.ptr<i1> -> tensor<64x64xi1, #b>\n"
+    along_one = """    %m0 = amdg.buffer_load %x[%k0] : !tt.ptr<i1> -> tensor<64xi1, #c>
+    %m1 = tt.expand_dims %m0 {axis = 0 : i32} : tensor<64xi1, #c> -> tensor<1x64xi1, #b>
+    %m = tt.broadcast %m1 : tensor<1x64xi1, #b> -> tensor<64x64xi1, #b>
+"""
+    for mask in (loaded, along_one):
+        (cause,) = causes(scaled("%t"), mask)
+        assert cause.fix.startswith(UNNAMED)
+
+
+NEEDED = """#b = #ttg.blocked<{{sizePerThread = [{each}], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}}>
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32}} {{
+  tt.func @k(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+    %r = tt.make_range {{end = {elements} : i32, start = 0 : i32}} : tensor<{elements}xi32, #b>
+    %v = amdg.buffer_load %x[%r] : !tt.ptr<{element}> -> tensor<{elements}x{element}{layout}>
+    tt.return
+  }}
+}}
+"""
+
+
+def needed(*tiles):
+    """Wide loads that loads of tiles need: elements, their type, and the layout where it is another one."""
+    loads = []
+    for elements, element, *layout in tiles:
+        text = NEEDED.format(elements=elements, element=element, each=1, layout=layout[0] if layout else ", #b")
+        loads += global_loads(mlir.parse(text))
+    return loads_needed(loads)
+
+
+def test_wide_loads_that_tiles_need():
+    """256 lanes fetch 4,096 bytes with one; each tile is loaded on its own."""
+    assert needed((1024, "f32")) == 1
+    assert needed((2048, "f32")) == 2
+    assert needed((1024, "f32"), (1024, "f16")) == 2
+
+
+def test_small_and_thin_tiles_need_none():
+    """Less than a wavefront fetches at once, or no more than 4 bytes a lane: neither is worth a change."""
+    assert needed((128, "f32")) == 0
+    assert needed((256, "f16")) == 0
+    assert needed((256, "f32")) == 0  # 1,024 bytes, 4 in a lane
+    assert needed((512, "f16")) == 0
+    assert needed((512, "f32")) == 1  # 8 in a lane
+    assert needed((512, "f16"), (512, "f32")) == 2
+    assert needed((256, "f32"), (512, "f16")) == 0
+
+
+@pytest.mark.parametrize("layout", ["", ", #other"])
+def test_a_layout_that_is_not_known_is_taken_for_one_of_wide_loads(layout):
+    """None, and one of a kind that is not read: 1,024 bytes are enough then."""
+    assert needed((256, "f32", layout)) == 1
+    assert needed((128, "f32", layout)) == 0
