@@ -42,8 +42,8 @@ _PR_SET_PDEATHSIG = 1
 def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
     """Kill this process as soon as its parent is another one.
 
-    A thread looks; compilers let it run, as they give Python's lock back while they work. A copy of a process that is
-    about to end can start none: there the kernel alone is asked.
+    A thread looks; compilers let it run, as they give Python's lock back while they work. Python 3.12 starts none
+    in a copy of a process that is about to end: there the kernel alone is asked.
 
     Args:
         parent: process that started this one, which may have ended meanwhile; by default whose child this one is now.

@@ -192,7 +192,7 @@ def main() -> int:
         if options.write:
             # After each: a run takes long.
             PAGE.write_text(page(rows, absent), encoding="utf-8")
-    return int(any(outcome.code for _, _, outcomes in rows for outcome in outcomes))
+    return int(any(outcome.code != 0 for _, _, outcomes in rows for outcome in outcomes))
 
 
 if __name__ == "__main__":

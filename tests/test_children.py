@@ -192,7 +192,7 @@ atexit.register(compile)
 
 
 def test_a_program_that_ends_can_be_copied() -> None:
-    """Python 3.12 refuses a fork there, and 3.12 and later a thread."""
+    """Python 3.12 refuses a fork there, and a thread."""
     command = [sys.executable, "-c", AT_THE_END]
     ended = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=True)
     assert re.fullmatch(r"copy \d+\nwaited 3\n", ended.stdout), ended.stderr

@@ -80,7 +80,7 @@ def test_rows_below_one_access(wide, words):
 
 
 def test_arguments_that_are_not_known_to_be_divisible():
-    """One, and two in the order of the signature."""
+    """Two are named in the order of the signature."""
     (one,) = causes(scaled("%s"))
     assert one.words == "s is not known to be a multiple of 16"
     assert one.fix == "if it holds, tell the compiler: s = tl.multiple_of(s, 16)"
