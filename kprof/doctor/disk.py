@@ -1,7 +1,6 @@
 """Folders that must be writable and have room."""
 
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def look_at(check: DoctorCheck, machine: Host, path: Path, variable: str) -> Che
     there = next((place for place in (path, *path.parents) if place.is_dir()), None)
     if there is None or not machine.usable(there):
         return check.warn(f"{path} cannot be written to", f"export {variable}=/path/to/a/writable/folder")
-    free = shutil.disk_usage(there).free
+    free = machine.free(there)
     words = f"{path}, {_size(path)} used, {decimal_bytes(free)} free"
     if free < _LITTLE:
         return check.warn(words, f"df -h {there}", f"export {variable}=/path/to/a/larger/disk")

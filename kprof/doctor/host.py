@@ -41,6 +41,10 @@ def _usable(path: Path) -> bool:
     return os.access(path, os.R_OK | os.W_OK)
 
 
+def _free(path: Path) -> int:
+    return shutil.disk_usage(path).free
+
+
 @dataclass(frozen=True)
 class Host:
     """What there is to be looked at.
@@ -51,6 +55,7 @@ class Host:
         packages: folders that Python searches for packages.
         which: finds a program on the path.
         usable: whether this user may read and write a path.
+        free: bytes that may still be written to a folder's disk.
     """
 
     root: Path = Path("/")
@@ -58,6 +63,7 @@ class Host:
     packages: Sequence[Path] = field(default_factory=lambda: [Path(entry or ".") for entry in sys.path])
     which: Callable[[str], str | None] = shutil.which
     usable: Callable[[Path], bool] = _usable
+    free: Callable[[Path], int] = _free
 
     def at(self, path: str) -> Path:
         """An absolute path of the machine below the root."""

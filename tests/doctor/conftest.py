@@ -69,6 +69,7 @@ class Tree:
         self.environment = {"HOME": str(root / "home"), "HIP_FORCE_DEV_KERNARG": "1"}
         self.programs = {}
         self.closed = set()
+        self.free = 80_000_000_000
 
     def write(self, files):
         """Add or replace files; ``None`` removes one."""
@@ -99,6 +100,7 @@ class Tree:
             packages=[self.root / "python", self.root / "python2"],
             which=self.programs.get,
             usable=lambda path: path.exists() and path not in self.closed,
+            free=lambda path: self.free,
         )
 
     def examined(self):

@@ -1,6 +1,7 @@
 """``kprof doctor`` on machines of files: a good one, wrong ones, one without a GPU, garbled ones."""
 
 import os
+import subprocess
 import time
 
 import msgspec
@@ -321,17 +322,23 @@ def test_the_driver_s_number_of_an_architecture(number, arch):
     assert arch_of(number) == arch
 
 
-def test_caches_that_cannot_be_written_or_are_full(good, monkeypatch):
+def test_caches_that_cannot_be_written_or_are_full(good):
     """Both are told with the variable that moves the cache."""
     good.closed.add(good.root / "home")
     found = good.examined()
     assert found["kprof-cache"].status == found["triton-cache"].status == "warn"
     assert "KPROF_CACHE_DIR" in found["kprof-cache"].fix[0]
     good.closed.clear()
-    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 12_000_000})())
+    good.free = 12_000_000
     outcome = good.examined()["triton-cache"]
     assert outcome.status == "warn"
     assert "12 MB free" in outcome.found
+
+
+def test_the_room_on_a_disk_is_what_the_system_says(tmp_path):
+    """Within what others write meanwhile: ``df`` counts the same blocks."""
+    said = subprocess.run(["df", "-B1", "--output=avail", tmp_path], capture_output=True, text=True, check=True).stdout
+    assert Host().free(tmp_path) == pytest.approx(int(said.split()[-1]), abs=1 << 30)
 
 
 def test_the_caches_are_those_that_are_used(good, monkeypatch, tmp_path):
