@@ -431,6 +431,7 @@ def diff(
     jobs: int = 0,
     condition: str = "warm",
     all_configs: bool = False,
+    grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
     budget: float = 60.0,
     fail_on: str | None = None,
@@ -458,6 +459,8 @@ def diff(
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         budget: Seconds after which no compile is begun; 0: no limit.
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or

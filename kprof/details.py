@@ -15,7 +15,7 @@ class SourceLine:
         number: 1-based line.
         text: as in the file; ``None`` when the file is not shown.
         instructions: instructions that come from the line.
-        share: of the modelled time of the kernel's wavefronts, 0 to 1; ``None`` when nothing was modelled.
+        share: of the predicted time of the kernel's wavefronts, 0 to 1; ``None`` when nothing was modelled.
         causes: why that time passes, cause (as in :data:`kprof.document.Bound`) to its share of the whole kernel's
             time, largest first.
         spills: scratch instructions.
@@ -55,7 +55,7 @@ class CodeLine:
         text: as written.
         kind: its class (``matrix``, ``vmem``, ...), as in :class:`kprof.inputs.amdgcn.InstructionClass`.
         place: position in :attr:`Details.files` and line there; ``None`` when the compiler recorded no user's line.
-        share: of the modelled time of the kernel's wavefronts, 0 to 1.
+        share: of the predicted time of the kernel's wavefronts, 0 to 1.
         comment: what the compiler wrote behind it.
         position: in the program; -1 where it is not known.
     """

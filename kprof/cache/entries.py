@@ -1,7 +1,8 @@
 """Entries: written whole or not at all, checked when they are read, removed when there are too many.
 
-An entry begins with a SHA-256 of its section, key and bytes. What was cut off, altered, or put under another key is
-removed and read as if it had never been there.
+An entry begins with its kind and a SHA-256 of section, key, kind and bytes. What was cut off, altered, or put under
+another key is removed and read as if it had never been there. A large one, such as the text of each of a compiler's
+passes, is compressed: to a fiftieth.
 """
 
 import contextlib
@@ -9,15 +10,19 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kprof.cache import limits, location
 
-_MAGIC = b"kprof entry 1\n"
+_MAGIC = b"kprof entry 2\n"
+_COMPRESSED = b"kprof entry z\n"
 _START = len(_MAGIC) + hashlib.sha256().digest_size
+_LARGE = 1 << 20
+_FASTEST = 1
 # A named pipe in the place of an entry must not be waited for.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -50,15 +55,21 @@ class CacheSection:
             data = _bytes(path)
         except OSError:
             return None
-        body = memoryview(data)[_START:] if data is not None else None
-        if data is None or body is None or data[:_START] != _MAGIC + self._digest(key, [body]):
-            with contextlib.suppress(OSError):
-                path.unlink()
-            return None
+        content = None if data is None else self._content(key, data)
         # What is used stays longest.
         with contextlib.suppress(OSError):
-            os.utime(path)
-        return bytes(body)
+            path.unlink() if content is None else os.utime(path)
+        return content
+
+    def _content(self, key: str, data: bytes) -> bytes | None:
+        """What was written under a key; ``None`` where the bytes of its file are not those."""
+        magic, body = data[: len(_MAGIC)], memoryview(data)[_START:]
+        if magic not in {_MAGIC, _COMPRESSED} or data[:_START] != magic + self._digest(key, [magic, body]):
+            return None
+        try:
+            return zlib.decompress(body) if magic == _COMPRESSED else bytes(body)
+        except zlib.error:
+            return None
 
     def write(self, key: str, parts: Iterable[bytes], root: Path | None = None) -> bool:
         """Keep bytes under a key, so that other processes see all of them or none.
@@ -76,13 +87,15 @@ class CacheSection:
         base = root or location.root()
         if base is None or not _is_key(key):
             return False
-        path, pieces = self._path(base, key), list(parts)
+        path, magic, pieces = self._path(base, key), _MAGIC, list(parts)
+        if sum(map(len, pieces)) > _LARGE:
+            magic, pieces = _COMPRESSED, list(_compressed(pieces))
         partial = path.with_name(f".{os.urandom(8).hex()}.part")
         try:
             location.make_folder(path.parent)
             with os.fdopen(os.open(partial, _NEW, 0o600), "wb") as file:
                 location.make_private(file.fileno())
-                file.writelines((_MAGIC, self._digest(key, pieces), *pieces))
+                file.writelines((magic, self._digest(key, [magic, *pieces]), *pieces))
             partial.replace(path)
         except OSError:
             return False
@@ -109,6 +122,12 @@ class CacheSection:
         for piece in pieces:
             digest.update(piece)
         return digest.digest()
+
+
+def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    compressor = zlib.compressobj(_FASTEST)
+    yield from map(compressor.compress, pieces)
+    yield compressor.flush()
 
 
 def _bytes(path: Path) -> bytes | None:

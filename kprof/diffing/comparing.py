@@ -16,6 +16,7 @@ from kprof.diffing.limits import DiffLimits
 from kprof.diffing.pairing import BY_LIKENESS, match
 from kprof.document import KernelReport, Verdict
 from kprof.findings import Severity
+from kprof.output.quantities import duration
 from kprof.version import __version__
 
 _ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "better", "changed", "same")
@@ -242,14 +243,22 @@ def _first(sides: Sequence[Input]) -> str:
 
 
 def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
-    """``gemm on gfx950: VGPRs spilled 0 to 129``."""
+    """``gemm on gfx950: predicted time 886 µs → 1.26 ms (1.42x), VGPRs spilled 0 → 129``."""
     name = f"{kernel.name} on {kernel.arch}"
     found = first_worse_step(kernel)
     if found is None:
         return f"{name} does not compile any more"
-    change = next(c for c in found.changes if c.effect == "worse")
+    worse = [change for change in found.changes if change.effect == "worse"]
     steps = f", {sides[found.old].label} to {sides[found.new].label}" if len(sides) > 2 else ""
-    return f"{name}{steps}: {change.text} {_value(change.old)} to {_value(change.new)}"
+    # What makes it slower stands beside how much slower it is.
+    return f"{name}{steps}: {', '.join(map(_in_words, worse[: 1 + (worse[0].metric == 'model_us')]))}"
+
+
+def _in_words(change: Change) -> str:
+    old, new = change.old, change.new
+    if change.metric == "model_us" and old and new:
+        return f"{change.text} {duration(old)} → {duration(new)} ({new / old:.3g}x)"
+    return f"{change.text} {_value(old)} → {_value(new)}"
 
 
 def _value(value: float | None) -> str:

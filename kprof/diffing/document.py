@@ -46,6 +46,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         where: the loop, by source lines; absent for the whole kernel.
         hot: the loop is the hot one.
         note: what else must be known to read the numbers.
+        fix: what to change in the kernel's code, of a rule's findings that are on the new side only.
     """
 
     metric: str
@@ -58,6 +59,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     where: str = ""
     hot: bool = False
     note: str = ""
+    fix: str = ""
 
 
 class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):

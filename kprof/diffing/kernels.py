@@ -170,12 +170,18 @@ def _code(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[
 
 
 def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """Predicted times, where both sides have one of the same GPU; a warning where the model can tell them apart."""
+    """Predicted times, where both sides have one of the same GPU.
+
+    A warning where the model can tell them apart, and an error where one takes twice as long as the other: as with the
+    waves of a SIMD.
+    """
     before, after = (facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new))
     gain = predicted_gain(after, before, new.arch)
     severity = Severity.WARNING if gain is not None and gain.told_apart else Severity.NOTE
+    if severity is Severity.WARNING and before is not None and after is not None:
+        severity = Severity.ERROR if 2 * min(before, after) <= max(before, after) else severity
     if before is not None and after is not None and old.product == new.product:
-        figure = ComparedFigure("model_us", "modelled time", before, after, severity, negligible=0.1)
+        figure = ComparedFigure("model_us", "predicted time", before, after, severity, negligible=0.1)
         yield from rate(figure, limits)
 
 
@@ -196,7 +202,8 @@ def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Itera
                 Severity.NOTE if found and known else worst,
                 metric=f"finding:{rule}",
                 where=str(first.location) if isinstance(first.location, Location) else "",
-                note="" if known and found else (found or known)[0].message,
+                note="" if known and found else first.message,
+                fix=str(first.fix) if found and not known and first.fix is not UNSET else "",
             ),
             limits,
         )

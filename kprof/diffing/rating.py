@@ -9,6 +9,7 @@ from kprof.diffing.limits import DiffLimits
 from kprof.findings import Severity
 
 ORDER = (
+    "model_us",
     "loop_spills",
     "lds_over_limit",
     "vgpr_spills",
@@ -27,7 +28,6 @@ ORDER = (
     "matrix",
     "loops",
     "instructions",
-    "model_us",
 )
 """Kinds of changes in the order of the harm that they do."""
 
@@ -52,7 +52,7 @@ class ComparedFigure:
         metric: name in the document, ``kind`` by default.
         scale: work of one iteration, new by old: ``new`` is compared with ``old`` times this.
         negligible: share of the larger value below which a difference is not worth reporting.
-        where, hot, note: as in :class:`kprof.diffing.document.Change`.
+        where, hot, note, fix: as in :class:`kprof.diffing.document.Change`.
     """
 
     kind: str
@@ -66,6 +66,7 @@ class ComparedFigure:
     where: str = ""
     hot: bool = False
     note: str = ""
+    fix: str = ""
 
 
 def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
@@ -90,6 +91,7 @@ def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
         where=found.where,
         hot=found.hot,
         note=found.note,
+        fix=found.fix,
     )
 
 

@@ -72,7 +72,7 @@ class AdviseCommandOptions(AdviseOptions, TritonOptions):
 class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
     """Options of ``kprof.diff`` and ``kprof diff``."""
 
-    without: ClassVar[frozenset[str]] = frozenset({"grid", "value", "passes"})
+    without: ClassVar[frozenset[str]] = frozenset({"value", "passes"})
 
     package: Annotated[
         Sequence[str],

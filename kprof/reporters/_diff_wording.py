@@ -35,7 +35,7 @@ def number(value: float | None) -> str:
 
 
 def figure(metric: str, value: float | None) -> str:
-    """A figure as people read it: a modelled time with its unit, else a number."""
+    """A figure as people read it: a predicted time with its unit, else a number."""
     return duration(value) if metric == "model_us" and value is not None else number(value)
 
 
@@ -119,6 +119,18 @@ def predicted(kernel: KernelDiff) -> str:
     if all(time is None for time in times):
         return ""
     return "predicted: " + " → ".join("not known" if time is None else duration(time) for time in times)
+
+
+def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0) -> list[str]:
+    """What stands below a kernel's changes: the predicted time where it is not among them, and what mends them."""
+    changes, _left = shown(step, verbose)
+    known = predicted(kernel) if step.changes and all(change.metric != "model_us" for change in changes) else ""
+    fixes = [
+        f"fix of {change.metric.removeprefix('finding:')}: {change.fix}"
+        for change in changes
+        if change.fix and change.effect == "worse"
+    ]
+    return [known] * bool(known) + fixes
 
 
 def step_of(kernel: KernelDiff) -> DiffStep | None:

@@ -74,8 +74,7 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
     ]
     if words.differs(step):
         rows.append(f"| | | | not the same: {cell(words.differs(step))} | | |")
-    if words.predicted(kernel):
-        rows.append(f"| | | | {cell(words.predicted(kernel))} | | |")
+    rows += [f"| | | | {cell(remark)} | | |" for remark in words.remarks(kernel, step)]
     return rows
 
 

@@ -49,6 +49,34 @@ def test_what_was_written_is_read(tmp_path):
     assert SECTION.read_json(KEY, tmp_path) == {"a": [1, None]}
 
 
+def test_a_large_entry_takes_little_room(tmp_path):
+    """It is compressed, read as it was written, and no answer once it is damaged or taken for one that is not."""
+    pieces = [b"tt.load %x : tensor<128x!tt.ptr<f16>>\n" * 30_000, b"\x00", b"end"]
+    assert SECTION.write(KEY, pieces, tmp_path)
+    stored = path_of(tmp_path).read_bytes()
+    assert len(stored) < sum(map(len, pieces)) // 50
+    assert SECTION.read(KEY, tmp_path) == b"".join(pieces)
+    for damaged in (
+        stored[:-1],
+        stored + b"x",
+        stored.replace(b"entry z", b"entry 2", 1),
+        stored[:60] + b"?" + stored[61:],
+    ):
+        path_of(tmp_path).write_bytes(damaged)
+        assert SECTION.read(KEY, tmp_path) is None
+        assert not path_of(tmp_path).exists()
+
+
+def test_an_entry_that_says_it_is_compressed_and_is_not(tmp_path):
+    """Its digest holds, its bytes do not: removed."""
+    assert SECTION.write(KEY, [b"some bytes"], tmp_path)
+    magic = b"kprof entry z\n"
+    digest = hashlib.sha256(f"things-1/{KEY}\n".encode() + magic + b"some bytes").digest()
+    path_of(tmp_path).write_bytes(magic + digest + b"some bytes")
+    assert SECTION.read(KEY, tmp_path) is None
+    assert not path_of(tmp_path).exists()
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(data=st.data())
 def test_a_damaged_entry_is_no_answer(tmp_path, data):
@@ -227,8 +255,8 @@ def test_the_file_of_an_entry(tmp_path):
     """Its place and its bytes: two releases may share a cache, and neither may take the other's for its own."""
     assert SECTION.write(KEY, [b"some ", b"bytes"], tmp_path)
     path = tmp_path / "entries" / "things-1" / KEY[:2] / KEY
-    digest = hashlib.sha256(f"things-1/{KEY}\nsome bytes".encode()).digest()
-    assert path.read_bytes() == b"kprof entry 1\n" + digest + b"some bytes"
+    digest = hashlib.sha256(f"things-1/{KEY}\nkprof entry 2\nsome bytes".encode()).digest()
+    assert path.read_bytes() == b"kprof entry 2\n" + digest + b"some bytes"
 
 
 def test_a_partial_file_is_hidden_from_readers_and_replaced_at_once(tmp_path, monkeypatch):

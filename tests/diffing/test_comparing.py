@@ -32,7 +32,7 @@ def test_the_first_release_that_differs_is_found(made) -> None:
     step = first_worse_step(kernel)
     assert step is not None
     assert (step.old, step.new) == (1, 2)
-    assert "3.1.0 to 3.2.0: VGPRs spilled 0 to 129" in found.verdict.summary
+    assert "3.1.0 to 3.2.0: VGPRs spilled 0 → 129" in found.verdict.summary
 
 
 def test_a_regression_that_was_mended_is_none(made) -> None:
@@ -132,13 +132,13 @@ def test_the_verdict_says_how_many_of_how_many_and_between_what(made) -> None:
     many = [made.kernel(n) for n in ("a", "b", "c")]
     worse = [made.kernel("a", vgpr_spills=9), made.kernel("b", waves=3.0), made.kernel("c")]
     assert _verdict([Input("old", many), Input("new", worse)]) == (
-        "regression: 2 of 3 kernels worse from old to new; a on gfx942: VGPRs spilled 0 to 9"
+        "regression: 2 of 3 kernels worse from old to new; a on gfx942: VGPRs spilled 0 → 9"
     )
     assert _verdict([Input("old", many[2:]), Input("new", worse[2:])]) == (
         "ok: no kernel is worse from old to new: 1 same"
     )
     assert _verdict(_spilling(made, 0, 0, 129)) == (
-        "regression: 1 of 1 kernel worse with 3.2.0; gemm on gfx942, 3.1.0 to 3.2.0: VGPRs spilled 0 to 129"
+        "regression: 1 of 1 kernel worse with 3.2.0; gemm on gfx942, 3.1.0 to 3.2.0: VGPRs spilled 0 → 129"
     )
 
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_told_has_all_reasons(made) -> None:
     worse = made.kernel("d", vgpr_spills=1)
     sides = [Input("old", [*old, made.kernel("d")]), Input("new", [lacking, *unseen, worse])]
     assert _verdict(sides) == (
-        "regression: 1 of 4 kernels worse from old to new; d on gfx942: VGPRs spilled 0 to 1; cannot be determined: "
+        "regression: 1 of 4 kernels worse from old to new; d on gfx942: VGPRs spilled 0 → 1; cannot be determined: "
         "b of new: its loops are not known, 1 of 4 kernels lack figures on one side"
     )
 
@@ -218,7 +218,7 @@ def test_a_kernel_that_is_better_in_one_thing_and_worse_in_another_is_a_regressi
     (kernel,) = found.kernels
     assert kernel.status == "mixed"
     assert found.verdict.summary == (
-        "regression: 1 of 1 kernel worse from a to b; gemm on gfx942: waves per SIMD 4 to 3"
+        "regression: 1 of 1 kernel worse from a to b; gemm on gfx942: waves per SIMD 4 → 3"
     )
     assert steepest_step(kernel) is kernel.steps[0]
     assert kernel.against == 0
@@ -277,7 +277,7 @@ def test_nothing_on_either_side_is_nothing_to_compare(made) -> None:
 
 def test_large_numbers_are_written_out(made) -> None:
     for number, written in ((999_999, "999,999"), (1_000_000, "1,000,000"), (1_234_567, "1,234,567")):
-        assert _verdict(_spilling(made, 0, number)).endswith(f"VGPRs spilled 0 to {written}")
+        assert _verdict(_spilling(made, 0, number)).endswith(f"VGPRs spilled 0 → {written}")
 
 
 def test_the_gravest_of_several_changes_gives_the_severity(made) -> None:

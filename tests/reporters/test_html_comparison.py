@@ -55,7 +55,7 @@ def test_configurations_stand_beside_each_other():
     (group,) = side_by_side(kernels, ["BLOCK=64", "BLOCK=128", "BLOCK=256", ""])
     assert (group.name, group.labels, group.more) == ("add", ["BLOCK=64", "BLOCK=128", "BLOCK=256"], 0)
     rows = {name: (values, best) for name, values, best in group.rows}
-    assert rows["modelled time, µs"] == (["200", "100", "?"], [1])
+    assert rows["predicted time, µs"] == (["200", "100", "?"], [1])
     assert rows["spilled VGPRs"] == (["0", "8", "0"], [0, 2])
     assert rows["VGPRs"] == (["100", "100", "100"], [])
     assert rows[f"time: {cause_name('scratch')}"][0] == ["0 %", "25 %", "0 %"]
@@ -91,7 +91,7 @@ def test_the_list_is_sorted_and_searched(tmp_path: Path):
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.goto(path.as_uri())
-        page.click("table.index th:has-text('modelled time') button")
+        page.click("table.index th:has-text('predicted time') button")
         blocks = [re.search(r"BLOCK=(\d+)", row)[1] for row in page.locator("table.index tbody tr").all_inner_texts()]
         assert blocks == ["128", "256", "64"]
         page.fill("input[type=search]", "block=256")

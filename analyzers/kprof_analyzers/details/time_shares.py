@@ -1,4 +1,4 @@
-"""The modelled time of a kernel, instruction by instruction and cause by cause."""
+"""The predicted time of a kernel, instruction by instruction and cause by cause."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

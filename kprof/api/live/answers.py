@@ -28,7 +28,7 @@ class CauseAnswer:
     """A cause: the rule that names it, what was seen, ``file:line``, what it costs, and what to do.
 
     ``todo`` has a ``fix`` (a change of knobs that was compiled, a change of the code, or both), and ``try`` (knobs that
-    nobody compiled), each with what it brings. ``saves_us`` is the modelled time that the cause costs,
+    nobody compiled), each with what it brings. ``saves_us`` is the predicted time that the cause costs,
     ``at_most`` where the model knows a bound only. ``same_cause`` names the rules whose findings follow from it.
     """
 
@@ -208,7 +208,7 @@ class OracleAnswer:
             judges it; ``implausible``: its code moves fewer bytes or computes less than the case needs.
         compiled: whether it compiles.
         correct: whether each check's result is within the case's tolerance; ``None``: not checked.
-        kernel: registers, LDS, wavefronts, findings and the modelled time with its range; ``None`` without a compile.
+        kernel: registers, LDS, wavefronts, findings and the predicted time with its range; ``None`` without a compile.
         checks: the case's checks, run in Triton's interpreter.
         reasons: what speaks against it, and what was not checked.
     """

@@ -60,7 +60,7 @@ class WhatALineCosts:
     @property
     def words(self) -> str:
         """In a sentence; the share is modelled."""
-        known = "" if self.share is None else f"{100 * self.share:.3g} % of the modelled time, "
+        known = "" if self.share is None else f"{100 * self.share:.3g} % of the predicted time, "
         spilled = f"{self.spills} of them move spilled registers" if self.spills else "none moves a spilled register"
         return f"{known}{self.instructions} instructions, {spilled}"
 

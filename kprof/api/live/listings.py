@@ -29,7 +29,7 @@ MOST_LINES = 60_000
 class ListedLine:
     """A line: ``number`` of its text, ``places`` are ``[file, line]`` of the source, the innermost first.
 
-    ``share`` is of the modelled time, 0 to 1; ``kind`` an instruction's class, ``words`` what is to know of it,
+    ``share`` is of the predicted time, 0 to 1; ``kind`` an instruction's class, ``words`` what is to know of it,
     ``live`` how many VGPRs are live at it; ``measured`` is its share of a thread trace's time.
     """
 
@@ -239,7 +239,7 @@ class _Builder:
             return None
 
     def _time_shares(self) -> Sequence[Mapping[str, float]] | None:
-        """Each instruction's share of the modelled time; ``None``, with a note, where the model has none."""
+        """Each instruction's share of the predicted time; ``None``, with a note, where the model has none."""
         from kprof_analyzers.details.time_shares import time_shares
         from kprof_analyzers.pipeline import facts_of
 

@@ -113,7 +113,7 @@ class Tools:
 
     @takes(AnalyzeOptions, *COMPILING, target=TARGET)
     async def analyze(self, **arguments: Any) -> Annotated[CallToolResult, answers.Analyzed]:
-        """Registers, spills, LDS, occupancy, findings and the modelled time of a kernel, with no GPU."""
+        """Registers, spills, LDS, occupancy, findings and the predicted time of a kernel, with no GPU."""
         return await self._ask(answers.Analyzed, "analyze", **arguments)
 
     @takes(AnalyzeOptions, "arch", "shape", "case", target=TARGET)

@@ -14,7 +14,7 @@ def command(options: EditorOptions, outputs: Outputs) -> None:
     """Serve an editor on standard input and output. It starts this command itself; see docs/editor.md. No GPU is used.
 
     A Python file with a KERNEL is imported and compiled when it is saved: findings become diagnostics, hovering a line
-    tells its share of the modelled time, its instructions and spills, and an action looks for a faster configuration
+    tells its share of the predicted time, its instructions and spills, and an action looks for a faster configuration
     and pastes it. For a program without a KERNEL an action runs it and shows the same of what it launches.
     """
     from kprof.api.live.editor_serving import serve

@@ -118,7 +118,7 @@ def _rows(several: Sequence[KernelReport]) -> list[tuple[str, list[str], list[in
     resources = [None if kernel.resources is UNSET else kernel.resources for kernel in several]
     waves = [kernel.occupancy.waves_per_simd if kernel.occupancy else None for kernel in several]
     times = [None if model is None else model.time_us for model in models]
-    rows = [_row("modelled time, µs", times, least=True)]
+    rows = [_row("predicted time, µs", times, least=True)]
     for name, field in (("VGPRs", "vgpr"), ("spilled VGPRs", "vgpr_spills"), ("LDS, bytes a workgroup", "lds_bytes")):
         values = [None if one is None else getattr(one, field) for one in resources]
         rows.append(_row(name, [None if value is UNSET else value for value in values], least=True))

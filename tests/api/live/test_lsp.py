@@ -95,7 +95,7 @@ def test_findings_are_diagnostics_on_save(driven):
 def test_a_line_tells_what_it_costs(driven):
     """The division is ten instructions and more; a docstring is none."""
     words = driven["hover"].contents.value
-    assert "% of the modelled time" in words
+    assert "% of the predicted time" in words
     assert "instructions, none moves a spilled register" in words
     assert driven["hover of a comment"] is None
 
@@ -132,7 +132,7 @@ def test_instructions_count_for_each_line_of_an_inlined_call_once():
     costs: dict[int, WhatALineCosts] = {}
     add_costs(costs, {"files": ["/a/k.py", "/a/other.py"], "lines": lines}, "/a/k.py")
     assert costs == {3: WhatALineCosts(2, 1, 0.75)}
-    assert costs[3].words == "75 % of the modelled time, 2 instructions, 1 of them move spilled registers"
+    assert costs[3].words == "75 % of the predicted time, 2 instructions, 1 of them move spilled registers"
 
 
 def test_a_finding_elsewhere_stands_at_the_kernel():

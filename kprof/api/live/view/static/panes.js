@@ -218,12 +218,12 @@ export class Pane {
       made.append(strip);
     }
     for (const [name, text] of pieces) made.append(name ? make("span", { class: name }, text) : text);
-    const words = [about || kind, live ? `${live} VGPRs are live` : "", share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the modelled time` : "", measured >= 0.0005 ? `${(100 * measured).toFixed(1)} % of the measured time` : ""];
+    const words = [about || kind, live ? `${live} VGPRs are live` : "", share >= 0.0005 ? `${(100 * share).toFixed(1)} % of the predicted time` : "", measured >= 0.0005 ? `${(100 * measured).toFixed(1)} % of the measured time` : ""];
     made.title = [...words, ...places.map(([file, line]) => `${base(this.files[file])}:${line}`)].filter(Boolean).join(", ");
     return made;
   }
 
-  /** A line's share of the modelled time, and of the measured one below it. */
+  /** A line's share of the predicted time, and of the measured one below it. */
   #heat(share, measured) {
     const bar = (value, name) => {
       const made = make("i", { class: name });
