@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from kprof.document import KernelReport
     from kprof.options.groups import CompileOptions
+    from kprof.targets.loaded import LoadedKernel
     from kprof_analyzers.directories import Directory
 
 
@@ -23,8 +24,6 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
     from kprof.targets.resolver import load
     from kprof.targets.usable_options import usable
     from kprof_analyzers.directories import Directory
-    from kprof_analyzers.model.timed import with_time
-    from kprof_analyzers.pipeline import analyze
 
     if Path(target).is_dir():
         return _directory(target, options, tell)
@@ -33,12 +32,20 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
     kernels: list[KernelReport] = []
     # One by one: what was read before something cannot be counts.
     try:
-        kernels.extend(with_time(analyze(kernel), kernel) for kernel in load(target, options))
+        kernels.extend(map(_with_costs, load(target, options)))
     except KprofError as error:
         if not kernels:
             raise
         return Directory(kernels, [str(error)], {})
     return Directory(kernels, [], {})
+
+
+def _with_costs(kernel: "LoadedKernel") -> "KernelReport":
+    """A report with the cost of findings on the GPU that was named, else the time on the first of its architecture."""
+    from kprof_analyzers.model.timed import with_time
+    from kprof_analyzers.pipeline import analyze
+
+    return analyze(kernel, model=True) if kernel.product is not None else with_time(analyze(kernel), kernel)
 
 
 def _directory(target: str, options: "CompileOptions", tell: "Callable[[str], None]") -> "Directory":

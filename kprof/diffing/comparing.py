@@ -137,6 +137,7 @@ def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> Ker
         overall=overall,
         against=against,
         grid=UNSET if (grid := facts.grid(kernel)) is None else list(grid),
+        problem=facts.problem(kernel),
     )
 
 

@@ -47,6 +47,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         hot: the loop is the hot one.
         note: what else must be known to read the numbers.
         fix: what to change in the kernel's code, of a rule's findings that are on the new side only.
+        saves_us: predicted microseconds of a launch that those findings cost, at most; absent where not known.
     """
 
     metric: str
@@ -60,6 +61,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     hot: bool = False
     note: str = ""
     fix: str = ""
+    saves_us: float | None = None
 
 
 class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -157,6 +159,7 @@ class KernelDiff(msgspec.Struct, frozen=True):
         against: index of the side that the last one is worse than; absent when it is worse than none.
         explanation: why it got worse, when that was looked for.
         grid: workgroups of the launch along each axis, as on the last side that has it; absent where that is not known.
+        problem: the launch's sizes by name, as on the last side that has it; empty where they are not known.
     """
 
     name: str
@@ -170,6 +173,7 @@ class KernelDiff(msgspec.Struct, frozen=True):
     against: int | UnsetType = UNSET
     explanation: Explanation | UnsetType = UNSET
     grid: list[int] | UnsetType = UNSET
+    problem: dict[str, Any] = {}
 
 
 class Diff(msgspec.Struct, frozen=True):

@@ -126,12 +126,19 @@ def figures(kernel: KernelReport) -> dict[str, Number]:
         "loop_instructions": sum(loop.instructions.values()) if loop else None,
         "instructions": sum(kernel.instructions.values()) if has_code(kernel) else None,
         "model_us": finite(getattr(kernel.model, "time_us", None)),
+        "model_low_us": finite(getattr(kernel.model, "low_us", None)),
+        "model_high_us": finite(getattr(kernel.model, "high_us", None)),
     }
 
 
 def location_of(kernel: KernelReport) -> str:
     """``gemm.py:47``, or nothing."""
     return "" if kernel.source is UNSET else str(kernel.source)
+
+
+def problem(kernel: KernelReport) -> dict[str, object]:
+    """The sizes of the launch by name; empty where they are not known."""
+    return {} if kernel.launch is UNSET else dict(kernel.launch.get("problem") or {})
 
 
 def grid(kernel: KernelReport) -> tuple[int, ...] | None:

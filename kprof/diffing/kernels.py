@@ -204,6 +204,7 @@ def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Itera
                 where=str(first.location) if isinstance(first.location, Location) else "",
                 note="" if known and found else first.message,
                 fix=str(first.fix) if found and not known and first.fix is not UNSET else "",
+                saves_us=first.gain.us if found and not known and first.gain is not None else None,
             ),
             limits,
         )

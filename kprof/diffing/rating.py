@@ -52,7 +52,7 @@ class ComparedFigure:
         metric: name in the document, ``kind`` by default.
         scale: work of one iteration, new by old: ``new`` is compared with ``old`` times this.
         negligible: share of the larger value below which a difference is not worth reporting.
-        where, hot, note, fix: as in :class:`kprof.diffing.document.Change`.
+        where, hot, note, fix, saves_us: as in :class:`kprof.diffing.document.Change`.
     """
 
     kind: str
@@ -67,6 +67,7 @@ class ComparedFigure:
     hot: bool = False
     note: str = ""
     fix: str = ""
+    saves_us: Number = None
 
 
 def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
@@ -92,6 +93,7 @@ def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
         hot=found.hot,
         note=found.note,
         fix=found.fix,
+        saves_us=found.saves_us,
     )
 
 

@@ -7,7 +7,8 @@ from msgspec import UNSET
 from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
 from kprof.output.assignments import assigned
-from kprof.output.quantities import duration
+from kprof.output.quantities import duration, interval
+from kprof.reporters.answer import at_best
 from kprof_analyzers.model.certainty import PredictedGain
 from kprof_analyzers.rules import known_rules
 
@@ -114,22 +115,42 @@ def title(diff: Diff, kernel: KernelDiff) -> str:
 
 
 def predicted(kernel: KernelDiff) -> str:
-    """``predicted: 812 µs → 1.02 ms``: the time of a launch on each side; empty where no side has one."""
+    """``predicted: 12.5 µs (likely 9.52 to 17.7 µs) → 341 µs (...)``; empty where no side has a time."""
     times = kernel.figures.get("model_us", [])
     if all(time is None for time in times):
         return ""
-    return "predicted: " + " → ".join("not known" if time is None else duration(time) for time in times)
+    unknown = [None] * len(times)
+    ends = zip(
+        kernel.figures.get("model_low_us") or unknown, kernel.figures.get("model_high_us") or unknown, strict=True
+    )
+    return "predicted: " + " → ".join(
+        "not known" if time is None else f"{duration(time)}{_likely(*both)}"
+        for time, both in zip(times, ends, strict=True)
+    )
+
+
+def _likely(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" (likely {interval(low, high)})"
+
+
+def launch(kernel: KernelDiff) -> str:
+    """``M=4096 N=4096   grid 4096``: the launch that times are of; nothing where it is not known."""
+    sizes = assigned(kernel.problem, " ")
+    grid = "" if kernel.grid is UNSET else f"grid {'x'.join(map(str, kernel.grid))}"
+    return "   ".join(filter(None, (sizes, grid)))
 
 
 def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0) -> list[str]:
-    """What stands below a kernel's changes: the predicted time where it is not among them, and what mends them."""
+    """What stands below a kernel's changes: the predicted times with their ranges, and what mends what is new."""
     changes, _left = shown(step, verbose)
-    known = predicted(kernel) if step.changes and all(change.metric != "model_us" for change in changes) else ""
+    times = kernel.figures.get("model_us") or [None]
     fixes = [
-        f"fix of {change.metric.removeprefix('finding:')}: {change.fix}"
+        f"fix of {change.metric.removeprefix('finding:')}: {change.fix}" + (f" ({gain})" if gain else "")
         for change in changes
         if change.fix and change.effect == "worse"
+        for gain in [at_best(times[-1], change.saves_us)]
     ]
+    known = predicted(kernel) if step.changes else ""
     return [known] * bool(known) + fixes
 
 

@@ -112,7 +112,8 @@ def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str
     """Return what to do by its kind; what nobody compiled ends with an estimate of what it brings."""
     compiled = "" if cause.cure is UNSET else cure_words(cause.cure)
     todo = steps(finding, compiled)
-    if cause.cure is UNSET and todo and (estimate := _estimate(kernel, cause.gain)):
+    saves_us = None if cause.gain is None else cause.gain.us
+    if cause.cure is UNSET and todo and (estimate := at_best(time_of(kernel), saves_us)):
         last = list(todo)[-1]
         todo[last] += f" ({estimate})"
     return todo
@@ -126,12 +127,14 @@ def steps(finding: Finding, compiled: str) -> dict[str, str]:
     return {kind: words for kind, words in found.items() if words}
 
 
-def _estimate(kernel: KernelReport, gain: Gain | None) -> str:
-    """Return ``120 µs → 36.2 µs at best, not compiled``: the time without the whole cost; nothing where not known."""
-    before = time_of(kernel)
-    if gain is None or before is None or gain.share < NEGLIGIBLE:
+def at_best(before_us: float | None, saves_us: float | None) -> str:
+    """Return ``120 µs → 36.2 µs at best, not compiled``: a launch's time, and what is left without a cost.
+
+    Nothing where one of them is not known, or where nothing that can be measured is gained.
+    """
+    if before_us is None or saves_us is None or saves_us < NEGLIGIBLE * before_us:
         return ""
-    return f"{duration(before)} → {duration(before - gain.us)} at best, not compiled"
+    return f"{duration(before_us)} → {duration(max(before_us - saves_us, 0.0))} at best, not compiled"
 
 
 def cost_words(gain: Gain | None) -> str:

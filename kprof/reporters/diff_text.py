@@ -89,9 +89,8 @@ class DiffTextReporter:
             kernel = diff.kernels[0]
             name = _escape(words.title(diff, kernel))
             self._console.print(f"[bold]{name}[/bold]   {_escape(kernel.arch)}   {_escape(way)}", highlight=False)
-            knobs = words.knobs(kernel)
-            if knobs:
-                self._print(knobs, "dim")
+            for line in filter(None, (words.launch(kernel), words.knobs(kernel))):
+                self._print(line, "dim")
         else:
             self._console.print(
                 f"[bold]{_escape(way)}[/bold]   {plural(len(diff.kernels), 'kernel')}: {words.counts(diff) or 'none'}"

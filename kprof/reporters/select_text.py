@@ -49,7 +49,9 @@ def verdict(found: "ImplementationChoice") -> str:
     chosen = next((one for one in found.candidates if one.implementation == found.implementation), None)
     parts = [f"use {found.implementation} on {where}: {_time(found, chosen)}"]
     if found.rule in {"published", "predicted"}:
-        parts.append(_compared(found) or found.reason.partition(" (")[0])
+        compared, published = _compared(found), found.rule == "published"
+        parts += [found.reason.partition(" (")[0]] * (published or not compared)
+        parts += [f"by the model {compared}" if published else compared] * bool(compared)
     else:
         parts.append(found.reason)
     conclusion = "; ".join(parts)
@@ -77,12 +79,12 @@ def _compared(found: "ImplementationChoice") -> str:
 
     others = [one for one in found.candidates if one.usable and one.basis == "predicted" and one.ms is not None]
     others = [one for one in others if one.implementation != found.implementation]
-    if found.rule != "predicted" or not found.ms or not others:
+    if found.rule not in {"predicted", "published"} or found.basis != "predicted" or not found.ms or not others:
         return ""
     other = min(others, key=lambda one: one.ms or 0.0)
     ratio = (other.ms or 0.0) / found.ms
     if ratio < 1:
-        return found.reason
+        return found.reason if found.rule == "predicted" else ""
     sure = certainty(ratio, found.arch)
     words = f", certainty that it is faster {100 * sure:.0f} %" if sure is not None else ""
     return f"{ratio:.2f} times as fast as {other.implementation} ({duration(1000 * (other.ms or 0.0))}{words})"

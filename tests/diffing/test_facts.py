@@ -28,6 +28,8 @@ def test_the_figures_of_a_kernel(made) -> None:
         "loop_instructions": 24,
         "instructions": 55,
         "model_us": None,
+        "model_low_us": None,
+        "model_high_us": None,
     }
 
 

@@ -88,9 +88,12 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
     """
     found, size, held = strides(access), element_bytes(access), tile(access)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
-        steps = ", ".join(str(step) for step in found.values())
-        fix = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
-        return (NarrowCause(f"no axis is contiguous in memory (steps of {steps} elements)", fix=fix),)
+        steps = [str(step) for step in found.values()]
+        names = " or ".join(step for step in steps if step.isidentifier())
+        fix = "make the axis that is contiguous in memory the last axis of the block, and pass " + (
+            f"1 as {names}" if names else "its stride as 1"
+        )
+        return (NarrowCause(f"no axis is contiguous in memory (steps of {', '.join(steps)} elements)", fix=fix),)
     if size is not None and size >= _ALIGNED:
         return ()
     axis = next((a for a, step in (found or {}).items() if step is not None and step.value({}) == 1), None)

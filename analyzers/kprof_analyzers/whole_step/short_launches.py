@@ -1,12 +1,14 @@
 """Launches that are too short to matter one by one, and what they take together."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from kprof_analyzers.whole_step.document import ProfileChange
-from kprof_analyzers.whole_step.timing import StepCall
+from kprof_analyzers.whole_step.timing import StepCall, TimedCall
 
 _MANY = 20
 """Short launches below which nothing is said: a step has a few anyway."""
+_NAMED = 3
 
 
 def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
@@ -25,5 +27,14 @@ def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileC
     saved = sum(one.launch_us for one in short) - max(one.launch_us for one in short)
     together = sum(one.us or 0.0 for one in short)
     what = "torch.compile(model) (fewer and larger launches in place of many short ones; host time is outside)"
-    sure = "they take at most twice what an empty launch takes; which ones can be joined is not known"
+    most = ", ".join(name.removeprefix("aten::") for name in _longest(short))
+    sure = f"they take at most twice what an empty launch takes; most in {most}; which ones can be joined is not known"
     yield ProfileChange(what, saved, saved / whole, len(short), at_most=True, sure=sure, now_us=together)
+
+
+def _longest(short: Sequence[TimedCall]) -> list[str]:
+    """The names that take most of the time, the longest first."""
+    times: dict[str, float] = defaultdict(float)
+    for one in short:
+        times[one.name] += one.us or 0.0
+    return sorted(times, key=lambda name: -times[name])[:_NAMED]

@@ -116,6 +116,14 @@ def test_many_short_launches_count_together():
     assert change.now_us == 180.0
 
 
+def test_short_launches_are_named_by_the_time_that_they_take():
+    """Not by their number, and a call's operator without its namespace."""
+    named = [replace(short(6.0), timed=replace(short(6.0).timed, name=name)) for name in ("aten::sum", "aten::pow")]
+    brief = replace(short(1.0), timed=replace(short(1.0).timed, name="aten::add"))
+    (change,) = short_launches([named[0]] * 20 + [named[1]] * 10 + [brief] * 30, 280.0)
+    assert "most in sum, pow, add;" in change.sure
+
+
 def test_few_or_long_launches_are_not_worth_a_word():
     assert list(short_launches([short(6.0)] * 19, 200.0)) == []
     assert list(short_launches([short(9.0)] * 100, 900.0)) == []

@@ -16,6 +16,7 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import location_of
 
 _NATURAL = {"math.exp": "exp2", "math.log": "log2"}
+_OF_LOGARITHMS = "write 0.69314718 * tl.log2(x) for tl.log(x), and merge the factor with what is multiplied next"
 _INSTRUCTIONS = ("v_exp_f32", "v_log_f32")
 # log2(e) and ln(2) as the multiplications around v_exp_f32 and v_log_f32 spell them.
 _CONSTANTS = ("0x3fb8aa3b", "0x3f317218", "0x3f317217")
@@ -47,7 +48,9 @@ class NaturalExponential(Rule):
     id: ClassVar[str] = "KP506"
     name: ClassVar[str] = "natural-exponential"
     severity: ClassVar[Severity] = Severity.NOTE
-    fix: ClassVar[str] = "use tl.exp2 and multiply log2(e) into the scale that is applied anyway"
+    fix: ClassVar[str] = (
+        "write tl.exp2(1.44269504 * x) for tl.exp(x), and merge the factor with a scale that is applied to x anyway"
+    )
     about: ClassVar[About] = TRANSCENDENTALS
     confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
@@ -76,6 +79,7 @@ class NaturalExponential(Rule):
                 f"{name} of a {shape} tile {where}: {_NATURAL[op.name]} saves a multiplication for each element",
                 at=op,
                 evidence={"function": name, "elements": tile.elements},
+                fix=_OF_LOGARITHMS if name == "log" else "",
             ),
             ModelChange(gone=_around(facts, op)),
         )
