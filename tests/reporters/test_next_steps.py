@@ -95,7 +95,7 @@ def test_a_choice_says_what_limits_it_what_it_beats_and_how_sure_that_is():
     [
         ({"rule": "exact", "basis": "measured", "reason": "at M=64"}, "200 µs (measured); at M=64; next"),
         ({"rule": "default", "basis": "unknown", "ms": None, "reason": "no time"}, "time not known; no time; next"),
-        ({"rule": "published", "reason": "published as 1.1 times as fast as x (case y): z"}, "as fast as x; by the model 1.50 times"),
+        ({"rule": "published", "reason": "published as 1.1 times as fast as x (case y): z"}, "x; by the model 1.50"),
         ({"implementation": "gemm_streamk", "ms": 0.3, "reason": "not distinguished from gemm"}, "not distinguished"),
     ],
 )  # fmt: skip
