@@ -39,8 +39,10 @@ def contiguous_per_thread(layout: Layout | None, shape: Shape) -> tuple[int, ...
     return tuple(min(run, size) for run, size in zip(found, shape, strict=True))
 
 
-def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...]:
-    """The lowest register bits that step 1, 2, 4, ... along one dimension."""
+def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...] | None:
+    """The lowest register bits that step 1, 2, 4, ... along one dimension; ``None`` where a step is of another rank."""
+    if any(len(step) != rank for step in layout.register):
+        return None
     runs = [1] * rank
     if not layout.register:
         return tuple(runs)
