@@ -20,4 +20,4 @@ def read(data: bytes, folder: Path) -> None:
     check(same=found in {None, _WRITTEN}, what=f"the cache answers {found!r:.100}")
 
 
-TARGET = Target(read, words=("kprof entry 1\n", '{"answer": 42, "files": {}}'), runs=300)
+TARGET = Target(read, words=("kprof entry 2\n", "kprof entry z\n", '{"answer": 42, "files": {}}'), runs=300)
