@@ -13,7 +13,7 @@ from kprof.reporters import profile_text, select_text
 from kprof.tuning.choice import ConsideredImplementation, ImplementationChoice
 from kprof_analyzers.model.certainty import certainty
 from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline, OperatorTable, RooflineLimits
-from kprof_analyzers.whole_step.cures import FUSE, LIBRARY_CURES
+from kprof_analyzers.whole_step.cures import ATTENTION, FUSE, LIBRARY_CURES
 from kprof_analyzers.whole_step.document import UNSEARCHED, ProfileChange, ProfileDocument, ProfiledRow
 
 RECORDED = Path(__file__).parent / "screens" / "recorded" / "profile.json"
@@ -129,3 +129,23 @@ def test_operators_with_one_cure_are_one_step():
     ]
     assert found[1].step.endswith("; at most 4.500 of 20.00 ms to gain, if each reached its limit; most in mm 4x4)")
     assert LIBRARY_CURES["convolution"].text not in [each.text for each in found]
+
+
+def test_attention_in_steps_is_one_cure():
+    """Gained is all but the operations of products that they limit: 1 ms lost of one, all 2 ms of the other, 5 ms."""
+    limits = RooflineLimits("MI300X", 5.3e12, {"matrix_bf16": 1.3e15}, ())
+
+    def row(name, shapes, total_ns, lost_ns, bound):
+        return OperatorRoofline(name, shapes, "bf16", 1, 1, total_ns, bound=bound, lost_ns=lost_ns)
+
+    rows = [
+        row("aten::bmm", "96x1024x64 96x64x1024", 3_000_000, 1_000_000, "matrix_bf16"),
+        row("aten::_softmax", "8x12x1024x1024", 5_000_000, 4_000_000, "HBM"),
+        row("aten::bmm", "96x1024x1024 96x1024x64", 2_000_000, 500_000, "HBM"),
+        row("aten::gelu", "8x1024x3072", 2_000_000, 1_000_000, "HBM"),
+    ]
+    table = OperatorTable(TraceInfo("trace.json"), limits, rows, 20_000_000, 0, 0, False, ())
+    assert [(each.text, each.saves_ns) for each in TraceOps.advice(table)] == [
+        (ATTENTION.text, 8_000_000),
+        (FUSE.text, 2_000_000),
+    ]

@@ -22,6 +22,10 @@ ANY_PROGRAM = "python PROGRAM"
 GENERATED = "triton_"
 """How the names of torch.compile's kernels begin."""
 FUSE = OperatorCure("torch.compile(model)", "it fuses operators that memory limits")
+ATTENTION = OperatorCure(
+    "torch.nn.functional.scaled_dot_product_attention(q, k, v)",
+    "one fused kernel in place of product, softmax and product",
+)
 LIBRARY_CURES = {
     "product": OperatorCure(
         f"PYTORCH_TUNABLEOP_ENABLED=1 {ANY_PROGRAM}", "on the GPU it times the libraries' kernels for each product"

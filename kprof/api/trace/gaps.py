@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kprof.api.views import TraceAdvice, TraceView, function_of
@@ -11,7 +11,7 @@ from kprof.options.measurements import GapOptions
 from kprof.output.quantities import milliseconds, percent, plural
 from kprof.output.sink import one_line
 from kprof.reporters._trace_format import kernel_label
-from kprof.reporters.grids import Column, ViewTable
+from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.model import LinkedTrace
@@ -115,6 +115,11 @@ class TraceGaps(TraceView):
             ViewTable("stretches", stretches, lambda one: one.stretches[:_STRETCHES], title="launch-bound stretches:"),
         )  # fmt: skip
 
+    def grids(self, part: "Idle", display: Any) -> list[Grid]:
+        """Return the tables as they are shown; gaps that round to nothing stand there where all are asked for."""
+        named = zip(chosen(self.tables(), display.show), super().grids(part, display), strict=True)
+        return [_seen(grid, part) if display.top and table.name == "gaps" else grid for table, grid in named]
+
     @property
     def conclusion(self) -> str:
         """How long the GPUs were idle, the commonest cause, and where the longest gap is."""
@@ -166,6 +171,11 @@ class TraceGaps(TraceView):
                 yield TraceAdvice(total, f"kprof trace path {path}", "what the GPU waited for", part.report.span_ns)
             else:
                 yield TraceAdvice(0.0, _WHOLE_RECORDING, "launches are missing, so that causes are unknown")
+
+
+def _seen(grid: Grid, part: "Idle") -> Grid:
+    rows = [row for row in grid.rows if row[0] != "0.0"]
+    return replace(grid, rows=rows, left=part.report.count - len(rows))
 
 
 def _around(part: "Idle", cause: str) -> str:

@@ -226,12 +226,14 @@ class TraceOps(TraceView):
     @classmethod
     def advice(cls, part: "OperatorTable") -> Iterable[TraceAdvice]:
         """Return the operators that lose most time, and what a further recording would tell."""
-        from kprof_analyzers.whole_step.cures import cure_of
+        from kprof_analyzers.profiles.timeline.operators.unfused_attention import unfused_attention
+        from kprof_analyzers.whole_step.cures import ATTENTION, cure_of
 
+        attention = unfused_attention(part.rows)
         groups: dict[OperatorCure, list[OperatorRoofline]] = {}
         for row in part.rows:
             if row.lost_ns:
-                groups.setdefault(cure_of(row.name), []).append(row)
+                groups.setdefault(ATTENTION if row in attention else cure_of(row.name), []).append(row)
         found = sorted((_advice(cure, rows, part) for cure, rows in groups.items()), key=lambda one: -one.saves_ns)
         for place, one in enumerate(found[:_NAMED]):
             if not place or one.saves_ns > _LOST * part.kernel_ns:
@@ -255,13 +257,19 @@ def _reached(row: "OperatorRoofline") -> str:
 
 
 def _advice(cure: "OperatorCure", rows: "Sequence[OperatorRoofline]", part: "OperatorTable") -> TraceAdvice:
-    """Return a cure with what it could bring: a fused operator's whole time, of others the time above the limit."""
-    from kprof_analyzers.whole_step.cures import FUSE
+    """Return a cure with what it could bring: a fused operator's whole time, of others the time above the limit.
+
+    Of fused attention the products' operations are left: where those limit a product, its time at the limit stays.
+    """
+    from kprof_analyzers.whole_step.cures import ATTENTION, FUSE
 
     worst = max(rows, key=lambda row: row.lost_ns or 0.0)
     most = f"most in {_name(worst)} {worst.shapes}"
     if cure == FUSE:
         return TraceAdvice(sum(row.total_ns for row in rows), *cure, part.kernel_ns, f"if all were fused; {most}")
+    if cure == ATTENTION:
+        gone = sum((row.lost_ns or 0.0) if row.bound.startswith("matrix") else row.total_ns for row in rows)
+        return TraceAdvice(gone, *cure, part.kernel_ns, f"if only the products' operations were left; {most}")
     lost = sum(row.lost_ns or 0.0 for row in rows)
     return TraceAdvice(lost, *cure, part.kernel_ns, f"if each reached its limit; {most}")
 
