@@ -67,6 +67,13 @@ def test_a_large_entry_takes_little_room(tmp_path):
         assert not path_of(tmp_path).exists()
 
 
+@pytest.mark.parametrize(("size", "kind"), [(1 << 20, b"kprof entry 2\n"), ((1 << 20) + 1, b"kprof entry z\n")])
+def test_more_than_a_megabyte_is_compressed(tmp_path, size, kind):
+    assert SECTION.write(KEY, [b"a" * size], tmp_path)
+    assert path_of(tmp_path).read_bytes().startswith(kind)
+    assert SECTION.read(KEY, tmp_path) == b"a" * size
+
+
 def test_an_entry_that_says_it_is_compressed_and_is_not(tmp_path):
     """Its digest holds, its bytes do not: removed."""
     assert SECTION.write(KEY, [b"some bytes"], tmp_path)

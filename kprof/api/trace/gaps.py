@@ -145,7 +145,8 @@ class TraceGaps(TraceView):
         by = f", launched by {kernel_label(gap.stack[-1], _NAME)}" if gap.stack else ""
         doing = next(iter(gap.cpu), "")
         during = f", while the CPU was in {_OUTSIDE.get(doing, one_line(doing))}" if doing else ""
-        return f"; the longest, {milliseconds(gap.duration_ns)} ms, before {kernel_label(gap.after, _NAME)}{by}{during}"
+        longest = f"the longest, {milliseconds(gap.duration_ns)} ms ({gap.cause})"
+        return f"; {longest}, before {kernel_label(gap.after, _NAME)}{by}{during}"
 
     @property
     def first_advice(self) -> TraceAdvice | None:

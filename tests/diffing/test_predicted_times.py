@@ -1,0 +1,97 @@
+"""Predicted times of both sides: first of all changes, an error from twice the time on, with what mends a finding."""
+
+import pytest
+from msgspec.structs import replace
+
+from kprof.diffing import facts
+from kprof.diffing.comparing import Input, diff
+from kprof.diffing.kernels import compare
+from kprof.diffing.limits import DiffLimits
+from kprof.document import Prediction
+from kprof.findings import Gain, Severity
+from kprof.reporters import _diff_wording as words
+
+LIMITS = DiffLimits(Severity.WARNING, {})
+
+
+def predicted(us):
+    return Prediction(time_us=us, low_us=0.8 * us, high_us=1.5 * us, cycles=1.0, bound="issue", shares={}, loops=[])
+
+
+def timed(made, us, **more):
+    launch = {"problem": {"M": 4096}, "grid": [64, 2]}
+    return made.kernel(model=predicted(us), product="MI300X", launch=launch, **more)
+
+
+def change(made, before_us, after_us):
+    """The first change, of kernels that differ in their time and in what they spill."""
+    return compare(timed(made, before_us), timed(made, after_us, vgpr_spills=9), LIMITS)[0]
+
+
+@pytest.mark.parametrize(
+    ("after_us", "severity"), [(200.0, "error"), (199.0, "warning"), (300.0, "error"), (150.0, "warning")]
+)
+def test_the_time_comes_first_and_twice_the_time_is_an_error(made, after_us, severity):
+    found = change(made, 100.0, after_us)
+    assert (found.metric, found.text, found.effect) == ("model_us", "predicted time", "worse")
+    assert found.severity == Severity(severity)
+
+
+def test_times_that_cannot_be_told_apart_are_a_note(made):
+    """A tenth of the longer time is the least that is said at all."""
+    (found,) = compare(timed(made, 100.0), timed(made, 112.0), LIMITS)
+    assert (found.metric, found.severity) == ("model_us", Severity.NOTE)
+    assert compare(timed(made, 100.0), timed(made, 110.0), LIMITS) == []
+
+
+def test_times_on_two_products_are_not_compared(made):
+    other = replace(timed(made, 300.0), product="MI325X")
+    assert "model_us" not in {one.metric for one in compare(timed(made, 100.0), other, LIMITS)}
+
+
+def test_the_verdict_has_the_time_and_what_makes_it(made):
+    found = diff([Input("a", [timed(made, 100.0)]), Input("b", [timed(made, 300.0, vgpr_spills=9)])], LIMITS)
+    assert found.verdict.summary.endswith("; gemm on gfx942: predicted time 100 µs → 300 µs (3x), VGPRs spilled 0 → 9")
+    (kernel,) = found.kernels
+    assert (kernel.problem, kernel.grid) == ({"M": 4096}, [64, 2])
+    assert words.launch(kernel) == "M=4096   grid 64x2"
+    assert words.predicted(kernel) == "predicted: 100 µs (likely 80.0 to 150 µs) → 300 µs (likely 240 to 450 µs)"
+
+
+def test_ends_of_a_range_are_figures(made):
+    figures = facts.figures(timed(made, 100.0))
+    assert (figures["model_low_us"], figures["model_us"], figures["model_high_us"]) == (80.0, 100.0, 150.0)
+    assert facts.problem(made.kernel()) == {}
+    assert facts.problem(made.kernel(launch={"grid": [1]})) == {}
+
+
+def found_by(made, **changes):
+    return replace(made.finding("KP101"), **changes)
+
+
+def test_a_finding_on_the_new_side_only_has_its_fix_and_what_that_saves(made):
+    new = found_by(made, fix="pass 1 as stride", gain=Gain(200.0, 160.0, 300.0, 0.67))
+    found = diff([Input("a", [timed(made, 100.0)]), Input("b", [timed(made, 300.0, findings=[new])])], LIMITS)
+    (kernel,) = found.kernels
+    step = kernel.steps[0]
+    (change,) = (one for one in step.changes if one.metric == "finding:KP101")
+    assert (change.fix, change.saves_us) == ("pass 1 as stride", 200.0)
+    assert words.remarks(kernel, step)[1:] == [
+        "fix of KP101: pass 1 as stride (300 µs → 100 µs at best, not compiled)",
+    ]
+
+
+@pytest.mark.parametrize("many", [0, 2])
+def test_a_finding_that_was_there_before_or_is_gone_has_none(made, many):
+    """Of more of the same, and of none any more, there is nothing new to mend."""
+    one = found_by(made, fix="pass 1 as stride", gain=Gain(200.0, 160.0, 300.0, 0.67))
+    before, after = timed(made, 100.0, findings=[one]), timed(made, 300.0, findings=[one] * many)
+    (change,) = (found for found in compare(before, after, LIMITS) if found.metric == "finding:KP101")
+    assert (change.fix, change.saves_us) == ("", None)
+
+
+def test_a_fix_without_a_gain_stands_alone(made):
+    new = found_by(made, fix="pass 1 as stride")
+    found = diff([Input("a", [made.kernel()]), Input("b", [made.kernel(findings=[new])])], LIMITS)
+    (kernel,) = found.kernels
+    assert words.remarks(kernel, kernel.steps[0]) == ["fix of KP101: pass 1 as stride"]
