@@ -8,7 +8,8 @@ from kprof.compiler.compile import compile_kernel
 from kprof.errors import KprofError
 from kprof.hardware.machine import architectures, load
 from kprof.inputs import amdgcn, code_object
-from kprof.inputs.code_object import llvm_library
+from kprof.inputs.code_object import disassembly, llvm_library
+from kprof.inputs.code_object.elf import Elf
 from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import plan
 
@@ -53,6 +54,8 @@ def agree(binary, text):
         other = read.kernel(kernel.name)
         for mine, theirs in zip(told(other), told(kernel), strict=True):
             assert mine == theirs
+        # What lies behind a function's end is no instruction of it.
+        assert other.instructions[-1].opcode.name == kernel.instructions[-1].opcode.name
         sizes = [
             sorted(sum(k.instructions[at].opcode.name != "s_nop" for at in loop.instructions) for loop in k.loops)
             for k in (other, kernel)
@@ -97,3 +100,16 @@ def test_registers_above_255():
     binary, text = compiled("softmax", "gfx1250", config={"num_warps": 1})
     assert text.count("/*v") > 1000
     agree(binary, text)
+
+
+def test_padding_that_a_disassembler_prints_is_no_instruction(monkeypatch):
+    """``llvm-objdump`` goes on behind a function's end, with what lets the instruction cache read ahead."""
+    (file,) = (pair for pair in PAIRS if pair.parent.name == "gfx942" and pair.name.startswith("matmul"))
+    (code,) = code_object.read_file(file).objects
+    size = next(symbol.size for symbol in Elf(code.data).symbols() if symbol.name == "matmul")
+    lines = ["matmul.hsaco:\tfile format elf64-amdgpu", "", "Disassembly of section .text:", ""]
+    lines += [f"{0x1900:016x} <matmul>:", f"\ts_endpgm  // {0x1900 + size - 4:012X}: BF810000"]
+    lines += [f"\ts_nop 0  // {0x1900 + size + 4 * place:012X}: BF800000" for place in range(56)]
+    monkeypatch.setattr(disassembly, "disassemble_text", lambda *_, **__: "\n".join(lines))
+    (kernel,) = disassembly.disassemble(code).kernels
+    assert [instruction.opcode.name for instruction in kernel.instructions] == ["s_endpgm"]
