@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.document import LoopPrediction, Prediction, Resources, Specialization
@@ -72,6 +73,7 @@ _EXPECTED = (
     "evidence: ",
     "try: ",
     "related: ",
+    "fix: ",
     "not checked: ",
     "does not apply: ",
 )
@@ -231,6 +233,7 @@ def said(rule: Rule, facts: KernelFacts) -> list[str]:
         lines.append(f"expect: {finding.rule} {finding.severity.value} {finding.location or ''}".rstrip())
         lines.append(f"message: {finding.message}")
         lines.append(f"evidence: {json.dumps(msgspec.to_builtins(finding.evidence, str_keys=True))}")
+        lines += [] if finding.fix is UNSET else [f"fix: {finding.fix}"]
         lines += [f"related: {place}" for place in finding.related]
         lines += [f"try: {advice.knob} {advice.from_} -> {advice.to}" for advice in finding.advice]
         if change is not None:
