@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from kprof.diffing.comparing import Input, chains, diff, first_worse_step, severity, steepest_step, worst_step
-from kprof.diffing.document import Explanation
+from kprof.diffing.document import DiffStep, Explanation, KernelDiff
 from kprof.diffing.limits import DiffLimits
 from kprof.findings import Severity
 
@@ -309,3 +309,18 @@ def test_the_side_that_lost_a_kernel_is_the_one_beside_those_that_have_it(made) 
     ]
     for sides, status in cases:
         assert [kernel.status for kernel in diff(sides, LIMITS).kernels] == [status]
+
+
+def test_kernels_that_say_the_same_of_themselves_are_counted(made) -> None:
+    """Two of one name, one specialisation and one grid: which is which is only likely."""
+    both = [made.kernel(vgpr=100), made.kernel(vgpr=40, vgpr_allocated=40, lds_bytes=1024)]
+    found = diff([Input("a", both), Input("b", list(reversed(both)))], LIMITS)
+    assert found.verdict.summary == (
+        "ok: no kernel is worse from a to b: 2 same; 2 of 2 kernels say the same of themselves as others and were "
+        "paired by likeness"
+    )
+
+
+def test_a_step_that_cannot_be_judged_is_shown_before_one_without_harm() -> None:
+    unknown, changed = DiffStep(0, 1, "unknown", []), DiffStep(1, 2, "changed", [])
+    assert worst_step(KernelDiff("gemm", "gfx942", "unknown", [unknown, changed])) is unknown
