@@ -296,6 +296,8 @@ _COST_WORDS = {
     "cycles_per_element": "cycles per element compared in {}, the launch's sizes are not known",
     "executed_instructions": "executed instructions compared in {}, the launch is not known",
     "work": "executed instructions, bytes moved and matrix instructions compared in {}, the launch is not known",
+    "other GPU": "executed instructions, bytes moved and matrix instructions compared in {}, "
+    "the baseline's times are of another GPU",
     "old": "time not compared in {}, the baseline has none",
     "unknown": "time not compared in {}, none is known",
 }
@@ -310,7 +312,8 @@ def _costs_compared(subjects: Sequence[CheckSubject], held: Sequence[_Against]) 
             known = any(subject.metrics()[metric] for metric in COSTS)
             kind = found[0] if found is not None else "old" if known else "unknown"
             whole = kind == "executed_instructions" and all(against.state.metrics.get(one) is not None for one in WORK)
-            counts["work" if whole else kind] += 1
+            timed = all(metrics.get("time_us") is not None for metrics in (subject.metrics(), against.state.metrics))
+            counts[("other GPU" if timed else "work") if whole else kind] += 1
     for metric, words in _COST_WORDS.items():
         if counts[metric]:
             whole = len(counts) == 1 and counts[metric] == len(subjects)

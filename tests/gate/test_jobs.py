@@ -103,6 +103,16 @@ def test_times_of_two_products_are_not_compared():
     assert "model_us" not in {change.metric for change in found.kernels[0].steps[0].changes}
 
 
+def test_a_baseline_of_another_gpu_says_so(tmp_path):
+    """What a wavefront does is compared then, and the launch is as well known as it was."""
+    before, after = [report("k", "k")], [msgspec.structs.replace(report("k", "k", 3800.0), product="MI325X")]
+    found = check(tmp_path, before, after)
+    assert found.status == "ok"
+    words = "matrix instructions compared in all checks, the baseline's times are of another GPU"
+    assert found.summary.endswith(f"; executed instructions, bytes moved and {words}")
+    assert check(tmp_path, before, before).summary.endswith("predicted time compared in all checks")
+
+
 def test_two_calls_of_one_kernel_are_two_jobs():
     """Two cases of an entry: the launches of one must not be added to those of the other."""
     first, second = jobs_of([*call("gemm"), *call("gemm", "gemm", time_us=300.0)])
