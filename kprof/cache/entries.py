@@ -62,7 +62,7 @@ class CacheSection:
         return content
 
     def _content(self, key: str, data: bytes) -> bytes | None:
-        """What was written under a key; ``None`` where the bytes of its file are not those."""
+        """The content of an entry's file; ``None`` where its digest does not match."""
         magic, body = data[: len(_MAGIC)], memoryview(data)[_START:]
         if magic not in {_MAGIC, _COMPRESSED} or data[:_START] != magic + self._digest(key, [magic, body]):
             return None

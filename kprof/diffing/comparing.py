@@ -251,7 +251,7 @@ def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
         return f"{name} does not compile any more"
     worse = [change for change in found.changes if change.effect == "worse"]
     steps = f", {sides[found.old].label} to {sides[found.new].label}" if len(sides) > 2 else ""
-    # What makes it slower stands beside how much slower it is.
+    # The time says how much slower it is, the next change why.
     return f"{name}{steps}: {', '.join(map(_in_words, worse[: 1 + (worse[0].metric == 'model_us')]))}"
 
 

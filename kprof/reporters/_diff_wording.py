@@ -141,7 +141,7 @@ def launch(kernel: KernelDiff) -> str:
 
 
 def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0) -> list[str]:
-    """What stands below a kernel's changes: the predicted times with their ranges, and what mends what is new."""
+    """Lines below a kernel's changes: predicted times with their ranges, and the fixes of new findings."""
     changes, _left = shown(step, verbose)
     times = kernel.figures.get("model_us") or [None]
     fixes = [

@@ -50,7 +50,7 @@ def test_what_was_written_is_read(tmp_path):
 
 
 def test_a_large_entry_takes_little_room(tmp_path):
-    """It is compressed, read as it was written, and no answer once it is damaged or taken for one that is not."""
+    """It is compressed and read back as written; a damaged one is removed."""
     pieces = [b"tt.load %x : tensor<128x!tt.ptr<f16>>\n" * 30_000, b"\x00", b"end"]
     assert SECTION.write(KEY, pieces, tmp_path)
     stored = path_of(tmp_path).read_bytes()

@@ -83,7 +83,7 @@ def test_a_finding_on_the_new_side_only_has_its_fix_and_what_that_saves(made):
 
 @pytest.mark.parametrize("many", [0, 2])
 def test_a_finding_that_was_there_before_or_is_gone_has_none(made, many):
-    """Of more of the same, and of none any more, there is nothing new to mend."""
+    """Only a rule that found nothing before has a new fix to show."""
     one = found_by(made, fix="pass 1 as stride", gain=Gain(200.0, 160.0, 300.0, 0.67))
     before, after = timed(made, 100.0, findings=[one]), timed(made, 300.0, findings=[one] * many)
     (change,) = (found for found in compare(before, after, LIMITS) if found.metric == "finding:KP101")

@@ -104,7 +104,7 @@ def test_times_of_two_products_are_not_compared():
 
 
 def test_a_baseline_of_another_gpu_says_so(tmp_path):
-    """What a wavefront does is compared then, and the launch is as well known as it was."""
+    """The work of a wavefront is compared instead of the time, and the verdict gives the reason."""
     before, after = [report("k", "k")], [msgspec.structs.replace(report("k", "k", 3800.0), product="MI325X")]
     found = check(tmp_path, before, after)
     assert found.status == "ok"

@@ -34,7 +34,7 @@ def test_every_rule_has_cases_that_fire_and_cases_that_stay_quiet():
 
 
 def test_what_a_rule_wants_changed_stands_in_a_case():
-    """Of each rule whose findings ask for a change of the code, in words."""
+    """Each rule that asks for a change of the code has a case with that text."""
     lacking = {rule.name for rule in rules() if rule.fix}
     for case in cases():
         if any(line.startswith("fix: ") for line in case.expected):

@@ -54,7 +54,7 @@ def agree(binary, text):
         other = read.kernel(kernel.name)
         for mine, theirs in zip(told(other), told(kernel), strict=True):
             assert mine == theirs
-        # What lies behind a function's end is no instruction of it.
+        # Padding after a function's end does not belong to the function.
         assert other.instructions[-1].opcode.name == kernel.instructions[-1].opcode.name
         sizes = [
             sorted(sum(k.instructions[at].opcode.name != "s_nop" for at in loop.instructions) for loop in k.loops)
@@ -103,7 +103,7 @@ def test_registers_above_255():
 
 
 def test_padding_that_a_disassembler_prints_is_no_instruction(monkeypatch):
-    """``llvm-objdump`` goes on behind a function's end, with what lets the instruction cache read ahead."""
+    """``llvm-objdump`` also prints the padding after a function's end."""
     (file,) = (pair for pair in PAIRS if pair.parent.name == "gfx942" and pair.name.startswith("matmul"))
     (code,) = code_object.read_file(file).objects
     size = next(symbol.size for symbol in Elf(code.data).symbols() if symbol.name == "matmul")

@@ -23,7 +23,7 @@ def names(found):
 
 
 def test_the_steps_of_an_attention_are_found_in_their_order():
-    """Whatever else the program does: other products, other elementwise work."""
+    """Other products and other elementwise work of the program are left out."""
     assert names(unfused_attention(rows(*OTHERS, *STEPS))) == STEPS
 
 
@@ -49,7 +49,7 @@ def test_what_is_no_attention(old, new):
 
 
 def test_two_attentions_of_a_program():
-    """Of another length, with a mask between: both."""
+    """Two attentions of different lengths, one of them masked, are both found."""
     second = [
         ("aten::matmul", "2x4x256x128 2x4x128x256"),
         ("aten::masked_fill", "2x4x256x256 1x1x256x256 scalar"),
