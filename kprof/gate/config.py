@@ -64,6 +64,7 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         shape: problem parameters on top of the case's.
         signature: argument types of a kernel without cases.
         constexpr: its compile-time arguments.
+        grid: workgroups of its launch, numbers or formulas such as ``cdiv(M,BLOCK_M)``, without which its time is not known.
         env: Triton's environment switches for the compile.
         budget: limits of this kernel.
         arch_budget: limits of this kernel on one architecture.
@@ -79,6 +80,7 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     shape: dict[str, Any] = {}
     signature: str | None = None
     constexpr: dict[str, Any] = {}
+    grid: list[int | str] = []
     env: dict[str, str] = {}
     budget: Budget = Budget()
     arch_budget: dict[str, Budget] = {}

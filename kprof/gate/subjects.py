@@ -214,6 +214,7 @@ def _options(entry: KernelEntry, case: str | None) -> CompileOptions:
         all_configs=entry.all_configs,
         signature=entry.signature,
         constexpr=entry.constexpr,
+        grid=entry.grid,
         env=entry.env,
     )
 

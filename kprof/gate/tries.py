@@ -85,6 +85,7 @@ def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0
         case=subject.case,
         signature=entry.signature,
         constexpr=entry.constexpr,
+        grid=entry.grid,
         env=entry.env,
         jobs=jobs,
     )

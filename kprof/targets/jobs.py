@@ -344,7 +344,7 @@ def _workgroups(options: CompileOptions, known: Mapping[str, Any]) -> tuple[int,
     formulas = [parse(str(axis), "--grid", SCALARS) for axis in options.grid]
     for name in sorted({name for formula in formulas for name in formula.names - known.keys()}):
         hint = near(name, known).removeprefix("; ") or f"give it: --shape {name}=..."
-        raise KprofError(f"--grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
+        raise KprofError(f"the grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
     return tuple(whole(formula, known) for formula in formulas) or None
 
 

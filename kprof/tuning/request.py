@@ -213,7 +213,7 @@ def check_grid(subject: "SignatureSubject", known: set[str]) -> None:
     for part in subject.grid:
         for name in sorted(part.names - known):
             hint = near(name, known).removeprefix("; ") or f"give it: --shape {name}=..."
-            raise KprofError(f"--grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
+            raise KprofError(f"the grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
 
 
 def grid_of(axes: Sequence[int | str]) -> "tuple[Expression[Any], ...]":

@@ -193,7 +193,7 @@ def test_own_kernel_with_its_launch(kprof, tmp_path):
     block = kernel["specialization"]["constexprs"]["BLOCK"]
     assert kernel["launch"]["grid"] == [1048576 // block, 2]
     ran = kprof(*arguments, "--grid", "cdiv(rows,BLOCK)")
-    assert "--grid uses rows, which is neither a knob nor a size that was given" in ran.err
+    assert "the grid uses rows, which is neither a knob nor a size that was given" in ran.err
     assert "give it: --shape rows=..." in ran.err
     short = kprof("analyze", *arguments[2:], "--arch", "MI300X", "--grid", "4096", "--quiet")
     assert short.out == kprof(*arguments, "--arch", "MI300X", "--grid", "4096", "--quiet").out

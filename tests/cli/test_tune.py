@@ -200,7 +200,7 @@ def test_nothing_can_be_predicted(
         ),
         (
             ("OWN::scale", "--signature", "*fp16,*fp16,i32", "--grid", "cdiv(n,BLOCK)"),
-            "--grid uses n, which is neither",
+            "the grid uses n, which is neither",
         ),
         (("gemm", "--shape", "M=many"), "M=many: a whole number is wanted"),
     ],
