@@ -5,7 +5,7 @@ For each interpreter the checkout is copied to a folder with blanks, accents and
 demonstration and the tests are run again. ``--whole`` names interpreters with which all of ``make test`` is run, too.
 The copy and one environment for each interpreter are kept in ``--environments`` and used by the next run.
 
-Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; ``--write`` makes the page
+Run: ``python scripts/matrix.py --python 3.10=/path/to/python ... [--write]``; ``--write`` puts their rows into the page
 ``docs/validation/interpreters.md``. Linux, with ``unshare``; installing needs a network.
 """
 
@@ -135,26 +135,30 @@ def version_of(venv: Path, package: str) -> str:
     return ended.stdout.strip() or "none"
 
 
-def page(rows: list[tuple[str, str, list[Outcome]]], absent: list[str]) -> str:
-    """The page of a run."""
+def row(name: str, triton: str, outcomes: list[Outcome]) -> str:
+    """The table's row of an interpreter, with the commit that was tried."""
+    head = ["git", "rev-parse", "--short=8", "HEAD"]
+    commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    cells = [outcome.cell for outcome in outcomes] + ["not run"] * (4 - len(outcomes))
+    counted = [outcome.last for outcome in outcomes[2:]] + [""] * 2
     day = time.strftime("%Y-%m-%d", time.gmtime())
+    return f"| {' | '.join([name, triton, *cells[:3], counted[0], cells[3], counted[1], f'{commit}, {day}'])} |"
+
+
+def page(rows: dict[str, str]) -> str:
+    """The page of the last run of each interpreter."""
     lines = [
         "# Interpreters and machines",
         "",
-        f"`python scripts/matrix.py --write`, {day}, on a machine that was shared by many. The checkout stands in",
+        "`python scripts/matrix.py --write`, on a machine that was shared by many. The checkout stands in",
         f"`{ODD.as_posix()}`, below a temporary folder. *Sealed* is without network (a network namespace), with the",
         "checkout mounted read-only and without a home: `HOME` is `/nonexistent` for the demonstration, and is not set",
         "for the tests.",
         "",
-        "| Python | Triton | `make demo` | `make demo`, sealed | tests, sealed | counted | `make test` | counted |",
-        "|---|---|---|---|---|---|---|---|",
+        "| Python | Triton | `make demo` | `make demo`, sealed | tests, sealed | counted | `make test` | counted | commit |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *(rows[name] for name in sorted(rows, key=lambda name: [int(part) for part in name.split(".")])),
     ]
-    for name, triton, outcomes in rows:
-        cells = [outcome.cell for outcome in outcomes] + ["not run"] * (4 - len(outcomes))
-        counted = [outcome.last for outcome in outcomes[2:]] + [""] * 2
-        row = [name, triton, *cells[:3], counted[0], cells[3], counted[1]]
-        lines.append(f"| {' | '.join(row)} |")
-    lines += [f"| {name} | | no such interpreter here | | | | | |" for name in absent]
     lines += ["", f"Sealed tests, with `.[test]` installed and without torch: `pytest -m '{SKIPPED}'` of", ""]
     lines += [f"- `{name}`" for name in TESTS] + [""]
     lines += [
@@ -177,22 +181,24 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     options.environments.mkdir(parents=True, exist_ok=True)
-    rows: list[tuple[str, str, list[Outcome]]] = []
-    absent: list[str] = []
+    # Rows of interpreters that are not tried now stay as they are.
+    rows = {line.split()[1]: line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| 3.")}
+    failed = False
     checkout = copied(options.environments)
-    absent += [name for name in options.python if "=" not in name]
     for given in options.python:
         name, _, python = given.partition("=")
         if not python:
+            rows[name] = f"| {name} | | no such interpreter here | | | | | | |"
             continue
         outcomes = tried(python, checkout, options.environments, name, name in options.whole)
         triton = version_of(options.environments / f"venv-{name}", "triton")
-        rows.append((name, triton, outcomes))
+        rows[name] = row(name, triton, outcomes)
+        failed |= any(outcome.code != 0 for outcome in outcomes)
         print(name, triton, *(f"{one.what}: {one.cell}" for one in outcomes), sep="; ", flush=True)
         if options.write:
             # After each: a run takes long.
-            PAGE.write_text(page(rows, absent), encoding="utf-8")
-    return int(any(outcome.code != 0 for _, _, outcomes in rows for outcome in outcomes))
+            PAGE.write_text(page(rows), encoding="utf-8")
+    return int(failed)
 
 
 if __name__ == "__main__":

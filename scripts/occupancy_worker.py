@@ -71,7 +71,9 @@ def assemble(ir: str, arch: str) -> str:
         return amd_backend.compile_amdgpu(
             ir, triple, arch, "", flags=[], enable_fp_fusion=False, dump_ir=False, enable_timing=False, **options
         )
-    return llvm.translate_to_asm(ir, "amdgcn-amd-amdhsa", arch, "", [], False, False)
+    # Triton 3.8 also asks whether to canonicalise address arithmetic.
+    switches = [False] * (3 if triton.__version__.startswith("3.8.") else 2)
+    return llvm.translate_to_asm(ir, "amdgcn-amd-amdhsa", arch, "", [], *switches)
 
 
 def compile_kernel(job: dict[str, Any]) -> dict[str, Any]:

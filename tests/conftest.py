@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     missing = next((name for name in ("llvm-mc", "llvm-objdump") if llvm_tool(name) is None), None)
     has_triton = find_spec("triton") is not None
     for item in items:
-        if not has_triton and item.get_closest_marker("triton"):
-            item.add_marker(no_triton)
+        if (triton := item.get_closest_marker("triton")) is not None:
+            if not has_triton:
+                item.add_marker(no_triton)
+            elif triton.args and not version("triton").startswith(triton.args):
+                item.add_marker(pytest.mark.skip(reason=f"its numbers are of Triton {triton.args[0]}"))
         if missing is not None and item.get_closest_marker("llvm"):
             item.add_marker(pytest.mark.skip(reason=why_none(missing)))
     weights: Counter[Path] = Counter()

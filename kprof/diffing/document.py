@@ -48,6 +48,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         note: what else must be known to read the numbers.
         fix: what to change in the kernel's code, of a rule's findings that are on the new side only.
         saves_us: predicted microseconds of a launch that those findings cost, at most; absent where not known.
+        location: the line of the first of those findings.
     """
 
     metric: str
@@ -62,6 +63,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
     fix: str = ""
     saves_us: float | None = None
+    location: Location | UnsetType = UNSET
 
 
 class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -205,6 +205,7 @@ def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Itera
                 note="" if known and found else first.message,
                 fix=str(first.fix) if found and not known and first.fix is not UNSET else "",
                 saves_us=first.gain.us if found and not known and first.gain is not None else None,
+                location=first.location if found and not known else UNSET,
             ),
             limits,
         )

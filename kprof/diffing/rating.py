@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec import UNSET, UnsetType
+
 from kprof.diffing.document import Change, Effect
 from kprof.diffing.facts import Number
 from kprof.diffing.limits import DiffLimits
-from kprof.findings import Severity
+from kprof.findings import Location, Severity
 
 ORDER = (
     "model_us",
@@ -52,7 +54,7 @@ class ComparedFigure:
         metric: name in the document, ``kind`` by default.
         scale: work of one iteration, new by old: ``new`` is compared with ``old`` times this.
         negligible: share of the larger value below which a difference is not worth reporting.
-        where, hot, note, fix, saves_us: as in :class:`kprof.diffing.document.Change`.
+        where, hot, note, fix, saves_us, location: as in :class:`kprof.diffing.document.Change`.
     """
 
     kind: str
@@ -68,6 +70,7 @@ class ComparedFigure:
     note: str = ""
     fix: str = ""
     saves_us: Number = None
+    location: Location | UnsetType = UNSET
 
 
 def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
@@ -94,6 +97,7 @@ def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
         note=found.note,
         fix=found.fix,
         saves_us=found.saves_us,
+        location=found.location,
     )
 
 

@@ -64,7 +64,7 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         shape: problem parameters on top of the case's.
         signature: argument types of a kernel without cases.
         constexpr: its compile-time arguments.
-        grid: workgroups of its launch, numbers or formulas such as ``cdiv(M,BLOCK_M)``, without which its time is not known.
+        grid: workgroups of its launch, numbers or formulas such as ``cdiv(M,BLOCK_M)``; without it no time is known.
         env: Triton's environment switches for the compile.
         budget: limits of this kernel.
         arch_budget: limits of this kernel on one architecture.

@@ -79,7 +79,8 @@ def config_text(found: Found, gpus: Sequence[str]) -> str:
         lines += ["", "[[program]]", f'command = ["python", {json.dumps(name)}]']
     for name in found.functions:
         lines += ["", f"# {name} has Triton functions only; one is checked so:"]
-        lines += ["# [[kernel]]", f'# target = "{name}::FUNCTION"', '# signature = "*fp16:16,*fp16,4096"', "# grid = [64]"]
+        lines += ["# [[kernel]]", f'# target = "{name}::FUNCTION"', '# signature = "*fp16:16,*fp16,4096"']
+        lines += ["# grid = [64]"]
     return "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,7 @@ from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration, interval
+from kprof.reporters._code_lines import code_at
 from kprof.reporters.answer import at_best
 from kprof_analyzers.model.certainty import PredictedGain
 from kprof_analyzers.rules import known_rules
@@ -140,18 +141,26 @@ def launch(kernel: KernelDiff) -> str:
     return "   ".join(filter(None, (sizes, grid)))
 
 
-def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0) -> list[str]:
-    """Lines below a kernel's changes: predicted times with their ranges, and the fixes of new findings."""
+def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool = False) -> list[str]:
+    """Lines below a kernel's changes: predicted times with their ranges, and the fixes of new findings.
+
+    Args:
+        kernel: the kernel.
+        step: two of its sides.
+        verbose: as for the whole comparison.
+        code: with the line of source code that a fix is about.
+    """
     changes, _left = shown(step, verbose)
     times = kernel.figures.get("model_us") or [None]
-    fixes = [
-        f"fix of {change.metric.removeprefix('finding:')}: {change.fix}" + (f" ({gain})" if gain else "")
-        for change in changes
-        if change.fix and change.effect == "worse"
-        for gain in [at_best(times[-1], change.saves_us)]
-    ]
-    known = predicted(kernel) if step.changes else ""
-    return [known] * bool(known) + fixes
+    lines = [predicted(kernel) if step.changes else ""]
+    for change in changes:
+        if change.fix and change.effect == "worse":
+            gain = at_best(times[-1], change.saves_us)
+            lines.append(
+                f"fix of {change.metric.removeprefix('finding:')}: {change.fix}" + (f" ({gain})" if gain else "")
+            )
+            lines.append(f"    line {code_at(change.location)}" if code and code_at(change.location) else "")
+    return [line for line in lines if line]
 
 
 def step_of(kernel: KernelDiff) -> DiffStep | None:

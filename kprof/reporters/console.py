@@ -9,6 +9,7 @@ from msgspec import UNSET
 from kprof.document import JobSummary, KernelReport, LoopFacts, Occupancy, Report
 from kprof.findings import Cause, Severity
 from kprof.output.quantities import kib, plural
+from kprof.reporters._code_lines import code_at
 from kprof.reporters._console_text import (
     bar,
     config_line,
@@ -227,6 +228,8 @@ class ConsoleReporter:
         head.append(f"   {costs}{text.cost}" if text.cost else "", style="bold default")
         head.append(f"   {text.place}" if text.place else "", style="not bold blue")
         self._hanging(head, deeper=_HEAD)
+        if code := code_at(finding.location):
+            self._hanging(f"{_INDENT}{code}", style="italic", deeper=_DEEPER)
         if not (self._brief and text.todo and not text.cost and text.severity is Severity.NOTE):
             self._hanging(f"{_INDENT}{text.message}", deeper=0)
         for kind, words in text.todo.items():

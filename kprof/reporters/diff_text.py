@@ -159,7 +159,7 @@ class DiffTextReporter:
         step = words.step_of(kernel)
         if step is None:
             return []
-        tail = words.remarks(kernel, step, self._verbose)
+        tail = words.remarks(kernel, step, self._verbose, code=True)
         tail += [words.knobs(kernel)] if with_knobs and self._verbose else []
         if words.differs(step):
             tail.append(f"not the same: {words.differs(step)}")

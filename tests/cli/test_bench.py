@@ -61,6 +61,7 @@ def test_a_mistake_is_found_before_the_gpu_is_asked(arguments: list[str], words:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.triton("3.9.")
 def test_select_prints_what_to_use(tmp_path: Path) -> None:
     """For a person with all that was considered, and as JSON."""
     done = kprof("select", "mlstm_chunkwise", "--shape", "S=4096,DQK=64,DV=64", "--arch", "MI300X")

@@ -16,7 +16,7 @@ def test_every_block_is_a_cell_and_there_are_twelve_tasks() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.triton
+@pytest.mark.triton("3.9.")
 def test_a_cell_prints_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also what is shown in place of printing: each cell with a magic ends with an analysis, as tables and as text."""
     monkeypatch.delenv("KPROF_TRY", raising=False)

@@ -59,8 +59,13 @@ def test_case_does_not_spill_in_loops(name: str, case: str, analyse: Analyse) ->
     """On gfx942 the configuration that a case gets by default keeps every loop free of spills, and fits LDS."""
     report = analyse(name, "gfx942", None, case)
 
-    # As the kernel's notes say: Triton 3.4 spills in this one.
-    if not (report.triton.startswith("3.4.") and (name, case) == ("mla_decode", "chunk")):
+    # As the kernels' notes say.
+    spilling = {
+        ("3.4", "mla_decode", "chunk"),
+        ("3.8", "flash_attention", "s4096_d128"),
+        ("3.8", "attention_varlen", "bias"),
+    }
+    if (report.triton[:3], name, case) not in spilling:
         assert {loop.header: loop.spill_accesses for loop in report.loops if loop.spill_accesses} == {}
     assert report.resources.lds_bytes <= report.resources.lds_limit_bytes
     assert hot_loops(report)

@@ -78,10 +78,10 @@ def test_spills_are_seen(analyse: Callable[..., KernelReport]) -> None:
 @pytest.mark.triton
 @pytest.mark.parametrize("case", ["s4096_d64", "s4096_d128", "d256_s4096"])
 def test_attention_tiles_keep_loops_free_of_spills(case: str, analyse: Callable[..., KernelReport]) -> None:
-    """The tile of each head size spills in no loop on gfx942 (Triton 3.4 at 128 does, as the kernel's notes say)."""
+    """The tile of each head size spills in no loop on gfx942 (Triton 3.4 and 3.8 at 128 do, as the notes say)."""
     report = analyse("flash_attention", "gfx942", None, case)
 
-    known = report.triton.startswith("3.4.") and case == "s4096_d128"
+    known = report.triton.startswith(("3.4.", "3.8.")) and case == "s4096_d128"
     assert known or sum(loop.spill_accesses for loop in report.loops) == 0
 
 

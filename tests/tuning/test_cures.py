@@ -28,7 +28,7 @@ def attention():
     return report, job
 
 
-@pytest.mark.triton
+@pytest.mark.triton("3.9.")
 def test_the_first_cause_carries_its_cure(monkeypatch):
     """The spills, what follows from them, and waves_per_eu=1 with the time that it brings."""
     monkeypatch.setenv("KPROF_TRY", "1")

@@ -129,7 +129,7 @@ def test_cancelled_by_the_client(tmp_path):
     """The question is given up, and the only process answers the next one."""
 
     async def impatient(session):
-        with pytest.raises(TimeoutError):
+        with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(session.call_tool("advise", {"target": "gemm", "budget": 300}), 3)
         return await asyncio.wait_for(session.call_tool("explain_rule", {"rule": "KP204"}), 60)
 

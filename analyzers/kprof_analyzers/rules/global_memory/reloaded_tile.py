@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from kprof.analysis import KernelFacts, ModelChange
-from kprof.findings import Finding, Severity
+from kprof.findings import Finding, Location, Severity
 from kprof.inputs.amdgcn import Instruction
+from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.reloads import Reload, reloads
 from kprof_analyzers.model.executions import is_significant, regions
@@ -66,11 +67,24 @@ class ReloadedTile(Rule):
             at=found.load,
             evidence={"bytes": found.bytes, "loads": len(loads), "again": again},
             related=[place] if place is not None else [],
+            fix=_move(found.load, place),
         )
         same_line = again and place == location_of(found.load)[0]
         if not loads or same_line:
             return finding
         return Costed(finding, ModelChange(gone=tuple(i.index for i in loads)))
+
+
+def _move(load: Operation, before: Location | None) -> str:
+    """The lines to change; nothing where they are not known."""
+    here = location_of(load)[0]
+    if here is None:
+        return ""
+    if before is not None:
+        same = before == here
+        return "" if same else f"use what line {before.line} loaded in place of the load at line {here.line}"
+    loop = None if load.loop is None else location_of(load.module.operations[load.loop])[0]
+    return "" if loop is None else f"move the load at line {here.line} in front of the loop at line {loop.line}"
 
 
 def _in_loops(facts: KernelFacts, loads: Sequence[Instruction]) -> list[Instruction]:

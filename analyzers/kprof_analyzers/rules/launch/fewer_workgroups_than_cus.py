@@ -16,6 +16,7 @@ from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 # Persistent kernels leave a few CUs out on purpose.
 _MUCH = 0.1
 
+_AXES = 3
 _LANE_BYTES = 16
 """The widest load or store of a lane."""
 
@@ -54,7 +55,7 @@ class FewerWorkgroupsThanCus(Rule):
     id: ClassVar[str] = "KP404"
     name: ClassVar[str] = "fewer-workgroups-than-cus"
     severity: ClassVar[Severity] = Severity.WARNING
-    fix: ClassVar[str] = "make more workgroups: smaller blocks, or the work of a workgroup split over several"
+    fix: ClassVar[str] = "split the work of a workgroup over several, or choose smaller blocks"
     about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (
         Need.GRID,
@@ -79,9 +80,30 @@ class FewerWorkgroupsThanCus(Rule):
                     f"{100 * idle:.0f} % of the GPU stands still",
                     severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
                     evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
+                    fix=_split(facts, -(-units // workgroups)),
                 ),
                 ModelChange(idle_share=idle, at_most=True),
             )
+
+
+def _split(facts: KernelFacts, parts: int) -> str:
+    """The grid in which so many workgroups share the work of one; smaller blocks where no loop can be shared."""
+    if not facts.loops:
+        return f"choose blocks of 1/{parts} of the size: {parts * prod(known(facts.grid)):,} workgroups"
+    grid = list(known(facts.grid))
+    while len(grid) > 1 and grid[-1] == 1:
+        grid.pop()
+    if len(grid) < _AXES:
+        axis, part = len(grid), f"tl.program_id({len(grid)})"
+        grid.append(parts)
+    else:
+        axis, part = _AXES - 1, f"tl.program_id({_AXES - 1}) % {parts}"
+        grid[axis] *= parts
+    launched = ", ".join(map(str, grid))
+    return (
+        f"split the loop over {parts} workgroups: launch ({launched}), {part} is the part, and add the parts up; "
+        "or choose smaller blocks"
+    )
 
 
 def _nothing_to_spread(facts: KernelFacts) -> bool:

@@ -14,6 +14,8 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 
 _WASTE = 1 / 3
+_NEARLY_FULL = 1.25
+_LEAST_TILE = 64
 _WORKING = {InstructionClass.VALU, InstructionClass.VMEM, InstructionClass.LDS}
 
 
@@ -79,9 +81,24 @@ class MaskedLanes(Rule):
                 f"{bound.extent:,} elements along an axis that ends at {size}",
                 at=worst.access,
                 evidence={"live": round(live, 3), "size": bound.size, "value": value, "tile": bound.extent},
+                fix=_loop(bound.size if named else None, value if named else bound.size, bound.extent),
             ),
             _smaller(facts, live),
         )
+
+
+def _loop(name: str | None, end: object, extent: int) -> str:
+    """The loop over smaller tiles, the largest that are nearly full; nothing where the row's end is not known."""
+    length = int(str(end)) if str(end).isdecimal() else 0
+    if length <= _LEAST_TILE:
+        return ""
+    sizes = (extent >> shift for shift in range(1, extent.bit_length()))
+    full = (size for size in sizes if size <= _LEAST_TILE or -(-length // size) * size <= _NEARLY_FULL * length)
+    size, stop = next(full), name or length
+    return (
+        f"loop over smaller tiles: for start in range(0, {stop}, {size}), with columns = start + tl.arange(0, {size}) "
+        f"and mask = columns < {stop}"
+    )
 
 
 def _smaller(facts: KernelFacts, live: float) -> ModelChange:

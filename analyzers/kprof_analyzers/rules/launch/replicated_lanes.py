@@ -59,6 +59,7 @@ class ReplicatedLanes(Rule):
             return
         elements, lanes = known(tile(largest)).elements, lanes_of(module)
         warps = module.num_warps or 4
+        rows = 1 << (int(asked / different).bit_length() - 1)
         finding = self.finding(
             f"the {lanes} lanes of a workgroup hold each element of its tiles {asked / different:.3g} times: the "
             f"largest has {elements}",
@@ -70,6 +71,8 @@ class ReplicatedLanes(Rule):
                 "num_warps": module.num_warps,
             },
             severity=Severity.NOTE if warps == 1 else None,
+            fix=f"process {rows} rows in one workgroup: "
+            f"rows = tl.program_id(0) * {rows} + tl.arange(0, {rows})[:, None]",
         )
         fewer = max(1, int(warps * different / asked))
         yield finding if fewer == warps else Costed(finding, ModelChange(num_warps=fewer))

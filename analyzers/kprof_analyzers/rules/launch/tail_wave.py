@@ -43,10 +43,7 @@ class TailWave(Rule):
     id: ClassVar[str] = "KP405"
     name: ClassVar[str] = "tail-wave"
     severity: ClassVar[Severity] = Severity.NOTE
-    fix: ClassVar[str] = (
-        "choose a tile that makes the grid a little smaller than a multiple of the resident workgroups,"
-        " or use a persistent kernel"
-    )
+    fix: ClassVar[str] = "choose a tile that makes the grid a multiple of the resident workgroups, or a little less"
     about: ClassVar[About] = KERNEL
     needs: ClassVar[tuple[Need, ...]] = (
         Need.GRID,
@@ -83,6 +80,8 @@ class TailWave(Rule):
                     f"{workgroups:,} workgroups take {rounds} rounds of {places:,}: {100 * idle:.0f} % of the places "
                     "stay empty in the last one",
                     evidence=evidence,
+                    fix=f"choose a larger tile that makes {(rounds - 1) * places:,} workgroups or a few less, or a "
+                    f"smaller one that makes {rounds * places:,}",
                 ),
                 ModelChange(leave_out=("wave_quantisation",), at_most=True),
             )
@@ -91,4 +90,6 @@ class TailWave(Rule):
                 f"{workgroups:,} workgroups; AMD's guide asks for at least {product.least_workgroups:,} on an "
                 f"{product.name}",
                 evidence=evidence,
+                fix=f"choose blocks of 1/{-(-product.least_workgroups // workgroups)} of the size: "
+                f"{workgroups * -(-product.least_workgroups // workgroups):,} workgroups",
             )

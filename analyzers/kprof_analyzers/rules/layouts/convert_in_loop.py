@@ -102,8 +102,19 @@ class ConvertLayoutInLoop(Rule):
                     "loop_depth": operation.loop_depth,
                     "pass": made,
                 },
+                fix=_widen(source, target),
             )
             yield without_pass(facts, operation, finding)
+
+
+def _widen(source: TensorType, target: TensorType) -> str:
+    """What makes two blocked layouts one that differ in the elements of a lane only; nothing for others."""
+    before, after = source.layout, target.layout
+    if not (isinstance(before, Blocked) and isinstance(after, Blocked)) or before.order[0] != after.order[0]:
+        return ""
+    if before.size_per_thread[before.order[0]] == after.size_per_thread[after.order[0]]:
+        return ""
+    return "tell the compiler that both strides are multiples of 16: stride = tl.multiple_of(stride, 16)"
 
 
 def _is_first_pass(operation: Operation) -> bool:

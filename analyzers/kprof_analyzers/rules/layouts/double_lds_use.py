@@ -44,7 +44,8 @@ class DoubleLdsUse(Rule):
     name: ClassVar[str] = "double-lds-use"
     severity: ClassVar[Severity] = Severity.WARNING
     fix: ClassVar[str] = (
-        "transpose once: load the packed tile in the order that the product needs and unpack it in registers"
+        "swap [:, None] and [None, :] in the pointers of the load, so that no tl.trans is needed, and unpack in "
+        "registers"
     )
     about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)

@@ -12,6 +12,7 @@ from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
+from kprof_analyzers.source_lines import location_of
 
 # What the pipeliner makes of a load that it moves to an earlier iteration.
 _STAGED = ("ttg.local_store", "ttg.async_copy_*", "amdg.buffer_load_to_local")
@@ -77,9 +78,33 @@ class LoopNotPipelined(Rule):
                             "load": frame.line if frame is not None else None,
                             "pass": said,
                         },
+                        fix=_ahead(load),
                     ),
                     ModelChange(leave_out=("memory_latency",), at_most=True),
                 )
+
+
+def _ahead(load: Operation) -> str:
+    """What keeps the pipeliner from a load, as the change to make; nothing where that is not seen."""
+    operations, flow = load.module.operations, flow_of(load.module)
+    parent = None if load.parent is None else operations[load.parent]
+    while parent is not None and not parent.is_loop:
+        if parent.name == "scf.if":
+            place = location_of(parent)[0]
+            where = "" if place is None else f" of line {place.line}"
+            return f"load without the if{where}: tl.load(..., mask=CONDITION, other=0.0)"
+        parent = None if parent.parent is None else operations[parent.parent]
+    # Of a buffer load the second operand holds the offsets.
+    for value in flow.inputs(load)[:2]:
+        for op in flow.back(value, stop=is_load, carried=False):
+            if is_load(op) and op.loop == load.loop:
+                place = location_of(op)[0]
+                where = "" if place is None else f" of line {place.line}"
+                return (
+                    f"load the index{where} an iteration ahead: index, ahead = ahead, tl.load(...) at the next "
+                    "iteration's address"
+                )
+    return ""
 
 
 def _own_load(dot: Operation, operand: int) -> Operation | None:

@@ -40,7 +40,10 @@ class ManyBarriersInLoop(Rule):
     id: ClassVar[str] = "KP208"
     name: ClassVar[str] = "many-barriers-in-loop"
     severity: ClassVar[Severity] = Severity.NOTE
-    fix: ClassVar[str] = "keep reductions inside one wavefront, or move the layout conversion in front of the loop"
+    fix: ClassVar[str] = (
+        "reduce tiles with as many rows as wavefronts or more, so that a row stays inside one; num_warps=1 needs no "
+        "barrier"
+    )
     about: ClassVar[About] = BARRIERS
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

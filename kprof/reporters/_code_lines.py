@@ -1,0 +1,31 @@
+"""Lines of source code beside findings, for a terminal: what is shown elsewhere could leave the machine."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import UNSET, UnsetType
+
+from kprof.findings import Location
+from kprof.inputs import boundary
+from kprof.output.sink import clean
+
+_MOST_BYTES = 4 << 20
+_WIDEST = 120
+
+
+def code_at(location: Location | UnsetType) -> str:
+    """Return a line of Python as a location names it: ``12  x = tl.load(ptr)``.
+
+    Nothing where there is no such file or line, or where the line has more than 120 characters.
+    """
+    if location is UNSET or Path(location.file).suffix != ".py":
+        return ""
+    lines = _lines(location.file)
+    text = lines[location.line - 1].strip() if 0 < location.line <= len(lines) else ""
+    return f"{location.line}  {clean(text)}" if 0 < len(text) <= _WIDEST else ""
+
+
+@lru_cache(maxsize=16)
+def _lines(file: str) -> list[str]:
+    content = boundary.content_of(file, _MOST_BYTES)
+    return [] if content is None else content.decode(errors="replace").splitlines()
