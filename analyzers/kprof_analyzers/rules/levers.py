@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from msgspec import UNSET
@@ -73,6 +74,20 @@ class Lever:
 def proposed(levers: Sequence[Lever], facts: KernelFacts) -> list[Advice]:
     """The changes that are left to a kernel, in the rule's order."""
     return [advice for lever in levers if (advice := lever.advice(facts)) is not None]
+
+
+def smaller_blocks(facts: KernelFacts, times: int) -> str:
+    """The change that makes at least so many times the workgroups of a launch: ``BLOCK 1024 → 256: 512 workgroups``.
+
+    Where the kernel has another number of tile sizes than one, none of them is named.
+    """
+    times = 1 << (times - 1).bit_length()
+    workgroups = f"{times * prod(facts.grid or ()):,} workgroups"
+    tiles = [item for item in facts.specialization.constexprs.items() if item[0].startswith("BLOCK")]
+    if len(tiles) == 1 and isinstance(tiles[0][1], int) and tiles[0][1] // times >= _SMALLEST_TILE:
+        name, size = tiles[0]
+        return f"{name} {size} → {size // times}: {workgroups}"
+    return f"choose blocks of 1/{times} of the size: {workgroups}"
 
 
 def _current(knob: str, facts: KernelFacts) -> tuple[str, Any] | None:

@@ -9,7 +9,7 @@ from kprof.findings import Severity
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.model.masks import masked
 from kprof_analyzers.rules.about import KERNEL, About
-from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.levers import Lever, smaller_blocks
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
@@ -89,7 +89,7 @@ class FewerWorkgroupsThanCus(Rule):
 def _split(facts: KernelFacts, parts: int) -> str:
     """The grid in which so many workgroups share the work of one; smaller blocks where no loop can be shared."""
     if not facts.loops:
-        return f"choose blocks of 1/{parts} of the size: {parts * prod(known(facts.grid)):,} workgroups"
+        return smaller_blocks(facts, parts)
     grid = list(known(facts.grid))
     while len(grid) > 1 and grid[-1] == 1:
         grid.pop()

@@ -7,7 +7,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.about import KERNEL, About
-from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.levers import Lever, smaller_blocks
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion, achieved
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
@@ -90,6 +90,5 @@ class TailWave(Rule):
                 f"{workgroups:,} workgroups; AMD's guide asks for at least {product.least_workgroups:,} on an "
                 f"{product.name}",
                 evidence=evidence,
-                fix=f"choose blocks of 1/{-(-product.least_workgroups // workgroups)} of the size: "
-                f"{workgroups * -(-product.least_workgroups // workgroups):,} workgroups",
+                fix=smaller_blocks(facts, -(-product.least_workgroups // workgroups)),
             )
