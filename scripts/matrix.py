@@ -155,7 +155,7 @@ def page(rows: dict[str, str]) -> str:
         "checkout mounted read-only and without a home: `HOME` is `/nonexistent` for the demonstration, and is not set",
         "for the tests.",
         "",
-        "| Python | Triton | `make demo` | the same, sealed | tests, sealed | counted | `make test` | counted | commit |",
+        "| Python | Triton | `make demo` | sealed | tests, sealed | counted | `make test` | counted | commit |",
         "|---|---|---|---|---|---|---|---|---|",
         *(rows[name] for name in sorted(rows, key=lambda name: [int(part) for part in name.split(".")])),
     ]
