@@ -364,9 +364,11 @@ def _footer(console: "Console", report: "TuneReport") -> None:
 
 def _uncompiled(search: "SearchFacts") -> str:
     """Return why configurations were judged without a compile, with the number of each."""
+    # What one tile's trials taught of a knob, those of another may have taken back.
+    knobs = f"changed only {', '.join(search.inert)}, which" if search.inert else "changed only what"
     reasons = (
         (search.resumed, "known before"),
-        (search.derived, f"changed only {', '.join(search.inert)}, which left the time of others as it is"),
+        (search.derived, f"{knobs} left the time of others as it is"),
         (search.shared, "compiled as another one"),
         (search.refused, "refused by the kernel"),
     )

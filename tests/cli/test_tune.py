@@ -378,6 +378,9 @@ def test_the_counts_of_a_search_add_up_on_the_screen(capsys: pytest.CaptureFixtu
         "Judged without a compile: 2 known before; 7 changed only kpack, which left the time of others as it is; "
         "2 compiled as another one; 1 refused by the kernel"
     )
+    search.inert.clear()
+    _footer(terminal(no_color=True), report)
+    assert "7 changed only what left the time of others as it is;" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_the_verdict_says_of_the_own_configuration() -> None:

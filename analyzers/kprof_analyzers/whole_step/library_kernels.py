@@ -12,12 +12,15 @@ from kprof_analyzers.whole_step.kinds import kind_of
 from kprof_analyzers.whole_step.operator_work import work_of_call
 from kprof_analyzers.whole_step.timing import StepCall
 
+_FIXED = "launch"
+
 
 def library_kernels(calls: Sequence[StepCall], product: Product, whole: float) -> Iterator[ProfileChange]:
     """Choices of other kernels of the libraries, each for all calls of a kind, with what they could save at most.
 
     The time of a call is that of a usual library kernel in public measurements; no kernel is faster than the limit.
-    Calls that take little more than a launch are left out.
+    Calls that take little more than a launch are left out, and those bound by what a call takes whatever its size:
+    another kernel does not shorten that.
 
     Args:
         calls: of the step.
@@ -28,7 +31,9 @@ def library_kernels(calls: Sequence[StepCall], product: Product, whole: float) -
     groups: dict[str, list[tuple[float, StepCall]]] = defaultdict(list)
     for call in calls:
         made, kind = call.made, kind_of(call.timed.name)
-        if not isinstance(made, CapturedOperator) or kind not in LIBRARY_CURES or call.timed.short:
+        if not isinstance(made, CapturedOperator) or kind not in LIBRARY_CURES:
+            continue
+        if call.timed.short or call.timed.bound == _FIXED:
             continue
         work = work_of_call(made)
         _, least_ns = bound_of(work.work if work else None, limits)

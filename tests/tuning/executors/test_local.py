@@ -57,7 +57,7 @@ def test_a_crash_and_an_error_are_one_end_each(
 
 
 SEARCH = """
-import json, sys
+import json, signal, sys
 from pathlib import Path
 from kprof.hardware.machine import load
 from kprof.targets.library import load as load_kernel
@@ -69,6 +69,8 @@ from kprof.tuning.space import Space
 from kprof.tuning.subject import KernelSubject
 from kprof.tuning.work import Judge
 
+# Where the tests run in the background, Ctrl-C is ignored by all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 kernel = load_kernel("memory_copy")
 subject = KernelSubject(kernel, load("gfx942"), None, tuple(problems(kernel, "gfx942", [])))
 space = Space("a test", {"num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2)})
