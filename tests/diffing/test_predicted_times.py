@@ -8,7 +8,7 @@ from kprof.diffing.comparing import Input, diff
 from kprof.diffing.kernels import compare
 from kprof.diffing.limits import DiffLimits
 from kprof.document import Prediction
-from kprof.findings import Gain, Severity
+from kprof.findings import Gain, Location, Severity
 from kprof.reporters import _diff_wording as words
 
 LIMITS = DiffLimits(Severity.WARNING, {})
@@ -95,3 +95,17 @@ def test_a_fix_without_a_gain_stands_alone(made):
     found = diff([Input("a", [made.kernel()]), Input("b", [made.kernel(findings=[new])])], LIMITS)
     (kernel,) = found.kernels
     assert words.remarks(kernel, kernel.steps[0]) == ["fix of KP101: pass 1 as stride"]
+
+
+def test_a_terminal_shows_the_line_that_a_fix_is_about(made, tmp_path):
+    """Others get no line of a file: what they write may leave the machine."""
+    (tmp_path / "k.py").write_text("\n    v = tl.load(x + row + cols * stride)\n")
+    new = found_by(made, fix="pass 1 as stride", location=Location(str(tmp_path / "k.py"), 2))
+    found = diff([Input("a", [made.kernel()]), Input("b", [made.kernel(findings=[new])])], LIMITS)
+    (kernel,) = found.kernels
+    fix = "fix of KP101: pass 1 as stride"
+    assert words.remarks(kernel, kernel.steps[0], code=True) == [
+        fix,
+        "    line 2  v = tl.load(x + row + cols * stride)",
+    ]
+    assert words.remarks(kernel, kernel.steps[0]) == [fix]

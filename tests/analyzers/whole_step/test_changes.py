@@ -109,6 +109,15 @@ def test_library_kernels_could_save_what_is_above_the_limit():
     assert "if each product reached the GPU's limit; most in mm" in change.sure
 
 
+def test_no_library_kernel_shortens_what_a_call_takes_whatever_its_size():
+    """The same calls, bound by the call itself: another kernel does not help."""
+    calls = [product(8192, 4096, 8192), product(4096, 4096, 4096)]
+    fixed = [replace(call, timed=replace(call.timed, bound="launch")) for call in calls]
+    assert list(library_kernels(fixed, MI300X, 1000.0)) == []
+    (change,) = library_kernels([calls[0], fixed[1]], MI300X, 1000.0)
+    assert change.calls == 1
+
+
 def test_many_short_launches_count_together():
     (change,) = short_launches([*[short(6.0)] * 30, short(100.0)], 280.0)
     assert (change.us, change.calls, change.at_most) == (29 * 4.0, 30, True)
