@@ -48,14 +48,16 @@ def every_change(
 
 
 def _findings(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
-    found: dict[tuple[str, str], tuple[float, int, bool]] = {}
+    found: dict[tuple[str, str, str], tuple[float, int, bool]] = {}
     for call in calls:
         if call.timed.finding is not None:
             text, us, at_most = call.timed.finding
-            before, count, never = found.get((call.timed.name, text), (0.0, 0, False))
-            found[call.timed.name, text] = before + us, count + 1, never or at_most
-    for (name, text), (us, count, at_most) in found.items():
-        yield ProfileChange(f"{name}: {text}", us, us / whole, count, at_most, "the model's, of the compiled kernel")
+            key = call.timed.name, text, call.timed.fix
+            before, count, never = found.get(key, (0.0, 0, False))
+            found[key] = before + us, count + 1, never or at_most
+    for words, (us, count, at_most) in found.items():
+        what = ": ".join(filter(None, words))
+        yield ProfileChange(what, us, us / whole, count, at_most, "the model's, of the compiled kernel")
 
 
 def _fusions(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:

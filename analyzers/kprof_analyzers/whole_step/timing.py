@@ -18,6 +18,7 @@ from kprof.captures.model import (
 from kprof.condition import WARM, Caches, Condition
 from kprof.document import AutotunedChoice
 from kprof.errors import KprofError
+from kprof.findings import Finding
 from kprof.hardware.machine import Product, load
 from kprof.output.progress import step
 from kprof.targets.captured import loaded
@@ -41,6 +42,7 @@ class TimedCall:
         us, low_us, high_us: ``None`` where the time cannot be determined.
         why: why not.
         finding: the costliest finding of a Triton kernel, and what it costs in microseconds.
+        fix: what to do about it, a knob or a change of the code; empty where nothing is known.
         assumed: what was assumed.
         launch_us: what of it an empty launch would take, 0 where that is not known.
         memory_bytes: bytes that memory moves for it and that take a line of the last-level cache, as far as known.
@@ -55,6 +57,7 @@ class TimedCall:
     bound: str = ""
     why: str = ""
     finding: tuple[str, float, bool] | None = None
+    fix: str = ""
     assumed: tuple[str, ...] = ()
     launch_us: float = 0.0
     memory_bytes: float = 0.0
@@ -211,7 +214,7 @@ class _Times:
         bound = str(model.bound)
         return TimedCall(
             kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us,
-            memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
+            fix=_fix_of(worst), memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
         )  # fmt: skip
 
     def _chosen(self, kernel: LoadedKernel, tuning: CapturedTuning | None) -> LoadedKernel:
@@ -224,3 +227,12 @@ class _Times:
             self._choices[choosing] = choose(listed, self._product, self._condition)
         choice = self._choices[choosing]
         return kernel if choice is None else chosen(kernel, choice)
+
+
+def _fix_of(finding: Finding | None) -> str:
+    """``num_stages 1 → 2`` of the knob that a rule proposes first, else the change of the code."""
+    if finding is None:
+        return ""
+    for advice in finding.advice:
+        return f"{advice.knob} {advice.from_} → {advice.to}"
+    return "" if finding.fix is UNSET else finding.fix

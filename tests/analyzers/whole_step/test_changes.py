@@ -7,6 +7,7 @@ import pytest
 from kprof.captures.model import CapturedOperator, ModelScope, TensorInfo
 from kprof.hardware.machine import find_product
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
+from kprof_analyzers.whole_step.changes import every_change
 from kprof_analyzers.whole_step.efficiency import operator_time
 from kprof_analyzers.whole_step.joined_products import joinable
 from kprof_analyzers.whole_step.library_kernels import library_kernels
@@ -138,3 +139,18 @@ def test_few_or_long_launches_are_not_worth_a_word():
     assert list(short_launches([short(9.0)] * 100, 900.0)) == []
     unknown = replace(short(1.0), timed=TimedCall("aten::sort", "", "", why="nothing is known of it"))
     assert list(short_launches([unknown] * 100, 900.0)) == []
+
+
+def test_a_kernel_s_finding_has_what_to_do_about_it():
+    """Calls with the same words count together; where nothing is known to do, the finding stands alone."""
+
+    def call(name, fix):
+        timed = TimedCall(name, "", "triton", 100.0, 80.0, 120.0, finding=("KP404 few", 40.0, True), fix=fix)
+        return replace(short(1.0), timed=timed)
+
+    calls = [call("scan", "BLOCK 64 → 16"), call("scan", "BLOCK 64 → 16"), call("copy", "")]
+    whole = every_change(calls)
+    assert [(one.what, one.us, one.calls, one.at_most) for one in whole] == [
+        ("scan: KP404 few: BLOCK 64 → 16", 80.0, 2, True),
+        ("copy: KP404 few", 40.0, 1, True),
+    ]
