@@ -70,6 +70,25 @@ def test_flipped_bytes_never_end_in_a_traceback(files, tmp_path, name):
         outcome(path)
 
 
+@pytest.mark.parametrize("written", [str.upper, str.lower, str.swapcase, str.title])
+@pytest.mark.parametrize("name", [name for name in EVERY if name.endswith(".csv")])
+def test_capitals_of_a_heading_end_in_no_traceback(files, tmp_path, name, written):
+    """What a heading is recognised by and what its columns are read by are the same letters."""
+    heading, _, rest = (files / name).read_text(encoding="utf-8-sig").partition("\n")
+    path = tmp_path / Path(name).name
+    path.write_text(f"{written(heading)}\n{rest}", encoding="utf-8")
+    outcome(path)
+
+
+def test_measured_peaks_are_read_whatever_the_capitals(tmp_path):
+    """The three peaks of a device, by their own names."""
+    path = tmp_path / "roofline.csv"
+    path.write_text("Device,HBMBw,L2Bw,MFMAF16Flops\n0,1,2,3\n")
+    peaks = rocprof.read(path).table("peaks")
+    assert list(peaks["value"]) == [1.0, 2.0, 3.0]
+    assert list(peaks["name"]) == ["HBMBw", "L2Bw", "MFMAF16Flops"]
+
+
 @settings(max_examples=150)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_refused_or_read(tmp_path_factory, content):
