@@ -80,7 +80,7 @@ class FewerWorkgroupsThanCus(Rule):
                     f"{100 * idle:.0f} % of the GPU stands still",
                     severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
                     evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
-                    fix=_split(facts, -(-units // workgroups)),
+                    fix=_split(facts, -(-units // max(workgroups, 1))),
                 ),
                 ModelChange(idle_share=idle, at_most=True),
             )

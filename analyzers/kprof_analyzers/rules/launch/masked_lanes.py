@@ -88,13 +88,16 @@ class MaskedLanes(Rule):
 
 
 def _loop(name: str | None, end: object, extent: int) -> str:
-    """The loop over smaller tiles, the largest that are nearly full; nothing where the row's end is not known."""
+    """The loop over smaller tiles, the largest that are nearly full.
+
+    Nothing where the row's end is not known, is short, or is not inside of the tile: then workgroups are masked.
+    """
     length = int(str(end)) if str(end).isdecimal() else 0
-    if length <= _LEAST_TILE:
+    if not _LEAST_TILE < length < extent:
         return ""
-    sizes = (extent >> shift for shift in range(1, extent.bit_length()))
-    full = (size for size in sizes if size <= _LEAST_TILE or -(-length // size) * size <= _NEARLY_FULL * length)
-    size, stop = next(full), name or length
+    size, stop = extent // 2, name or length
+    while size > _LEAST_TILE and -(-length // size) * size > _NEARLY_FULL * length:
+        size //= 2
     return (
         f"loop over smaller tiles: for start in range(0, {stop}, {size}), with columns = start + tl.arange(0, {size}) "
         f"and mask = columns < {stop}"
