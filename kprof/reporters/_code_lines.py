@@ -1,4 +1,4 @@
-"""Lines of source code beside findings, for a terminal: what is shown elsewhere could leave the machine."""
+"""Source lines shown beside findings. On a terminal only: reports and comments may be seen by others."""
 
 from functools import lru_cache
 from pathlib import Path

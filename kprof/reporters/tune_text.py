@@ -364,7 +364,7 @@ def _footer(console: "Console", report: "TuneReport") -> None:
 
 def _uncompiled(search: "SearchFacts") -> str:
     """Return why configurations were judged without a compile, with the number of each."""
-    # What one tile's trials taught of a knob, those of another may have taken back.
+    # A knob that changed no time on one tile may have changed it on another: then it is no longer listed.
     knobs = f"changed only {', '.join(search.inert)}, which" if search.inert else "changed only what"
     reasons = (
         (search.resumed, "known before"),

@@ -128,7 +128,7 @@ class TraceBreakdown(TraceView):
         path = shlex.quote(self.traces[0].breakdown.path) if len(self.traces) == 1 else "PATH..."
         if busy < _BUSY * span:
             return TraceAdvice(span - busy, f"kprof trace gaps {path}", "why the GPU waits", span)
-        # What a category takes is no gain: how far its kernels are from the GPU's limits is for the operators to tell.
+        # The time of a category is not a gain. `trace ops` compares its operators with the GPU's limits.
         return TraceAdvice(0.0, f"kprof trace ops {path}", "what each operator could gain")
 
     def _totals(self) -> "Counter[str]":

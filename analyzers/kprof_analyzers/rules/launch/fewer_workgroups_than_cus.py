@@ -87,18 +87,18 @@ class FewerWorkgroupsThanCus(Rule):
 
 
 def _split(facts: KernelFacts, parts: int) -> str:
-    """The grid in which so many workgroups share the work of one; smaller blocks where no loop can be shared."""
+    """How several workgroups share the loop of one: the grid to launch. Without a loop: smaller blocks."""
     if not facts.loops:
         return smaller_blocks(facts, parts)
     grid = list(known(facts.grid))
     while len(grid) > 1 and grid[-1] == 1:
         grid.pop()
     if len(grid) < _AXES:
-        axis, part = len(grid), f"tl.program_id({len(grid)})"
+        part = f"tl.program_id({len(grid)})"
         grid.append(parts)
     else:
-        axis, part = _AXES - 1, f"tl.program_id({_AXES - 1}) % {parts}"
-        grid[axis] *= parts
+        part = f"tl.program_id({_AXES - 1}) % {parts}"
+        grid[-1] *= parts
     launched = ", ".join(map(str, grid))
     return (
         f"split the loop over {parts} workgroups: launch ({launched}), {part} is the part, and add the parts up; "

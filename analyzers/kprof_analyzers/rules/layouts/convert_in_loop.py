@@ -108,7 +108,7 @@ class ConvertLayoutInLoop(Rule):
 
 
 def _widen(source: TensorType, target: TensorType) -> str:
-    """What makes two blocked layouts one that differ in the elements of a lane only; nothing for others."""
+    """The fix where two blocked layouts differ only in how many elements a lane holds in a row; else empty."""
     before, after = source.layout, target.layout
     if not (isinstance(before, Blocked) and isinstance(after, Blocked)) or before.order[0] != after.order[0]:
         return ""

@@ -85,7 +85,7 @@ class LoopNotPipelined(Rule):
 
 
 def _ahead(load: Operation) -> str:
-    """What keeps the pipeliner from a load, as the change to make; nothing where that is not seen."""
+    """The fix for a load that the pipeliner leaves alone; empty where its reason is not found."""
     operations, flow = load.module.operations, flow_of(load.module)
     parent = None if load.parent is None else operations[load.parent]
     while parent is not None and not parent.is_loop:
