@@ -22,6 +22,7 @@ class Condition:
             ``None``: those of the launch itself.
         written: these bytes are another kernel's results, of which an XCD's L2 has no more than chance would have it.
         text: what it is, for people.
+        short: the same in a word or two, where a line has no room.
     """
 
     name: str
@@ -31,19 +32,41 @@ class Condition:
     between: float | None = None
     written: bool = False
     text: str = ""
+    short: str = ""
 
 
-WARM = Condition("warm", "kept", text="launched again and again with the same data")
+WARM = Condition("warm", "kept", text="launched again and again with the same data", short="caches warm")
 FLUSHED = Condition(
-    "flushed", "clean", events=True, text="caches flushed by reads before each launch, events around it"
+    "flushed",
+    "clean",
+    events=True,
+    text="caches flushed by reads before each launch, events around it",
+    short="caches flushed by reads",
 )
 FLUSHED_DIRTY = Condition(
     "flushed-dirty",
     "dirty",
     events=True,
     text="caches flushed by writes before each launch, as do_bench does, events around it",
+    short="caches flushed by writes",
 )
-GRAPH = Condition("graph", "kept", replayed=True, text="a graph replayed again and again with the same data")
+GRAPH = Condition(
+    "graph",
+    "kept",
+    replayed=True,
+    text="a graph replayed again and again with the same data",
+    short="caches warm, graph replay",
+)
 
 CONDITIONS: Mapping[str, Condition] = {one.name: one for one in (WARM, FLUSHED, FLUSHED_DIRTY, GRAPH)}
 """The conditions by name, the default first."""
+
+
+def in_short(name: str) -> str:
+    """Return what caches hold before a launch, for a line that has room for a word or two; an unknown name as it is.
+
+    >>> in_short("warm"), in_short("flushed-dirty")
+    ('caches warm', 'caches flushed by writes')
+    """
+    known = CONDITIONS.get(name)
+    return name if known is None else known.short

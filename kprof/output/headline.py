@@ -5,6 +5,7 @@ import sys
 import textwrap
 
 _NEXT = "; next: "
+_WHERE = "for @triton.autotune(configs=[...]), or as arguments of the launch:"
 
 
 def with_next(conclusion: str, step: str) -> str:
@@ -26,13 +27,13 @@ def tell_first(verdict: str, paste: str = "") -> None:
     """Print a verdict before the rest, on a terminal, with the code to ``paste`` directly below it."""
     if on_screen():
         first = wrapped(verdict.replace(_NEXT, f"\n{_NEXT[2:]}"))
-        print("\n".join([first, *([paste] if paste else []), ""]))
+        print("\n".join([first, *([_WHERE, paste] if paste else []), ""]))
 
 
 def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
     """Print a verdict after the rest, in a pipe, below the code to ``paste``; ``alone``, only it."""
     if paste and not (alone or on_screen()):
-        print(f"\n{paste}")
+        print(f"\n{_WHERE}\n{paste}")
     if alone or not on_screen():
         print(verdict)
 

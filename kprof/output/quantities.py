@@ -79,6 +79,16 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
+def predicted_time(time_us: float, low_us: float | None, high_us: float | None) -> str:
+    """Return a predicted time in microseconds with the range that it is likely to lie in, where that is known.
+
+    >>> predicted_time(3820, 1830, 5310), predicted_time(21.5, None, None)
+    ('3.82 ms predicted (likely 1.83 to 5.31 ms)', '21.5 µs predicted')
+    """
+    likely = "" if low_us is None or high_us is None else f" (likely {interval(low_us, high_us)})"
+    return f"{duration(time_us)} predicted{likely}"
+
+
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """Return a count with its noun.
 

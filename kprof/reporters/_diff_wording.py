@@ -159,8 +159,8 @@ def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool 
             lines.append(
                 f"fix of {change.metric.removeprefix('finding:')}: {change.fix}" + (f" ({gain})" if gain else "")
             )
-            source = code_at(change.location) if code else ""
-            lines.append(f"    line {source}" if source else "")
+            _, _, source = code_at(change.location).partition("  ") if code else ("", "", "")
+            lines.append(f"    {change.location}  {source}" if source else "")
     return [line for line in lines if line]
 
 

@@ -47,13 +47,13 @@ def without_labels(text: str, kernel: KernelReport) -> str:
 
 
 def summary(loop: LoopFacts, kernel: KernelReport) -> str:
-    """``lines 44-77   256 MFMA 16x16x16 f16 · 16 loads · 64 LDS reads · 84 full waits``; names of instructions: -v."""
+    """``lines 44-77   256 MFMA 16x16x16 f16 · 16 loads · 84 waits for all loads``; names of instructions: -v."""
     unit = "MFMA" if any("mfma" in name for name in loop.instructions) else "WMMA"
     counts = [f"{n:,} {unit} {shape}" for shape, n in loop.matrix.items()]
     counts += _counted(loop.instructions, _ACCESS, _KINDS)
     counts += _counted(loop.instructions, ("ds_",), _LDS_KINDS)
     if full := sum(count for wait, count in loop.waits.items() if wait.endswith("cnt(0)")):
-        counts.append(_plural(full, "full wait"))
+        counts.append(f"{_plural(full, 'wait')} for all loads")
     if loop.spill_accesses:
         counts.append(f"{_plural(loop.spill_accesses, 'scratch access')} (spills)")
     what = " · ".join(counts) or _plural(sum(loop.instructions.values()), "instruction")

@@ -17,6 +17,8 @@ _SHOWN = 4
 _ASSUMPTIONS = 2
 _LINES = 3
 _VALUES = "values of "
+_BANDWIDTH = "memory bandwidth"
+_NEAR_PEAK = 0.4
 _NEEDED = {
     "matrix": "green",
     "vector": "yellow",
@@ -54,7 +56,7 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
     shares = [(cause, share) for cause, share in prediction.shares.items() if share >= 0.01]
     for cause, share in shares[:_SHOWN]:
         causes.append(f"{_percent(share)} ", style="bold" if cause == prediction.bound else "")
-        causes.append(f"{_named(cause)}   ", style=_NEEDED.get(cause, "cyan"))
+        causes.append(f"{_named(cause, prediction)}   ", style=_NEEDED.get(cause, "cyan"))
     left = 1 - sum(share for _, share in shares[:_SHOWN])
     if left >= 0.01:
         causes.append(f"{_percent(left)} other", style="dim")
@@ -122,8 +124,23 @@ def _assumed(kernel: KernelReport, prediction: Prediction, *, full: bool) -> lis
     return lines + [f"{left} more assumptions (-v)"] * bool(left)
 
 
-def _named(cause: str) -> str:
+def _named(cause: str, prediction: Prediction | None = None) -> str:
+    if prediction is not None and cause == _BANDWIDTH and not bandwidth_is_reached(prediction):
+        return "memory accesses"
     return {"lds": "LDS", "issue": "issue", "matrix": "matrix units", "vector": "vector units"}.get(cause, cause)
+
+
+def bandwidth_is_reached(prediction: Prediction) -> bool:
+    """Return whether a level comes near its peak while memory is what takes the time; true where a peak is not known.
+
+    Narrow and scattered accesses keep the memory pipeline busy at a small part of any level's rate.
+    """
+    share = prediction.shares.get(_BANDWIDTH)
+    if prediction.roofline is UNSET or not prediction.time_us or not share:
+        return True
+    seconds = share * prediction.time_us * 1e-6
+    levels = prediction.roofline.levels
+    return any(not one.peak_gbs or one.bytes / seconds / 1e9 >= _NEAR_PEAK * one.peak_gbs for one in levels)
 
 
 def _worth(prediction: Prediction) -> "Text | None":
@@ -136,7 +153,7 @@ def _worth(prediction: Prediction) -> "Text | None":
         return Text("higher occupancy would not help: the grid has no more workgroups", style="dim")
     change = worth.time_us / prediction.time_us - 1
     if abs(change) < _NOTHING:
-        return Text(f"higher occupancy would not help: bound by {_named(prediction.bound)}", style="dim")
+        return Text(f"higher occupancy would not help: bound by {_named(prediction.bound, prediction)}", style="dim")
     words = f"{_percent(abs(change))} less time" if change < 0 else f"{_percent(change)} more time"
     return Text(f"with one more workgroup per CU: {words}", style="cyan" if change < 0 else "dim")
 

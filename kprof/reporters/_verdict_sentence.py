@@ -6,8 +6,8 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
-from kprof.output.quantities import duration, interval
-from kprof.reporters._model_text import ASSUMED_PRODUCT
+from kprof.output.quantities import predicted_time
+from kprof.reporters._model_text import ASSUMED_PRODUCT, bandwidth_is_reached
 from kprof.reporters._plain_words import said
 
 GOES_TO = {
@@ -25,7 +25,7 @@ GOES_TO = {
 
 
 def verdict(kernel: KernelReport) -> str:
-    """Return ``attn_fwd on MI300X: 3.82 ms (1.83 to 5.31 ms, model), 74 % of it on register spills``."""
+    """Return ``attn_fwd on MI300X: 3.82 ms predicted (likely 1.83 to 5.31 ms), 74 % of it on register spills``."""
     where = kernel.product if isinstance(kernel.product, str) else f"{kernel.arch}{_assumed(kernel)}"
     name = f"{kernel.name} on {where}" if where else kernel.name
     return f"{name}: {_said(kernel)}"
@@ -56,6 +56,8 @@ def most_of_the_time(shares: Mapping[str, float], kernel: KernelReport) -> str:
     """Return the largest cause with its share of the time: ``74 % of it on register spills``."""
     cause, share = max(shares.items(), key=lambda item: item[1])
     spent = GOES_TO.get(cause, cause)
+    if cause == "memory bandwidth" and kernel.model is not UNSET and not bandwidth_is_reached(kernel.model):
+        spent = "on memory accesses"
     if cause == "scratch" and kernel.resources is not UNSET and kernel.resources.vgpr_spills:
         spent = "on register spills"
     return f"{100 * share:.0f} % of it {spent}"
@@ -67,8 +69,5 @@ def _modelled(model: Prediction, kernel: KernelReport) -> str:
         names = dict.fromkeys(name for loop in model.loops for name in loop.missing)
         depends = " and ".join(names) or "the launch"
         most = most.replace(" of it ", " of the time is spent ")
-        return f"{most} (model); how long it takes depends on {depends}"
-    between = ""
-    if model.low_us is not None and model.high_us is not None:
-        between = f"{interval(model.low_us, model.high_us)}, "
-    return f"{duration(model.time_us)} ({between}model), {most}"
+        return f"{most}, predicted; how long it takes depends on {depends}"
+    return f"{predicted_time(model.time_us, model.low_us, model.high_us)}, {most}"

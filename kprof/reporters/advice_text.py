@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
+from kprof.condition import in_short
 from kprof.output.assignments import assigned
 from kprof.output.headline import tell_first, tell_last
 from kprof.output.quantities import column_unit, plural, three_digits
@@ -67,16 +68,19 @@ def _to_paste(trials: "Trials") -> str:
 
 def _show_start(trial: "Evaluation", start: "KernelReport", console: "Console") -> None:
     """The kernel as it is: time, bound, problem, hot loop."""
-    from kprof.output.quantities import duration
+    from kprof.output.quantities import predicted_time
     from kprof.reporters import _verdict_sentence
     from kprof.reporters.answer import hot_loop_line, launch_line, performance
 
     console.print(_verdict_sentence.verdict(start), style="bold", markup=False, highlight=False)
     if start.model is UNSET and trial.time_us is not None and trial.shares:
+        time = predicted_time(trial.time_us, trial.low_us, trial.high_us)
         most = _verdict_sentence.most_of_the_time(trial.shares, start)
-        console.print(f"{duration(trial.time_us)} (model), {most}", markup=False, highlight=False)
+        console.print(f"{time}, {most}", markup=False, highlight=False)
     hot = hot_loop_line(start)
-    for line in (launch_line(start), performance(start), f"hot loop {hot}" if hot else "", f"Triton {start.triton}"):
+    file = "" if start.source is UNSET else f" of {start.source.file.rpartition('/')[2]}"
+    loop = f"hot loop{file} {hot}" if hot else ""
+    for line in (launch_line(start), performance(start), loop, f"Triton {start.triton}"):
         if line:
             console.print(line, markup=False, highlight=False)
 
@@ -98,7 +102,7 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     console.print(f"\n{plural(trials.tried, 'configuration')} compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
         predicted = {
-            "time": f" Predicted: time ({trials.condition}).",
+            "time": f" Predicted: time ({in_short(trials.condition)}).",
             "cycles": f" Predicted: {_UNIT} of {trials.start.axis}.",
         }.get(trials.ranked_by, "")
         console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")

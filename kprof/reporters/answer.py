@@ -7,17 +7,19 @@ from dataclasses import dataclass
 
 from msgspec import UNSET
 
+from kprof.condition import in_short
 from kprof.document import JobSummary, KernelReport
 from kprof.findings import WORTH_A_CHANGE, Cause, Cure, Finding, Gain, Severity
-from kprof.output.quantities import duration, interval
+from kprof.output.quantities import duration, plural, predicted_time
 from kprof.reporters._loop_names import lines_of
 from kprof.reporters._plain_words import said
+from kprof.roofline import RooflineLevel
 
 NEGLIGIBLE = 0.005
 """Share of the time below which a cost is not worth a number."""
 
 NEAR_LIMIT = 75
-"""Percent of the speed of light from which on a kernel is said to be near its limit."""
+"""Percent of the GPU's limit from which on a kernel is said to be near it."""
 
 _FIGURES = {"vgpr_spills": "spilled VGPRs", "waves_per_simd": "waves per SIMD"}
 _WIDTH_NAMES = {16: "dwordx4", 12: "dwordx3", 8: "dwordx2", 4: "dword", 2: "short", 1: "byte"}
@@ -79,9 +81,16 @@ def causes_of(kernel: KernelReport) -> list[Cause]:
 
 
 def is_negligible(cause: Cause, kernel: KernelReport) -> bool:
-    """Return whether repairing a cause gains nothing that can be measured."""
-    known = cause.gain is not None and cause.gain.share < NEGLIGIBLE
-    return known and cause.cure is UNSET and kernel.findings[cause.findings[0]].severity is not Severity.ERROR
+    """Return whether repairing a cause gains nothing that can be measured.
+
+    So does a note of unknown cost, where the next step is to compare configurations.
+    """
+    severity = kernel.findings[cause.findings[0]].severity
+    if cause.cure is not UNSET or severity is Severity.ERROR:
+        return False
+    if cause.gain is None:
+        return severity is Severity.NOTE and bool(next_step(kernel)[1])
+    return cause.gain.share < NEGLIGIBLE
 
 
 def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) -> CauseText:
@@ -168,19 +177,16 @@ def proposals(finding: Finding) -> str:
 
 
 def job_line(job: JobSummary, kernels: Sequence[KernelReport]) -> str:
-    """Return ``attention on MI300X: 11.4 ms (8.73 to 17.3 ms, model) in 3 launches; backward_keys takes 64 %``."""
+    """Return ``attention on MI300X: 11.4 ms predicted (likely 8.7 to 17 ms) in 3 launches; backward takes 64 %``."""
     where = job.arch if job.product is UNSET else job.product
     launches = by_cost([kernels[position] for position in job.launches])
     count = f"{len(launches)} launches"
     if job.time_us is None:
         unknown = [short_name(kernel) for kernel in launches if time_of(kernel) is None]
         return f"{job.name} on {where}: {count}; time not known of {', '.join(unknown)}"
-    between = ""
-    if job.low_us is not None and job.high_us is not None:
-        between = f"{interval(job.low_us, job.high_us)}, "
     share = (time_of(launches[0]) or 0.0) / job.time_us
     most = f"{short_name(launches[0])} takes {100 * share:.0f} %"
-    return f"{job.name} on {where}: {duration(job.time_us)} ({between}model) in {count}; {most}"
+    return f"{job.name} on {where}: {predicted_time(job.time_us, job.low_us, job.high_us)} in {count}; {most}"
 
 
 def by_cost(kernels: Sequence[KernelReport]) -> list[KernelReport]:
@@ -211,12 +217,12 @@ def launch_line(kernel: KernelReport) -> str:
     shape = "x".join(map(str, grid))
     groups = f"grid {shape}" if len(grid) == 1 else f"grid {shape} = {count:,} workgroups"
     clock = None if kernel.model is UNSET else kernel.model.clock_mhz
-    condition = "" if kernel.model is UNSET else kernel.model.condition
+    condition = "" if kernel.model is UNSET else in_short(kernel.model.condition)
     return "   ".join(filter(None, [sizes, groups, "" if clock is None else f"{clock:,.0f} MHz", condition]))
 
 
 _RATED = {"l2": "L2", "mall": "Infinity Cache", "hbm": "HBM"}
-"""Levels of the memory system whose rate is shown, the last one that is reached."""
+"""Levels of the memory system whose rate is shown: the last one that is reached, or one far nearer to its peak."""
 
 
 def performance(kernel: KernelReport) -> str:
@@ -230,16 +236,25 @@ def performance(kernel: KernelReport) -> str:
         unit, _, dtype = roofline.main_kind.partition("_")
         of_peak = "" if peak is None else f" of {_rate(peak)}"
         parts.append(f"{_rate(kernel.tflops)}{of_peak} TFLOP/s ({dtype} {unit})")
-    # Data that fits in a cache does not reach memory: the rate shown is that of the last level reached.
-    if level := next((one for one in reversed(roofline.levels) if one.name in _RATED and one.bytes), None):
+    if level := _rated_level(roofline.levels):
         of_peak = "" if level.peak_gbs is None else f" of {level.peak_gbs:,.0f}"
         name = _memory_of(kernel.arch) if level.name == "hbm" else _RATED[level.name]
         parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s {name}")
     percent = kernel.model.speed_of_light_percent
     if kernel.model.speed_of_light_us and percent is not None:
         near = f": near its limit, {_to_gain(kernel)}" if _is_near_limit(kernel) else ""
-        parts.append(f"{percent:.0f} % of the speed of light ({duration(kernel.model.speed_of_light_us)}){near}")
+        parts.append(f"{percent:.0f} % of the GPU's limit ({duration(kernel.model.speed_of_light_us)}){near}")
     return "   ".join(parts)
+
+
+def _rated_level(levels: Sequence[RooflineLevel]) -> RooflineLevel | None:
+    """Return the last level that is reached, unless one before it is more than twice as near to its peak."""
+    reached = [level for level in levels if level.name in _RATED and level.bytes]
+    if not reached:
+        return None
+    share = {level.name: level.bytes / (level.peak_gbs or float("inf")) for level in reached}
+    nearest = max(reached, key=lambda level: share[level.name])
+    return nearest if share[nearest.name] > 2 * share[reached[-1].name] > 0 else reached[-1]
 
 
 def _memory_of(arch: str) -> str:
@@ -273,7 +288,7 @@ def tune_command(target: str, where: str, problem: Mapping[str, object]) -> str:
 
 
 def _to_gain(kernel: KernelReport) -> str:
-    """Return ``at most 10.6 µs to gain``: the time above the speed of light; nothing where that is not known."""
+    """Return ``at most 10.6 µs to gain``: the time above the GPU's limit; nothing where that is not known."""
     time = time_of(kernel)
     if time is None or kernel.model is UNSET or not kernel.model.speed_of_light_us:
         return ""
@@ -297,9 +312,9 @@ def _rate(value: float) -> str:
 
 
 def access_line(kernel: KernelReport) -> str:
-    """Return the widths of memory accesses and the full waits: of the hot loop, or of the code without loops.
+    """Return the widths of memory accesses and the waits for all loads: of the hot loop, or of code without loops.
 
-    ``loads 16 x dwordx4 (16 B)   LDS reads 128 x 8 B   84 full waits``.
+    ``loads 16 x dwordx4 (16 B)   LDS reads 128 x 8 B   84 waits for all loads``.
     """
     hot = next((loop for loop in kernel.loops if loop.hot), None)
     if hot is None:
@@ -313,7 +328,7 @@ def access_line(kernel: KernelReport) -> str:
             parts.append(f"{label} {_widths(widths, names)}")
     full = sum(count for wait, count in hot.waits.items() if wait.endswith("cnt(0)"))
     if full:
-        parts.append(f"{full:,} full {'wait' if full == 1 else 'waits'}")
+        parts.append(f"{plural(full, 'wait')} for all loads")
     return "   ".join(parts)
 
 

@@ -4,6 +4,7 @@ import shlex
 import textwrap
 from typing import TYPE_CHECKING
 
+from kprof.condition import in_short
 from kprof.findings import WORTH_A_CHANGE
 from kprof.output.command_line import with_option
 from kprof.output.headline import folded, on_screen, screen_width, with_next
@@ -196,7 +197,8 @@ def verdict(document: "ProfileDocument") -> str:
     known = document.calls - document.unknown_calls
     span = f"likely {_ms(document.low_us)} to {_ms(document.high_us)} ms"
     least = "" if document.complete else "at least "
-    head = f"{least}{_ms(document.us)} ms of GPU time predicted on {document.gpu}, {document.condition} ({span})"
+    where = f"{document.gpu}, {in_short(document.condition)}"
+    head = f"{least}{_ms(document.us)} ms of GPU time predicted on {where} ({span})"
     if document.layers:
         few, more, wanted = document.layers
         head += f", for {wanted} layers from runs with {few} and {more}"

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from kprof.condition import in_short
 from kprof.output.assignments import assigned
 from kprof.output.headline import with_next, wrapped
-from kprof.output.quantities import column_unit, duration, interval, three_digits
+from kprof.output.quantities import column_unit, duration, predicted_time, three_digits
 from kprof.output.tables import reasons_table
 from kprof.reporters._verdict_sentence import GOES_TO
 from kprof.reporters.answer import tune_command
@@ -27,7 +28,7 @@ def lines(found: "ImplementationChoice") -> list[str]:
     ]
     if found.ms is not None:
         where = f" {'for' if found.basis == 'predicted' else 'on'} {found.device or found.arch}"
-        where += f", {found.condition}" if found.basis == "predicted" else ""
+        where += f", {in_short(found.condition)}" if found.basis == "predicted" else ""
         rows.append(f"{found.basis:<15} {duration(1000 * found.ms)}{where}")
     rows.append(f"rule            {found.rule}: {found.reason}")
     rows += [f"note            {note}" for note in found.notes]
@@ -65,12 +66,11 @@ def verdict(found: "ImplementationChoice") -> str:
 def _time(found: "ImplementationChoice", chosen: "ConsideredImplementation | None") -> str:
     if found.ms is None:
         return "time not known"
-    time = duration(1000 * found.ms)
     if found.basis != "predicted" or chosen is None or chosen.low_ms is None or chosen.high_ms is None:
-        return f"{time} ({found.basis})"
+        return f"{duration(1000 * found.ms)} ({found.basis})"
     cause, bracket, place = chosen.bound.partition(" (")
     bound = f", most of it {GOES_TO.get(cause, cause)}{bracket}{place}" if cause else ""
-    return f"{time} (predicted, {interval(1000 * chosen.low_ms, 1000 * chosen.high_ms)}){bound}"
+    return f"{predicted_time(1000 * found.ms, 1000 * chosen.low_ms, 1000 * chosen.high_ms)}{bound}"
 
 
 def _compared(found: "ImplementationChoice") -> str:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kprof.condition import in_short
 from kprof.output.assignments import assigned
 from kprof.output.command_line import with_option
 from kprof.output.quantities import column_unit, duration, interval, three_digits
@@ -24,7 +25,7 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
     """Print everything but the verdict and its code."""
     console = terminal(no_color=no_color)
     product = f" · {report.product}" if report.product else ""
-    predicted_so = f"predicted ({report.condition}), nothing was run"
+    predicted_so = f"predicted ({in_short(report.condition)}), nothing was run"
     how = f"measured on {report.measured_on}" if report.measured_on else predicted_so
     console.print(
         f"[bold]{report.kernel}[/bold]   {report.arch}{product}   Triton {report.triton}   {how}", highlight=False

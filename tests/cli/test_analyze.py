@@ -302,7 +302,7 @@ def test_the_model_is_in_the_document_and_on_the_terminal(kprof):
     assert all(loop["trips_known"] for loop in model["loops"])
     assert model["time_us"] >= model["speed_of_light_us"]
     ran = kprof(*ATTENTION, "--config", SMALL, "--no-color")
-    assert "of the speed of light" in ran.out
+    assert "of the GPU's limit" in ran.out
     assert "  Time  " in ran.out
 
 

@@ -181,7 +181,7 @@ def test_gpus_stand_side_by_side(profiled):
     both = type(profiled)(replace(profiled.document, other_gpus=[other]), profiled.calls)
     assert [line.split(" (")[0] for line in both.summary.splitlines()][
         1
-    ] == "0.001 ms of GPU time predicted on MI325X, warm"
+    ] == "0.001 ms of GPU time predicted on MI325X, caches warm"
     text = lines(both.document, "shapes", 0)
     assert text[0].split()[:4] == ["ms", "MI300X", "ms", "MI325X"]
     first, missing = profiled.document.rows[0], f"{profiled.document.rows[0].calls:,}/0"

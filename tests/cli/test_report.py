@@ -127,7 +127,7 @@ def test_a_bundled_kernel_with_passes(kprof, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "tl.load" in text
     assert "softmax on MI300X: " in text
-    assert "of the speed of light" in text
+    assert "of the GPU's limit" in text
     assert "Compiler passes that changed something" in text
     assert "tritongpu-coalesce" in text
     assert text.count("data:image/svg+xml,") >= 1

@@ -72,7 +72,7 @@ def test_a_ranking_its_files_and_going_on(kprof: Callable[..., Any], tmp_path: P
 
     assert first.code == 0
     assert first.out.splitlines()[0].startswith("memory_copy   gfx942 · MI300X   Triton")
-    assert "predicted (warm), nothing was run" in first.out.splitlines()[0]
+    assert "predicted (caches warm), nothing was run" in first.out.splitlines()[0]
     assert "4 combinations" in first.out
     last = first.out.splitlines()[-1]
     assert last.startswith("tune memory_copy on gfx942: ")

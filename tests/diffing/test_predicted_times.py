@@ -106,6 +106,6 @@ def test_a_terminal_shows_the_line_that_a_fix_is_about(made, tmp_path):
     fix = "fix of KP101: pass 1 as stride"
     assert words.remarks(kernel, kernel.steps[0], code=True) == [
         fix,
-        "    line 2  v = tl.load(x + row + cols * stride)",
+        "    k.py:2  v = tl.load(x + row + cols * stride)",
     ]
     assert words.remarks(kernel, kernel.steps[0]) == [fix]

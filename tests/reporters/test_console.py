@@ -65,9 +65,9 @@ def test_a_cause_is_as_severe_as_the_worst_of_its_findings():
 
 
 def test_a_kernel_near_its_limit_says_what_is_left():
-    """From 75 % of the speed of light on; and the GPU that was assumed stands in the headline."""
-    near = "80 % of the speed of light (80.0 µs): near its limit, at most 20.0 µs to gain"
-    for light, words in ((74.0, "74 % of the speed of light (74.0 µs)"), (80.0, near)):
+    """From 75 % of the GPU's limit on; and the GPU that was assumed stands in the headline."""
+    near = "80 % of the GPU's limit (80.0 µs): near its limit, at most 20.0 µs to gain"
+    for light, words in ((74.0, "74 % of the GPU's limit (74.0 µs)"), (80.0, near)):
         model = Prediction(
             100.0, 80.0, 120.0, None, "memory bandwidth", {"memory bandwidth": 1.0}, speed_of_light_us=light,
             speed_of_light_percent=light, assumptions=["no product was named: X is assumed"],
@@ -90,7 +90,7 @@ def test_the_short_summary_leaves_out_what_moves_no_data():
         {"global_inv": 4, "buffer_load_b128": 2, "buffer_gl0_inv": 8, "ds_load_b128": 1},
         waits={"loadcnt(0)": 2, "sa_sdst(0)": 3, "dscnt(2)": 1},
     )
-    assert summary(busy, kernel()) == "lines 3-9   2 loads · 1 LDS read · 2 full waits"
+    assert summary(busy, kernel()) == "lines 3-9   2 loads · 1 LDS read · 2 waits for all loads"
     assert "4 global_inv" in loop_summary(busy)
     assert "3 sa_sdst(0)" in loop_summary(busy)
 
@@ -106,7 +106,7 @@ def test_a_loop_in_kinds_of_instructions():
     }
     waits = {"vmcnt(0)": 4, "lgkmcnt(0)": 3, "vmcnt(3)": 9}
     text = summary(loop(busy, waits=waits), kernel())
-    assert text == "lines 3-9   9 loads · 1 store · 2 atomics · 1 LDS read · 7 full waits"
+    assert text == "lines 3-9   9 loads · 1 store · 2 atomics · 1 LDS read · 7 waits for all loads"
     assert summary(loop({"v_add_f32": 1, "s_cbranch_scc1": 1}), kernel()) == "lines 3-9   2 instructions"
 
 

@@ -164,7 +164,7 @@ def test_the_first_screen_says_what_holds_the_kernel_back():
         "model), 70 % of it on register spills.",
         "spill-in-loop: 120 VGPRs spilled",
         "100 µs likely 60.0 µs to 220 µs",
-        "20 % of the speed of light, 20.0 µs",
+        "20 % of the GPU's limit, 20.0 µs",
         "2 of 8 waves per SIMD, limited by LDS",
         "3 waves need LDS ≤ 31 KiB",
         "A smaller BLOCK_M .",

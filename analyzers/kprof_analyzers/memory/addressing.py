@@ -7,7 +7,7 @@ from math import prod
 
 from kprof.inputs.mlir import Module, Operation, Pointer, Scalar, TensorType
 from kprof.inputs.mlir.text import integers
-from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of, is_load
+from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of, is_load
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,13 @@ def pointer(access: Operation) -> str | None:
     if not access.name.startswith("amdg.buffer"):
         return address(access)
     return _named(access, next((name for name in access.operands if f"{name}[" in access.text), ""))
+
+
+def base(access: Operation) -> tuple[str, ...]:
+    """Names of the pointer arguments that a load may read or a store write."""
+    names, start = set(arguments(access.module)), pointer(access)
+    roots = flow_of(access.module).roots(start) if start is not None else set()
+    return tuple(sorted(name for root in roots if (name := argument(root)) in names))
 
 
 def _named(op: Operation, name: str) -> str | None:

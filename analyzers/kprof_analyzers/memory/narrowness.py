@@ -1,19 +1,20 @@
 """Why a load from global memory, or a store, is narrow, as far as its TTGIR tells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kprof.inputs.mlir import Module, Operation
-from kprof_analyzers.memory.addressing import address, element_bytes, pointer, strides, tile
+from kprof_analyzers.memory.addressing import address, base, element_bytes, pointer, strides, tile
 from kprof_analyzers.memory.alignment import (
     given_divisors,
     known_alignment,
     mask_is_constant,
     pointer_from_memory,
 )
-from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
+from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of, is_load
 from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, linear
 from kprof_analyzers.memory.spare_lanes import lanes_of
+from kprof_analyzers.source_lines import location_of
 
 # What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
@@ -24,6 +25,9 @@ _DEPTH = 50
 # What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
 _SMALL_BYTES = 1024
 _THIN = 4
+_PASSED = "passed besides"
+CONTIGUOUS_LAST = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
+"""What to do where no axis of a block is contiguous in memory."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +37,36 @@ class NarrowCause:
     Attributes:
         words: a clause.
         values: values that it comes from, where the words do not tell them.
-        fix: what to change in the kernel's code.
+        fix: what to change in the kernel's code; no part of what makes two causes equal.
         lacking: arguments that are not known to be a multiple of 16.
+        bounds: arguments that the mask compares with, where the mask is the cause.
     """
 
     words: str
     values: tuple[str, ...] = ()
-    fix: str = ""
+    fix: str = field(default="", compare=False)
     lacking: tuple[str, ...] = ()
+    bounds: frozenset[str] = frozenset()
 
     def fix_for(self, arguments: Mapping[str, int | float]) -> str:
         """Return the fix for a launch with these arguments: a hint that its values make untrue is not given."""
-        wrong = {name: int(arguments[name]) for name in self.lacking if arguments.get(name, 0) % _ALIGNED}
+        if self.bounds and self.bounds <= arguments.keys():
+            padded = ", ".join(f"{_padded(name)} = {_rounded_up(arguments[name])}" for name in sorted(self.bounds))
+            return self.fix.replace(_PASSED, f"{_PASSED} ({padded})")
+        wrong = [name for name in self.lacking if arguments.get(name, 0) % _ALIGNED]
         if not wrong:
             return self.fix
-        padded = ", ".join(f"{name} {value:,} → {-(-value // _ALIGNED) * _ALIGNED:,}" for name, value in wrong.items())
-        return f"pad the rows to a multiple of {_ALIGNED} elements and pass that ({padded}), then {_hint(self.lacking)}"
+        padded = ", ".join(f"{name} {int(arguments[name]):,} → {_rounded_up(arguments[name]):,}" for name in wrong)
+        return f"pad the rows to a multiple of {_ALIGNED} elements ({padded}) and type {_hint(self.lacking)}"
+
+
+def _padded(bound: str) -> str:
+    """The name for a bound that counts the padding; the bound itself may be counted with, as a mean's divisor is."""
+    return f"{bound}_PADDED"
+
+
+def _rounded_up(value: float) -> int:
+    return -(-int(value) // _ALIGNED) * _ALIGNED
 
 
 def _hint(names: Sequence[str], divisor: int = _ALIGNED) -> str:
@@ -89,10 +107,7 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
     found, size, held = strides(access), element_bytes(access), tile(access)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
         steps = [str(step) for step in found.values()]
-        names = " or ".join(step for step in steps if step.isidentifier())
-        fix = "make the axis that is contiguous in memory the last axis of the block, and pass " + (
-            f"1 as {names}" if names else "its stride as 1"
-        )
+        fix = contiguous_fix(access, [step for step in steps if step.isidentifier()])
         return (NarrowCause(f"no axis is contiguous in memory (steps of {', '.join(steps)} elements)", fix=fix),)
     if size is not None and size >= _ALIGNED:
         return ()
@@ -105,16 +120,27 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
     if mask is not None and _varies(access, mask, axis):
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
         elements = _ALIGNED // (size or 1)
-        bounds = _bounds(access.module, mask, axis)
-        # A bound that is also counted with, such as the divisor of a mean, has to stay as it is.
-        padded = [f"{name}_PADDED" for name in bounds] or ["PADDED"]
+        bounds, where = _bounds(access.module, mask, axis)
+        padded = [_padded(name) for name in bounds] or ["PADDED"]
+        hints = " and ".join(f"tl.multiple_of({name}, {elements})" for name in padded)
         fix = (
-            f"mask by {' and '.join(padded)}, a multiple of {elements} that is passed besides "
-            f"{' and '.join(bounds) or 'the bound'}: {_hint(padded, elements)}; "
+            f"in the mask of the access{where}, {' and '.join(bounds) or 'the bound'} → {hints}, {_PASSED}; "
             "fill the padding with values that do not change the result"
         )
-        causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix))
+        causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix, bounds=frozenset(bounds)))
     return tuple(causes)
+
+
+def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
+    """Return what makes an access's block contiguous in memory, in the kernel or, for a load, on the host.
+
+    Args:
+        access: a load or store of the TTGIR.
+        steps: arguments of which one would be 1.
+    """
+    last = CONTIGUOUS_LAST.replace("its stride as 1", f"1 as {' or '.join(steps)}") if steps else CONTIGUOUS_LAST
+    names = base(access) if is_load(access) else ()
+    return f"{last}; or on the host {names[0]} = {names[0]}.mT.contiguous()" if len(names) == 1 else last
 
 
 def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
@@ -159,9 +185,13 @@ def mask_of(load: Operation) -> str | None:
     return values[at] if at < len(values) else None
 
 
-def _bounds(module: Module, mask: str, axis: int | None) -> list[str]:
-    """Arguments that offsets along an axis of a mask are compared with; along any where that axis is not known."""
+def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str]:
+    """Arguments that offsets along an axis of a mask are compared with; along any where that axis is not known.
+
+    With them the place where they are compared, as `` (k.py:12)``; nothing where that is not one line.
+    """
     flow, known, found = flow_of(module), set(arguments(module)), set[str]()
+    places: set[str] = set()
     waiting = [(mask, axis)]
     while waiting:
         value, along = waiting.pop()
@@ -176,8 +206,9 @@ def _bounds(module: Module, mask: str, axis: int | None) -> list[str]:
             along -= isinstance(at, int) and along > at
         if op.name == "arith.cmpi":
             found |= {name for one in flow.inputs(op) if (name := argument(_spread(flow, one))) in known}
+            places |= {str(place)} if (place := location_of(op)[0]) is not None else set()
         waiting += [(one, along) for one in flow.inputs(op)]
-    return sorted(found)
+    return sorted(found), f" ({places.pop()})" if len(places) == 1 else ""
 
 
 def _spread(flow: Dataflow, value: str) -> str:

@@ -36,7 +36,7 @@ _CURES = {
     ),
 }
 _WHOLE_RECORDING = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
-_OUTSIDE = {"(no operator)": "Python, outside operators"}
+_OUTSIDE = {"(no operator)": "Python outside operators"}
 _LITTLE = 0.01
 """Share of the span below which idle time is not the first thing to change."""
 _NAME = 44
@@ -95,7 +95,7 @@ class TraceGaps(TraceView):
             Column("us", lambda gap: f"{gap.duration_ns / 1000:,.1f}"),
             Column("rank/GPU", lambda gap: f"{gap.rank}/{'?' if gap.device is None else gap.device}"),
             Column("cause", lambda gap: gap.cause),
-            Column("next launched by", lambda gap: " > ".join(gap.stack[-2:]) or "-", wide=True),
+            Column("next launched by", lambda gap: gap.stack[-1] if gap.stack else "-", wide=True),
             Column("CPU meanwhile (us)", _meanwhile, wide=True),
             Column("next kernel", lambda gap: kernel_label(gap.after), wide=True, spare=True),
         )
@@ -190,7 +190,9 @@ def _around(part: "Idle", cause: str) -> str:
 
 
 def _meanwhile(gap: Any) -> str:
-    return ", ".join(f"{ns / 1000:,.0f} {name}" for name, ns in list(gap.cpu.items())[:2])
+    """Return what the CPU did for most of a gap; the document has all of it."""
+    name, ns = max(gap.cpu.items(), key=lambda item: item[1], default=("", 0))
+    return f"{ns / 1000:,.0f} {'Python' if name in _OUTSIDE else name}" if name else "-"
 
 
 trace_gaps = function_of(TraceGaps)

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from kprof.condition import in_short
 from kprof.details import Details
 from kprof.document import KernelReport, LoopFacts, LoopPrediction, Prediction
 from kprof.findings import Severity
@@ -269,7 +270,7 @@ def _launch(model: Prediction) -> str:
         return ""
     clock = "" if model.clock_mhz is None else f", at {model.clock_mhz:,.0f} MHz"
     groups = f"{plural(model.workgroups, 'workgroup')}, {model.workgroups_per_cu:g} on a CU at a time"
-    return f"{groups}, {model.rounds:.3g} round{'' if model.rounds == 1 else 's'}{clock}, {model.condition}"
+    return f"{groups}, {model.rounds:.3g} round{'' if model.rounds == 1 else 's'}{clock}, {in_short(model.condition)}"
 
 
 def _worth(model: Prediction) -> str:

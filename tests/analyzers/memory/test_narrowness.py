@@ -19,8 +19,9 @@ COMPUTED = """    %n8 = arith.muli %n, %n : i32
     %ns = tt.splat %n8 : i32 -> tensor<64x64xi32, #b>
     %m = arith.cmpi slt, %k2, %ns : tensor<64x64xi32, #b>
 """
-N = "mask by n_PADDED, a multiple of 8 that is passed besides n: n_PADDED = tl.multiple_of(n_PADDED, 8); "
-UNNAMED = "mask by PADDED, a multiple of 8 that is passed besides the bound: PADDED = tl.multiple_of(PADDED, 8); "
+N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed besides; "
+UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed besides; "
+FILLED = "fill the padding with values that do not change the result"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,14 @@ def test_the_bound_along_the_contiguous_axis_is_padded(mask, fix):
     body = scaled("%t") + mask + "    %v = amdg.buffer_load %x[%o], %m : !tt.ptr<f16> -> tensor<64x64xf16, #b>\n"
     (load,) = global_loads(module(body))
     (cause,) = causes_of(load)
-    assert cause.fix == fix + "fill the padding with values that do not change the result"
+    assert cause.fix == cause.fix_for({}) == fix + FILLED
+
+
+def test_the_padded_bound_of_a_launch_is_a_number():
+    """It is the bound rounded up; where the launch does not pass the bound, nothing is said of it."""
+    (cause,) = causes(scaled("%t"), COLUMNS)
+    assert cause.fix_for({"n": 1001}) == N.replace("; ", " (n_PADDED = 1008); ") + FILLED
+    assert cause.fix_for({"s": 1001}) == cause.fix
 
 
 def causes(body, mask="", offset="%o"):
@@ -54,7 +62,17 @@ def test_no_axis_is_contiguous():
     """The steps of each axis are named."""
     (cause,) = causes(COLUMNS_APART + UNEVEN)
     assert cause.words == "no axis is contiguous in memory (steps of s, t elements)"
-    assert cause.fix == ("make the axis that is contiguous in memory the last axis of the block, and pass 1 as s or t")
+    last = "make the axis that is contiguous in memory the last axis of the block, and pass 1 as s or t"
+    assert cause.fix == f"{last}; or on the host x = x.mT.contiguous()"
+
+
+def test_what_is_stored_is_not_copied_on_the_host_before():
+    """A copy of the output would be written in vain."""
+    body = COLUMNS_APART + UNEVEN
+    store = "    amdg.buffer_store %w, %x[%o] : !tt.ptr<f16>, tensor<64x64xf16, #b>\n"
+    stored = module(body + "    %w = arith.constant dense<0.0> : tensor<64x64xf16, #b>\n" + store)
+    (cause,) = causes_of(next(op for op in stored.operations if op.name == "amdg.buffer_store"))
+    assert cause.fix == "make the axis that is contiguous in memory the last axis of the block, and pass 1 as s or t"
 
 
 @pytest.mark.parametrize(("wide", "words"), [(4, ("rows of the tile have 8 bytes",)), (8, ())])
@@ -94,10 +112,10 @@ def test_a_hint_that_the_launch_makes_untrue_is_not_given():
     """Its rows have to be padded first; what is a multiple, or not known, is left as it is."""
     (two,) = causes("    %sn = arith.addi %s, %n : i32\n" + scaled("%sn"))
     assert two.fix_for({}) == two.fix_for({"n": 32, "s": 4096}) == two.fix
-    hints = "then n = tl.multiple_of(n, 16), s = tl.multiple_of(s, 16)"
-    pad = "pad the rows to a multiple of 16 elements and pass that"
-    assert two.fix_for({"n": 1001, "s": 4096}) == f"{pad} (n 1,001 → 1,008), {hints}"
-    assert two.fix_for({"n": 17, "s": 100}) == f"{pad} (n 17 → 32, s 100 → 112), {hints}"
+    hints = "and type n = tl.multiple_of(n, 16), s = tl.multiple_of(s, 16)"
+    pad = "pad the rows to a multiple of 16 elements"
+    assert two.fix_for({"n": 1001, "s": 4096}) == f"{pad} (n 1,001 → 1,008) {hints}"
+    assert two.fix_for({"n": 17, "s": 100}) == f"{pad} (n 17 → 32, s 100 → 112) {hints}"
 
 
 @pytest.mark.parametrize("name", ["divsi", "remsi", "minsi", "maxsi"])
@@ -178,9 +196,8 @@ def test_where_the_contiguous_axis_is_not_known_every_bound_counts():
     (cause,) = causes(GATHERED, BOTH)
     assert cause.words == "its mask may change inside 16 bytes"
     assert cause.fix == (
-        "mask by n_PADDED and s_PADDED, a multiple of 8 that is passed besides n and s: "
-        "n_PADDED = tl.multiple_of(n_PADDED, 8), s_PADDED = tl.multiple_of(s_PADDED, 8); "
-        "fill the padding with values that do not change the result"
+        "in the mask of the access, n and s → tl.multiple_of(n_PADDED, 8) and tl.multiple_of(s_PADDED, 8), "
+        "passed besides; " + FILLED
     )
     number = "    %c = arith.cmpi slt, %n, %s : i32\n    %m = tt.splat %c : i1 -> tensor<64x64xi1, #b>\n"
     assert causes(GATHERED, number) == ()

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, TensorType
-from kprof_analyzers.memory.addressing import Steps, element_bytes, pointer, strides, tile
+from kprof_analyzers.memory.addressing import Steps, base, element_bytes, strides, tile
 from kprof_analyzers.memory.alignment import known_alignment, pointer_from_memory
-from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, global_loads
+from kprof_analyzers.memory.dataflow import global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
+from kprof_analyzers.memory.narrowness import CONTIGUOUS_LAST, contiguous_fix
 from kprof_analyzers.model.executions import is_significant
 from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.narrow_accesses import WIDEST, as_wide, loads_on
@@ -55,9 +56,7 @@ class GappedGlobalAccess(Rule):
     id: ClassVar[str] = "KP103"
     name: ClassVar[str] = "gapped-global-access"
     severity: ClassVar[Severity] = Severity.WARNING
-    fix: ClassVar[str] = (
-        "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
-    )
+    fix: ClassVar[str] = CONTIGUOUS_LAST
     about: ClassVar[About] = GLOBAL_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
@@ -105,6 +104,7 @@ class GappedGlobalAccess(Rule):
             return self.finding(
                 f"no axis of the {shape} tile is contiguous in memory: steps of {listed} elements of {size} B",
                 at=load,
+                fix=contiguous_fix(load),
                 evidence={**evidence, "run_bytes": size},
             )
         run = _run(held, axis)
@@ -134,10 +134,3 @@ def _run(held: TensorType, axis: int) -> int | None:
     while any(basis[axis] == run and sum(basis) == run for basis in left):
         run *= 2
     return run
-
-
-def base(load: Operation) -> tuple[str, ...]:
-    """Names of the pointer arguments that a load may read."""
-    names, start = set(arguments(load.module)), pointer(load)
-    roots = flow_of(load.module).roots(start) if start is not None else set()
-    return tuple(sorted(name for root in roots if (name := argument(root)) in names))

@@ -73,7 +73,7 @@ class FarFromSpeedOfLight(Rule):
         where = "" if loop is None else f", most of it in loop {loop}"
         yield self.finding(
             f"{duration(time - launch)} without the launch are {(time - launch) / light:.1f} times the "
-            f"{duration(light)} of the speed of light: {100 * share:.0f} % of the time goes to {_WORDS[cause][0]}"
+            f"{duration(light)} of the GPU's limit: {100 * share:.0f} % of the time goes to {_WORDS[cause][0]}"
             f"{where}",
             at=place,
             evidence={
