@@ -1,7 +1,7 @@
 """``kprof.read_mlir``: a kernel's TTIR or TTGIR without its assembly, or the dump of all passes."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kprof.api.result import Result
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.compiler.dumped import DumpedModule
+    from kprof_analyzers.memory.lds_walk import LdsWalk
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,23 +22,29 @@ class IntermediateCode(Result):
     Attributes:
         path: the file.
         modules: one for a module by itself; of a dump one for each compile, as it was printed last, with its passes.
+        walks: of each module, the ways of its values through LDS.
     """
 
     path: str
     modules: "tuple[DumpedModule, ...]"
+    walks: "tuple[LdsWalk, ...]"
     kind: ClassVar[str] = "measurements"
 
     @property
     def document(self) -> dict[str, Any]:
         """Everything, as ``kprof ingest mlir --json`` writes it."""
-        return {"schema": "kprof.mlir/1", "path": self.path, "modules": [asdict(one) for one in self.modules]}
+        modules = [
+            {each.name: getattr(one, each.name) for each in fields(one) if each.name != "module"} | {"lds": asdict(walk)}
+            for one, walk in zip(self.modules, self.walks, strict=True)
+        ]
+        return {"schema": "kprof.mlir/1", "path": self.path, "modules": modules}
 
     @property
     def summary(self) -> str:
         """How many modules, and what each takes."""
         from kprof.reporters.mlir_text import verdict
 
-        return verdict(self.modules)
+        return verdict(self.modules, self.walks)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a pass that changed something, with the values after it; of a lone module its own."""
@@ -57,10 +64,11 @@ def read_mlir(path: "str | os.PathLike[str]") -> IntermediateCode:
         InputError: it is missing, too large, no MLIR, or a dump without a module that can be read.
     """
     from kprof.compiler.dumped import modules_of
+    from kprof_analyzers.memory.lds_walk import walk_lds
 
     shown = os.fspath(path)
     text = boundary.read_text(shown, most=boundary.limit())
     modules = modules_of(text, shown)
     if not modules:
         raise InputError("no module of MLIR can be read", path=shown)
-    return IntermediateCode(shown, tuple(modules))
+    return IntermediateCode(shown, tuple(modules), tuple(walk_lds(one.module) for one in modules))

@@ -1,7 +1,7 @@
 """Modules of a text: one TTIR or TTGIR by itself, or what ``MLIR_ENABLE_DUMP=1`` prints of one or many compiles."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kprof.compiler.passes import METRICS, PassHistory, PassRecord
@@ -28,6 +28,7 @@ class DumpedModule:
         pass_count: passes in the dump.
         last: the pass before which the module was printed last.
         notes: what could not be read, in words.
+        module: the module itself, which no document contains.
         unknown: what only the assembly tells.
     """
 
@@ -41,6 +42,7 @@ class DumpedModule:
     pass_count: int
     last: str | None
     notes: list[str]
+    module: Module = field(repr=False, compare=False)
     unknown: tuple[str, ...] = ("registers", "spills", "occupancy", "instructions", "time")
 
 
@@ -124,4 +126,5 @@ def _described(module: Module, history: PassHistory, record: PassRecord | None) 
         pass_count=len(history.records),
         last=record.name if record is not None else None,
         notes=notes,
+        module=module,
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.inputs.mlir import MemDesc, Module, Operation, TensorType, parse
+from kprof.inputs.mlir.lds import copies_to_lds, is_in_lds, makes_buffer, reads_lds, writes_lds
 from kprof.inputs.mlir.measures import lds_bytes, vector_bytes
 
 STAGE_MARK = "// kprof stage "
@@ -190,19 +191,37 @@ def _count(*names: str) -> Measure:
     return measure
 
 
+def _count_if(condition: Callable[[Operation], bool]) -> Measure:
+    def measure(module: Module) -> Number:
+        return None if _lowered(module) else sum(1 for op in module.operations if condition(op))
+
+    return measure
+
+
 def _allocated(module: Module) -> Number:
     if _lowered(module):
         return None
-    buffers = (op.result_types[0] for op in module.named("ttg.local_alloc") if op.result_types)
-    return sum(lds_bytes(buffer) or 0 for buffer in buffers if isinstance(buffer, MemDesc))
+    return sum(_size(buffer) or 0 for buffer in _declared(module))
 
 
 def _buffers(module: Module) -> Number:
     """Copies that a multi-buffered allocation has: its first dimension where there are three."""
     if _lowered(module):
         return None
-    types = (op.result_types[0] for op in module.named("ttg.local_alloc") if op.result_types)
-    return max((t.shape[0] for t in types if isinstance(t, MemDesc) and len(t.shape) > 2), default=0)
+    return max((buffer.shape[0] for buffer in _declared(module) if len(buffer.shape) > 2), default=0)
+
+
+def _declared(module: Module) -> Iterator[MemDesc | TensorType]:
+    """Types of the buffers of LDS that a module makes."""
+    for op in module.operations:
+        if makes_buffer(op):
+            kind = next((kind for kind in op.result_types if is_in_lds(kind)), None)
+            if isinstance(kind, MemDesc | TensorType):
+                yield kind
+
+
+def _size(buffer: MemDesc | TensorType) -> int | None:
+    return lds_bytes(buffer) if isinstance(buffer, MemDesc) else buffer.bytes
 
 
 def _widest(module: Module) -> Number:
@@ -235,11 +254,12 @@ METRICS: Mapping[str, Measure] = {
     # Buffers of the deepest software pipeline.
     "buffers": _buffers,
     "convert_layout": _count("ttg.convert_layout"),
-    "local_alloc": _count("ttg.local_alloc"),
-    "local_load": _count("ttg.local_load"),
-    "local_store": _count("ttg.local_store"),
+    # Buffers of LDS, and operations that read or write them, under the names of today's dialect.
+    "local_alloc": _count_if(makes_buffer),
+    "local_load": _count_if(reads_lds),
+    "local_store": _count_if(writes_lds),
     # From global memory straight into LDS.
-    "async_copy": _count("ttg.async_copy_*", "amdg.buffer_load_to_local", "amdg.async_*"),
+    "async_copy": _count_if(copies_to_lds),
     "loads": _count("tt.load"),
     "buffer_ops": _count("amdg.buffer_*"),
     "dots": _count("tt.dot", "tt.dot_scaled"),

@@ -9,6 +9,7 @@ from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
     from kprof.compiler.dumped import DumpedModule
+    from kprof_analyzers.memory.lds_walk import LdsPass, LdsWalk
 
 _WORDS = {
     "allocated": "LDS of declared buffers, bytes",
@@ -16,7 +17,7 @@ _WORDS = {
     "convert_layout": "layout conversions",
     "local_alloc": "LDS buffers",
     "local_load": "reads of LDS",
-    "local_store": "writes of LDS",
+    "local_store": "writes of LDS from registers",
     "async_copy": "copies straight into LDS",
     "loads": "loads",
     "buffer_ops": "buffer loads and stores",
@@ -25,15 +26,19 @@ _WORDS = {
     "vector_max": "widest access, bytes a thread",
     "vector_min": "narrowest access, bytes a thread",
 }
+_MOST_PASSES = 20
+_ADVICE = (
+    "AMD's guide advises using LDS once: load the tile in the order that the product needs, and convert it in registers."
+)
 
 
-def show(modules: "Sequence[DumpedModule]") -> None:
+def show(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> None:
     """Print each module."""
-    for one in modules:
-        _one(one)
+    for one, walk in zip(modules, walks, strict=True):
+        _one(one, walk)
 
 
-def verdict(modules: "Sequence[DumpedModule]") -> str:
+def verdict(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> str:
     """How many modules, and what each takes."""
     passes = sum(one.pass_count for one in modules)
     if len(modules) == 1:
@@ -41,7 +46,9 @@ def verdict(modules: "Sequence[DumpedModule]") -> str:
         shared = "LDS not placed yet" if one.shared is None else f"{one.shared:,} bytes of LDS"
         warps = "" if one.num_warps is None else f", {plural(one.num_warps, 'wavefront')} a workgroup"
         ran = f", {_runs(passes)}" if passes else ""
-        return f"{one.kernel or 'module'}: {shared}{warps}{ran}; registers and time need the assembly"
+        repeated = max(map(len, walks[0].chains), default=0)
+        again = f", one value through LDS {_times(repeated)}" if repeated else ""
+        return f"{one.kernel or 'module'}: {shared}{warps}{ran}{again}; registers and time need the assembly"
     return f"{plural(len(modules), 'kernel')}, {_runs(passes)}; registers and time need the assembly"
 
 
@@ -49,13 +56,18 @@ def _runs(count: int) -> str:
     return f"{count:,} pass{'' if count == 1 else 'es'}"
 
 
-def _one(one: "DumpedModule") -> None:
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _one(one: "DumpedModule", walk: "LdsWalk") -> None:
     print(f"{one.kernel or 'module'}" + (f" for {one.target}" if one.target else ""))
     if one.last is not None:
         print(f"  as printed before {one.last}, of {_runs(one.pass_count)}")
     rows: list[list[Any]] = [["wavefronts a workgroup", one.num_warps], ["LDS of a workgroup, bytes", one.shared]]
     rows += [[_WORDS[name], value] for name, value in one.measures.items() if name in _WORDS]
     print(rows_table(["", ""], [[name, "unknown" if value is None else value] for name, value in rows]))
+    _lds(walk)
     for name, text in one.layouts.items():
         print(f"  {name} = {text}")
     if one.passes:
@@ -63,6 +75,36 @@ def _one(one: "DumpedModule") -> None:
     for note in one.notes:
         print(f"warning  {note}")
     print(wrapped(f"  not known without the assembly: {', '.join(one.unknown)}") + "\n")
+
+
+def _lds(walk: "LdsWalk") -> None:
+    """A line a value that goes through LDS, and those that go through it more than once."""
+    if walk.passes:
+        print("  values through LDS:")
+    for one in walk.passes[:_MOST_PASSES]:
+        print(f"    {_pass(one)}")
+    if len(walk.passes) > _MOST_PASSES:
+        print(f"    {len(walk.passes) - _MOST_PASSES} more (--json)")
+    if walk.unknown_conversions:
+        count = plural(walk.unknown_conversions, "layout conversion")
+        print(wrapped(f"  {count} may go through LDS or not: the layouts are not in the text"))
+    for chain in walk.chains[:_MOST_PASSES]:
+        ways = [walk.passes[number] for number in chain]
+        names = ", then ".join(f"{one.value or one.operation} (line {one.write})" for one in ways)
+        print(wrapped(f"warning  LDS is used {_times(len(ways))} for one value: {names}"))
+        missing = list(dict.fromkeys(name for one in ways for name in one.undefined))
+        if missing:
+            print(wrapped(f"  likely, not certain: the text does not define {', '.join(missing)}"))
+    if walk.chains:
+        print(wrapped(f"  {_ADVICE}"))
+
+
+def _pass(one: "LdsPass") -> str:
+    size = "" if one.bytes is None else f", {one.bytes:,} bytes"
+    reads = ", ".join(map(str, one.reads[:4])) + (", ..." if len(one.reads) > 4 else "")
+    read = f"read at line{'s' * (len(one.reads) > 1)} {reads}" if one.reads else "no read of it found"
+    source = f" ({one.source})" if one.source else ""
+    return f"{one.value or one.operation} {one.shape}{size}: written at line {one.write}, {read}{source}"
 
 
 def _passes(rows: list[dict[str, Any]]) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 from kprof.inputs.mlir import Module, Operation
+from kprof.inputs.mlir.lds import copies_to_lds, is_view, makes_buffer, writes_lds
 
 _CARRIED = re.compile(r"(%[\w$.-]+)\s*=\s*(%[\w$.-]+(?:#\d+)?)")
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
-_LDS_WRITES = ("ttg.local_store", "amdg.buffer_load_to_local", "ttg.async_copy_global_to_local")
 
 Stop = Callable[[Operation], bool]
 
@@ -34,8 +34,8 @@ class Dataflow:
         self._visible: list[tuple[int | None, dict[str, str]]] = [(None, {})]
         for op in module.operations:
             self._read(op)
-        for name in _LDS_WRITES:
-            for op in module.named(name):
+        for op in module.operations:
+            if (writes_lds(op) or copies_to_lds(op)) and not makes_buffer(op):
                 self._note_write(op)
 
     def _read(self, op: Operation) -> None:
@@ -98,7 +98,7 @@ class Dataflow:
     def _note_write(self, op: Operation) -> None:
         """Remember which allocation an operation writes to."""
         for value in self._inputs[op.index]:
-            for source in self.back(value, stop=lambda o: not _is_view(o)):
+            for source in self.back(value, stop=lambda o: not is_view(o)):
                 if source.name == "ttg.local_alloc" and not source.operands:
                     self._written.setdefault(self._results[source.index][0], []).append(op)
 
@@ -131,6 +131,11 @@ class Dataflow:
     def carried(self, loop: Operation) -> dict[str, str]:
         """What a ``scf.for`` carries: each value to the one that it becomes at the next iteration."""
         return {v: self._yielded[v] for v in self._carried.get(loop.index, ()) if v in self._yielded}
+
+    def writers(self, allocation: Operation) -> list[Operation]:
+        """The operations that write to a buffer that was allocated without a value."""
+        results = self._results[allocation.index]
+        return self._written.get(results[0], []) if results else []
 
     def back(
         self, value: str, stop: Stop | None = None, *, carried: bool = True, memory: bool = False
@@ -178,10 +183,6 @@ class Dataflow:
         """Values that a value without a producer may be: the first one of a loop, and what an iteration yields."""
         sources = (self._initial.get(value), self._yielded.get(value) if carried else None)
         return [source for source in sources if source is not None]
-
-
-def _is_view(op: Operation) -> bool:
-    return op.name.startswith(("ttg.memdesc", "ttg.local_alloc", "tt.trans", "arith.select"))
 
 
 @lru_cache(maxsize=4)

@@ -17,6 +17,8 @@ def command(
 ) -> None:
     """Show layouts, LDS, conversions and pipelining, and of a dump which pass changed what.
 
+    Each value's way through LDS is listed, with the values that go through it more than once.
+
     Registers, occupancy and time are in the assembly: kprof analyze kernel reads that, with the .ttgir beside it.
 
     Example:  kprof ingest mlir dump.log
@@ -26,4 +28,4 @@ def command(
 
     found = read_mlir(path)
 
-    outputs.tell(found, lambda: show(found.modules))
+    outputs.tell(found, lambda: show(found.modules, found.walks))

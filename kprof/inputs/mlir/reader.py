@@ -21,6 +21,8 @@ _DIALECTS = frozenset(
     }
 )
 _SPELLINGS = (("triton_gpu.", "ttg."), ("amdgpu.", "amdg."), ("triton_nvidia_gpu.", "ttng."))
+_BEFORE_BREAK = ("->", " =", " to", " :", ",")
+_AFTER_BREAK = re.compile(r"\s*(?:->|: |= |to |loc\()")
 _JOIN = 64
 """Lines over which one operation may be spread; the compiler's printer uses one."""
 
@@ -60,9 +62,9 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         if not line or line.startswith("//"):
             continue
         start = at
-        if _open(line):
+        if _continues(line, lines, at):
             parts = [line]
-            while at < len(lines) and at - start < _JOIN and _open(line):
+            while at < len(lines) and at - start < _JOIN and _continues(line, lines, at):
                 parts.append(lines[at].strip())
                 line = " ".join(parts)
                 at += 1
@@ -72,9 +74,16 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, line
 
 
+def _continues(line: str, lines: list[str], at: int) -> bool:
+    """Whether an operation goes on in the next line: in brackets, or where documentation breaks long lines."""
+    if _open(line) or line.endswith(_BEFORE_BREAK):
+        return True
+    return line[0] in '%"' and at < len(lines) and _AFTER_BREAK.match(lines[at]) is not None
+
+
 def _open(line: str) -> bool:
     balance = line.count("(") - line.count(")")
-    return balance > 0 and not line.endswith("({")
+    return (balance > 0 and not line.endswith("({")) or line.count("<{") > line.count("}>")
 
 
 @dataclass

@@ -6,17 +6,16 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import MemDesc, Operation, TensorType
-from kprof_analyzers.memory.conversions import goes_through_lds
+from kprof.inputs.mlir.lds import writes_lds
+from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.dataflow import flow_of
+from kprof_analyzers.memory.lds_walk import converts_in_lds, earlier_read
 from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.lds_passes import without_pass
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 _SMALL_BYTES = 1024
-_READS = {"ttg.local_load"}
-_WRITES = ("ttg.local_alloc", "ttg.local_store", "ttg.convert_layout")
-_PRODUCTS = {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan"}
 
 
 class DoubleLdsUse(Rule):
@@ -34,6 +33,7 @@ class DoubleLdsUse(Rule):
 
     ## Evidence
     `bytes`: of the second write. `first`: line of the first read. `operations`: element-wise operations in between.
+    `pass`: with `--passes`, the compiler pass that brought the second write in.
 
     ## What to try
     Transpose once: load the packed tile in the order in which the product wants it (swap the roles of lanes along K
@@ -49,31 +49,34 @@ class DoubleLdsUse(Rule):
     )
     about: ClassVar[About] = LDS_ACCESSES
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         flow = flow_of(module)
         seen: set[str] = set()
-        for op in module.named(*_WRITES):
+        for op in module.operations:
             place = str(location_of(op)[0])
             if op.loop is None or not op.operands or place in seen or not _writes_tile(op):
                 continue
-            between = list(flow.back(flow.input(op, 0), stop=_ends, carried=False))
-            first = next((o for o in between if _reads_lds(o) and o.loop == op.loop), None)
-            if first is None or any(o.name in _PRODUCTS for o in between):
+            between = earlier_read(flow, op, smallest=_SMALL_BYTES // 4)
+            if between is None:
                 continue
+            first, work = between
             seen.add(place)
             size = max((t.bytes or 0) for t in op.types if isinstance(t, TensorType | MemDesc))
-            line = location_of(first)[0]
+            line, made = location_of(first)[0], maker(facts, op)
             finding = self.finding(
                 f"{size / 1024:g} KiB go to LDS that came from LDS in the same iteration"
-                + (f", read at line {line.line}" if line is not None else ""),
+                + (f", read at line {line.line}" if line is not None else "")
+                + aside(made),
                 at=op,
                 evidence={
                     "bytes": size,
                     "first": line.line if line is not None else None,
-                    "operations": sum(o.name.startswith(("arith.", "math.")) for o in between),
+                    "operations": sum(o.name.startswith(("arith.", "math.")) for o in work),
+                    "pass": made,
                 },
             )
             yield without_pass(facts, op, finding)
@@ -84,15 +87,4 @@ def _writes_tile(op: Operation) -> bool:
     held = next((t for t in op.operand_types if isinstance(t, TensorType)), None)
     if held is None or (held.bytes or 0) < _SMALL_BYTES:
         return False
-    return op.name != "ttg.convert_layout" or goes_through_lds(op)
-
-
-def _reads_lds(op: Operation) -> bool:
-    held = next((t for t in op.result_types if isinstance(t, TensorType)), None)
-    if held is None or (held.bytes or 0) < _SMALL_BYTES // 4:
-        return False
-    return op.name in _READS or (op.name == "ttg.convert_layout" and goes_through_lds(op))
-
-
-def _ends(op: Operation) -> bool:
-    return _reads_lds(op) or op.name in _PRODUCTS
+    return writes_lds(op) or converts_in_lds(op)
