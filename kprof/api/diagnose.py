@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from kprof.api.result import Result
-from kprof.doctor import WORKLOADS, Diagnosis, Host, Workload, examine
+from kprof.doctor import WORKLOADS, Diagnosis, Host, Workload, examine, read_command
 from kprof.errors import KprofError, near_hint
+from kprof.inputs.gpu_report import read_gpu_report
 from kprof.options.keywords import keywords
 from kprof.options.tools import DoctorOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
 
@@ -50,20 +53,27 @@ class Diagnosed(Result):
 
 
 @keywords
-def diagnose(*, options: DoctorOptions) -> Diagnosed:
+def diagnose(command: "Sequence[str]" = (), *, options: DoctorOptions) -> Diagnosed:
     """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
 
     Args:
+        command: words of a command line whose variables and arguments are judged, too: ``["vllm", "serve", ...]``.
         options: which machine, and what for.
 
     Raises:
-        KprofError: there is no such folder or workload.
+        KprofError: there is no such folder or workload, the report cannot be read, or no program in the command line is
+            known.
     """
     folder = Path(options.root)
     if not folder.is_dir():
         hint = "--root takes the folder that holds proc, sys and dev."
         raise KprofError("no such folder", path=str(folder), hint=hint)
-    return Diagnosed(examine(Host(root=folder), _workload(options.workload)))
+    workload = _workload(options.workload)
+    read = read_command(command) if command else None
+    if read is not None and {workload, read.workload} == {"vllm", "sglang"}:
+        raise KprofError(f"--workload {workload} does not fit a command line of {read.workload}")
+    reported = read_gpu_report(options.report) if options.report is not None else ()
+    return Diagnosed(examine(Host(root=folder, reported=reported), workload, read))
 
 
 def _workload(name: str | None) -> Workload | None:

@@ -17,6 +17,7 @@ class DoctorCheck:
         why: why it matters, a sentence.
         source: whose advice it is.
         needs_gpu: it means nothing on a machine without an AMD GPU.
+        needs_report: it means nothing without the output of rocminfo or amd-smi.
         needs_cuda_gpu: it means nothing on a machine without an NVIDIA GPU, which is nothing to speak of.
     """
 
@@ -26,6 +27,7 @@ class DoctorCheck:
     source: ClassVar[str] = ""
     needs_gpu: ClassVar[bool] = False
     needs_cuda_gpu: ClassVar[bool] = False
+    needs_report: ClassVar[bool] = False
 
     def look(self, machine: Host) -> CheckOutcome:
         """Look at the machine. Must only read."""

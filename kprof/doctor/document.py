@@ -80,8 +80,11 @@ class Diagnosis(msgspec.Struct, frozen=True):
         verdict: the result as a whole.
         workload: what the settings were asked for, absent when nothing was named.
         settings: outcomes of the settings that have no check of their own.
-        unseen: what the workload wants besides, as arguments of a program, which cannot be seen from here: ``unknown``,
-            and part of no verdict.
+        unseen: what the workload wants besides, as arguments of a program, where no command line is given:
+            ``unknown``, and part of no verdict.
+        reported: GPUs in the output of rocminfo or amd-smi that was given.
+        arguments: outcomes of a command line's arguments, and of those that are to be tried (``unknown``).
+        unjudged: arguments that the guides say nothing about.
         schema: always ``kprof.doctor/1``.
     """
 
@@ -94,4 +97,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     workload: str = ""
     settings: list[SettingOutcome] = []
     unseen: list[SettingOutcome] = []
+    reported: list[str] = []
+    arguments: list[SettingOutcome] = []
+    unjudged: list[str] = []
     schema: Literal["kprof.doctor/1"] = SCHEMA

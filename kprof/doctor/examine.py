@@ -1,13 +1,16 @@
 """Run every check of the folder on a machine."""
 
 from collections import Counter
+from dataclasses import replace as replace_fields
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
 from msgspec.structs import replace
 
+from kprof.doctor.arguments import judge_arguments, unjudged
 from kprof.doctor.check import DoctorCheck
+from kprof.doctor.command_line import ServerCommand
 from kprof.doctor.document import CheckOutcome, Diagnosis, DoctorVerdict, SettingOutcome
 from kprof.doctor.host import Host, HostGpu
 from kprof.doctor.judging import judged, unseen
@@ -37,33 +40,46 @@ def checks() -> tuple[DoctorCheck, ...]:
     return tuple(sorted(found, key=lambda check: (_SECTIONS.index(check.section), check.name)))
 
 
-def examine(machine: Host, workload: Workload | None = None) -> Diagnosis:
+def examine(machine: Host, workload: Workload | None = None, command: ServerCommand | None = None) -> Diagnosis:
     """Look at everything that means something on this machine, and compare its settings with what a workload wants.
+
+    Variables that a command line sets count as those of the environment, and its arguments are judged.
 
     Without a GPU nothing is measured, so that nothing makes measurements wrong: what would be a failure is a warning.
     """
+    if command is not None:
+        workload = workload or command.workload
+        machine = replace_fields(machine, environment={**machine.environment, **command.environment})
     chosen = [check for check in checks() if _means_something(check, machine)]
     outcomes = [_looked(check, machine) for check in chosen]
     works = _works(machine, {outcome.check: outcome for outcome in outcomes})
     settings = judged(machine, workload)
+    arguments = judge_arguments(machine, workload, command) if command is not None else []
     if not machine.has_gpu:
         outcomes = [replace(each, status="warn") if each.status == "fail" else each for each in outcomes]
         settings = [replace(each, status="warn") if each.status == "fail" else each for each in settings]
     return Diagnosis(
         kprof=__version__,
         gpus=[_named(gpu) for gpu in machine.gpus],
+        reported=[gpu.words for gpu in machine.reported],
         checks=outcomes,
         left_out=[check.name for check in checks() if check.needs_gpu and check not in chosen],
         works=works,
-        verdict=_verdict(machine, [*outcomes, *settings], works),
+        verdict=_verdict(machine, [*outcomes, *settings], works, [each for each in arguments if each.status != "unknown"]),
         workload=workload or "",
         settings=settings,
-        unseen=unseen(machine, workload),
+        unseen=unseen(machine, workload) if command is None else [],
+        arguments=arguments,
+        unjudged=unjudged(command) if command is not None else [],
     )
 
 
 def _means_something(check: DoctorCheck, machine: Host) -> bool:
-    return (machine.has_gpu or not check.needs_gpu) and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
+    return (
+        (machine.has_gpu or not check.needs_gpu)
+        and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
+        and (bool(machine.reported) or not check.needs_report)
+    )
 
 
 def _looked(check: DoctorCheck, machine: Host) -> CheckOutcome:
@@ -96,14 +112,22 @@ def _works(machine: Host, found: dict[str, CheckOutcome]) -> dict[str, bool]:
     return works
 
 
-def _verdict(machine: Host, outcomes: list[CheckOutcome | SettingOutcome], works: dict[str, bool]) -> DoctorVerdict:
-    counts = Counter(outcome.status for outcome in outcomes)
+def _verdict(
+    machine: Host,
+    outcomes: list[CheckOutcome | SettingOutcome],
+    works: dict[str, bool],
+    arguments: list[SettingOutcome],
+) -> DoctorVerdict:
+    counts = Counter(outcome.status for outcome in [*outcomes, *arguments])
     words = [
         _plural(counts["fail"], "failure"),
         _plural(counts["warn"], "warning"),
         _plural(counts["unknown"], "unknown", ""),
     ]
     found = ", ".join(filter(None, words)) or "all is well"
+    wrong = [outcome.name for outcome in arguments if outcome.status == "fail"]
+    if wrong:
+        return DoctorVerdict("fail", f"the command line is wrong ({', '.join(wrong)}): {found}")
     if counts["fail"]:
         return DoctorVerdict("fail", f"measurements here would be wrong or fail: {found}")
     if machine.has_gpu:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from kprof.inputs.gpu_report import ReportedGpu
+
 _MOST_BYTES = 1 << 16
 _MOST_ENTRIES = 4096
 _AMD = "0x1002"
@@ -56,6 +58,7 @@ class Host:
         which: finds a program on the path.
         usable: whether this user may read and write a path.
         free: bytes that may still be written to a folder's disk.
+        reported: GPUs that the output of rocminfo or amd-smi lists, of this machine or another one.
     """
 
     root: Path = Path("/")
@@ -64,6 +67,7 @@ class Host:
     which: Callable[[str], str | None] = shutil.which
     usable: Callable[[Path], bool] = _usable
     free: Callable[[Path], int] = _free
+    reported: Sequence[ReportedGpu] = ()
 
     def at(self, path: str) -> Path:
         """An absolute path of the machine below the root."""

@@ -70,7 +70,7 @@ def _acs_control(data: bytes) -> int | None:
 
 def gpus(machine: Host) -> Probed:
     """How many GPUs a collective can be over; partitions of one count once."""
-    count = len(machine.devices)
+    count = len(machine.reported) or len(machine.devices)
     return Probed(str(count), f"{count}") if count else Probed(None, "the driver lists none")
 
 
@@ -99,12 +99,12 @@ def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
 
 
 def unseen(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
-    """What a workload wants as arguments of a program, which cannot be seen from here."""
+    """What a workload wants as arguments of a program, where no command line is given."""
     found = []
     for setting in settings().values():
         rule = setting.rule(workload, archs_of(machine), machine.environment)
-        if setting.kind == "argument" and rule is not None:
-            found.append(_judged(setting, "unknown", "not seen from here", rule.value))
+        if setting.kind == "argument" and rule is not None and not rule.when and rule.value:
+            found.append(judged_setting(setting, "unknown", "not seen from here", suggested(setting, rule)))
     return found
 
 
@@ -130,21 +130,21 @@ def _variable(
     shown = f"{value[:_MOST_SHOWN]}" if value else "not set"
     other = _other_version(setting, machine)
     if other:
-        return _judged(setting, "ok", f"{shown}, and not read by {other}")
+        return judged_setting(setting, "ok", f"{shown}, and not read by {other}")
     if rule is None:
         values = [each for each in setting.rules if not each.when]
         if not value or value == setting.default or any(each.accepts(value) for each in values):
-            return _judged(setting, "ok", shown)
-        return _judged(setting, _bad(setting), shown, wanted(setting), [f"unset {setting.name}"])
+            return judged_setting(setting, "ok", shown)
+        return judged_setting(setting, setting.bad, shown, wanted(setting), [f"unset {setting.name}"])
     if not value:
         asked = rule.value not in {"", setting.default} and (machine.has_gpu or workload is not None)
         if not asked:
-            return _judged(setting, "ok", shown, rule.value)
+            return judged_setting(setting, "ok", shown, rule.value)
         value = f"{rule.value}, or {setting.program} in the program" if setting.program else rule.value
-        return _judged(setting, "warn", shown, value, _exports(setting, rule))
+        return judged_setting(setting, "warn", shown, value, _exports(setting, rule))
     if rule.accepts(value):
-        return _judged(setting, "ok", shown, rule.value)
-    return _judged(setting, _bad(setting), shown, _value(rule), _exports(setting, rule))
+        return judged_setting(setting, "ok", shown, rule.value)
+    return judged_setting(setting, setting.bad, shown, wanted_value(rule), _exports(setting, rule))
 
 
 def _bad(setting: HostSetting) -> Status:
@@ -162,19 +162,28 @@ def wanted(setting: HostSetting) -> str:
     """Values and who wants them: ``2 (training, multi-gpu)``."""
     parts = []
     for rule in setting.rules:
-        value = f">= {rule.value}" if setting.kind == "library" else _value(rule)
+        value = f">= {rule.value}" if setting.kind == "library" else wanted_value(rule)
         about = [", ".join(rule.workloads), f"on {', '.join(rule.gpus)}" if rule.gpus else "", _with(rule.when)]
         about = [each for each in about if each]
         parts.append(f"{value} ({', '.join(about)})" if about else value)
     return "; ".join(parts)
 
 
-def _value(rule: WantedValue) -> str:
+def wanted_value(rule: WantedValue) -> str:
     """The wanted value and those that do as well: ``not set or 0``."""
+    if rule.least is not None:
+        return f"{rule.least:g} or more" if rule.most is None else f"{rule.least:g} to {rule.most:g}"
     if ANY in {rule.value, *rule.also}:
         return "any value"
     *others, last = [rule.value or "not set", *rule.also]
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def suggested(setting: HostSetting, rule: WantedValue) -> str:
+    """What to try where an argument is not given."""
+    if rule.least is not None:
+        return wanted_value(rule)
+    return "" if rule.value == "given" else setting.example or rule.value
 
 
 def _with(condition: str) -> str:
@@ -184,19 +193,19 @@ def _with(condition: str) -> str:
 def _parameter(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     line = machine.text("/proc/cmdline")
     if line is None:
-        return _judged(setting, "unknown", "the kernel's command line cannot be read", rule.value)
+        return judged_setting(setting, "unknown", "the kernel's command line cannot be read", rule.value)
     if setting.name in line.split():
-        return _judged(setting, "ok", "set", rule.value)
-    return _judged(setting, _bad(setting), "not on the kernel's command line", rule.value, list(setting.fix))
+        return judged_setting(setting, "ok", "set", rule.value)
+    return judged_setting(setting, setting.bad, "not on the kernel's command line", rule.value, list(setting.fix))
 
 
 def _file(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     found = PROBES[setting.probe](machine) if setting.probe else _read(setting, machine)
     if found.value is None:
-        return _judged(setting, "unknown", found.words, rule.value)
+        return judged_setting(setting, "unknown", found.words, rule.value)
     if rule.accepts(found.value):
-        return _judged(setting, "ok", found.words, rule.value)
-    return _judged(setting, _bad(setting), found.words, rule.value, list(_fixes(setting, found)))
+        return judged_setting(setting, "ok", found.words, rule.value)
+    return judged_setting(setting, setting.bad, found.words, rule.value, list(_fixes(setting, found)))
 
 
 def _read(setting: HostSetting, machine: Host) -> Probed:
@@ -215,10 +224,10 @@ def _fixes(setting: HostSetting, found: Probed) -> Iterator[str]:
 def _library(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     version = _installed(setting.name, machine)
     if not version:
-        return _judged(setting, "ok", "not installed, or its version is not given", f">= {rule.value}")
+        return judged_setting(setting, "ok", "not installed, or its version is not given", f">= {rule.value}")
     if _number(version) >= _number(rule.value):
-        return _judged(setting, "ok", version, f">= {rule.value}")
-    return _judged(setting, _bad(setting), version, f">= {rule.value}", list(setting.fix))
+        return judged_setting(setting, "ok", version, f">= {rule.value}")
+    return judged_setting(setting, setting.bad, version, f">= {rule.value}", list(setting.fix))
 
 
 def _other_version(setting: HostSetting, machine: Host) -> str:
@@ -243,9 +252,10 @@ def _number(version: str) -> tuple[int, ...]:
     return (int(match[1]), int(match[2])) if match else ()
 
 
-def _judged(
+def judged_setting(
     setting: HostSetting, status: Status, found: str, value: str = "", fix: list[str] | None = None
 ) -> SettingOutcome:
+    """The outcome of a setting, with its reason and source."""
     return SettingOutcome(
         name=setting.name,
         kind=setting.kind,

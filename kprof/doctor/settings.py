@@ -1,5 +1,6 @@
 """What a machine should be set to, from ``settings.toml``: the one place where such values and their reasons stand."""
 
+import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -17,6 +18,7 @@ WORKLOADS: tuple[Workload, ...] = get_args(Workload)
 
 _FILE = Path(__file__).with_name("settings.toml")
 ANY = "*"
+_NUMBER = re.compile(r"\d{1,12}(?:\.\d{0,12})?|\.\d{1,12}")
 
 
 class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,7 +29,10 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         workloads: those that want it; empty: every one, and when none is named.
         gpus: beginnings of the architectures that it is for; empty: all.
         also: values that do as well, as patterns of a shell.
-        when: a variable as ``NAME=VALUE`` without which the rule means nothing.
+        when: a variable as ``NAME=VALUE`` without which the rule means nothing; of an argument also another argument,
+            whose value is a pattern.
+        least: the smallest number that does; ``None`` where the value is no number.
+        most: the largest number that does, where there is a limit.
     """
 
     value: str
@@ -35,6 +40,8 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gpus: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     when: str = ""
+    least: float | None = None
+    most: float | None = None
 
     def fits(self, workload: Workload | None, archs: Sequence[str], environment: Mapping[str, str]) -> bool:
         """Whether the rule is for this workload on these GPUs."""
@@ -42,11 +49,14 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (
             (not self.workloads or workload in self.workloads)
             and (not self.gpus or any(arch.startswith(self.gpus) for arch in archs))
-            and (not self.when or environment.get(name, "").strip() == value)
+            and (not self.when or fnmatchcase(environment.get(name, "").strip(), value))
         )
 
     def accepts(self, value: str) -> bool:
         """Whether a value that is set is as good as the wanted one."""
+        if self.least is not None:
+            number = float(value) if _NUMBER.fullmatch(value.strip()) else None
+            return number is not None and self.least <= number <= (number if self.most is None else self.most)
         return any(fnmatchcase(value.lower(), each.lower()) for each in (self.value, *self.also))
 
 
@@ -68,6 +78,12 @@ class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     probe: str = ""
     check: str = ""
     fix: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+
+    @property
+    def bad(self) -> Literal["fail", "warn"]:
+        """The status of a value that no rule accepts."""
+        return "fail" if self.fails else "warn"
 
     def rule(
         self, workload: Workload | None, archs: Sequence[str], environment: Mapping[str, str]
@@ -107,4 +123,5 @@ def archs_of(machine: Host) -> tuple[str, ...]:
     from kprof.hardware.default import DEFAULT_GPU
     from kprof.hardware.machine import load_gpu
 
-    return tuple(dict.fromkeys(gpu.arch for gpu in machine.gpus if gpu.arch)) or (load_gpu(DEFAULT_GPU)[0].name,)
+    gpus = machine.reported or machine.gpus
+    return tuple(dict.fromkeys(gpu.arch for gpu in gpus if gpu.arch)) or (load_gpu(DEFAULT_GPU)[0].name,)

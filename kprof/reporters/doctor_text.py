@@ -35,6 +35,7 @@ class DoctorTextReporter:
             section = outcome.section
             lines += self._outcome(outcome, name)
         lines += self._settings(found)
+        lines += self._arguments(found)
         lines.append("")
         lines += [f"  {'yes' if can else 'no':3}  {what}" for what, can in found.works.items()]
         if found.left_out:
@@ -48,7 +49,7 @@ class DoctorTextReporter:
         right = len(found.settings) - len(bad)
         about = f"settings for {found.workload}" if found.workload else "settings, whatever the workload"
         if found.workload and not found.gpus:
-            about += " (no AMD GPU here: as for an MI300X)"
+            about += f" (as for {found.reported[0]})" if found.reported else " (no AMD GPU here: as for an MI300X)"
         lines = ["", *self._wrapped("  ", f"{about}: {right} of {len(found.settings)} need no change", "  ")]
         for outcome in found.settings if self._verbose else bad:
             lines += self._setting(outcome)
@@ -60,16 +61,28 @@ class DoctorTextReporter:
             lines += self._wrapped("  ", f"not seen from here: {words}", "  ")
         return lines
 
-    def _setting(self, outcome: SettingOutcome) -> list[str]:
+    def _arguments(self, found: Diagnosis) -> list[str]:
+        """Every argument of a command line that the guides say something about, and the names of the others."""
+        if not found.arguments and not found.unjudged:
+            return []
+        lines = ["", f"  arguments of the command line, for {found.workload}:"]
+        for outcome in found.arguments:
+            lines += self._setting(outcome, always=True)
+        if found.unjudged:
+            lines += self._wrapped("  ", f"the guides say nothing about: {', '.join(found.unjudged)}", "  ")
+        return lines
+
+    def _setting(self, outcome: SettingOutcome, *, always: bool = False) -> list[str]:
+        """A setting with its reason; of one that is right the reason only when asked for."""
         indent = " " * _INDENT
         head = f"  {self._painted(outcome.status, f'{outcome.status:7}')}  "
-        words = f"{outcome.name}: {outcome.found}"
+        words = f"{outcome.name}: {outcome.found}" if not always else f"{outcome.name} {outcome.found}"
         bad = outcome.status != "ok"
         if bad and outcome.wanted:
             words += f", wanted: {outcome.wanted}"
         lines = self._wrapped(head, words, indent, skip=_INDENT)
-        if bad or self._verbose:
-            source = f" ({outcome.source})" if self._verbose else ""
+        if bad or self._verbose or always:
+            source = f" ({outcome.source})" if self._verbose or always else ""
             lines += self._wrapped(indent, f"{outcome.why}{source}", indent)
         return lines + [self._fix(fix, indent) for fix in outcome.fix]
 
@@ -107,7 +120,7 @@ class DoctorTextReporter:
 
 def _gpus(found: Diagnosis) -> str:
     if not found.gpus:
-        return "no AMD GPU that can be used"
+        return "no AMD GPU that can be used" + ("; GPUs of a report" if found.reported else "")
     counts = {name: found.gpus.count(name) for name in found.gpus}
     return ", ".join(one_line(f"{count} x {name}" if count > 1 else name) for name, count in counts.items())
 

@@ -15,7 +15,6 @@ class CpuGovernor(DoctorCheck):
 
     name = "cpu-governor"
     section = "host"
-    needs_gpu = True
     source = _WANTED.source
     why = _WANTED.why
 

@@ -13,7 +13,6 @@ class Iommu(DoctorCheck):
 
     name = "iommu"
     section = "host"
-    needs_gpu = True
     source = _WANTED.source
     why = _WANTED.why
 

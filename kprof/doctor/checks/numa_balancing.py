@@ -13,7 +13,6 @@ class NumaBalancing(DoctorCheck):
 
     name = "numa-balancing"
     section = "host"
-    needs_gpu = True
     source = _WANTED.source
     why = _WANTED.why
 
