@@ -7,7 +7,7 @@ from kprof.doctor.command_line import ServerCommand
 from kprof.doctor.document import SettingOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.judging import judged_setting, suggested, wanted_value
-from kprof.doctor.settings import HostSetting, WantedValue, Workload, archs_of, settings
+from kprof.doctor.settings import HostSetting, WantedValue, archs_of, settings
 
 _VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _SHOWN = 60
@@ -15,14 +15,14 @@ _EVERY = {"gpu", "auto"}
 _NODES = ("--nnodes", "--node-rank", "--hostfile", "-hostfile", "--host", "-H")
 
 
-def judge_arguments(machine: Host, workload: Workload | None, command: ServerCommand) -> list[SettingOutcome]:
+def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcome]:
     """Every argument that the guides say something about, given or not."""
     found = []
     values = {**machine.environment, **command.arguments}
     for setting in settings().values():
         if setting.kind != "argument" or (setting.programs and not set(setting.programs) & set(command.programs)):
             continue
-        rule = setting.rule(workload, archs_of(machine), values)
+        rule = setting.rule(command.workload, archs_of(machine), values)
         given = command.arguments.get(setting.name)
         if rule is None or (given is None and (setting.default is not None or not rule.value)):
             continue

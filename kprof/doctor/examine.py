@@ -54,7 +54,7 @@ def examine(machine: Host, workload: Workload | None = None, command: ServerComm
     outcomes = [_looked(check, machine) for check in chosen]
     works = _works(machine, {outcome.check: outcome for outcome in outcomes})
     settings = judged(machine, workload)
-    arguments = judge_arguments(machine, workload, command) if command is not None else []
+    arguments = judge_arguments(machine, command) if command is not None else []
     if not machine.has_gpu:
         outcomes = [replace(each, status="warn") if each.status == "fail" else each for each in outcomes]
         settings = [replace(each, status="warn") if each.status == "fail" else each for each in settings]

@@ -1,0 +1,249 @@
+"""The report of the ROCr Debug Agent: wavefronts that stopped on an error, their registers, and the code around them.
+
+``wave_1: pc=0x7f00 (kernel_code_entry=0x7e00 <add>) (stopped, reason: ASSERT_TRAP)`` begins a wavefront; its registers
+follow. ``Disassembly for function add:`` begins the code, whose ``=>`` marks where a wavefront stopped. A program's own
+lines may stand in between.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import InputError
+from kprof.inputs.results.format import ResultFormat
+from kprof.inputs.results.model import RowCollector, ToolResults
+from kprof.inputs.results.text import lines_of
+
+_WAVE = re.compile(r"wave_(\d{1,9}): pc=0x([0-9a-f]{1,16})(?=[ (]|$)(.*)", re.ASCII)
+_ENTRY = re.compile(r"\(kernel_code_entry=0x([0-9a-f]{1,16})(?: <(.*)>)?(?:, kernargs=0x[0-9a-f]{1,16})?\)", re.ASCII)
+_REASON = re.compile(r"\(stopped, reason: ([A-Z_|, ]{1,200})\)")
+_FUNCTION = re.compile(r"Disassembly for function (.{1,4000}):")
+_OBJECT = re.compile(r"code object: (\S.*)")
+_LOADED = re.compile(r"loaded at: \[0x([0-9a-f]{1,16})\s*[-,]\s*0x([0-9a-f]{1,16})\]", re.ASCII)
+_INSTRUCTION = re.compile(r"(=>)?\s*0x([0-9a-f]{1,16})(?: <\+(\d{1,9})>)?:\s+(\S.*)", re.ASCII)
+_FILE = re.compile(r"(\S.{0,1000}\.\w{1,8}):")
+_SOURCE = re.compile(r"(\d{1,7})(?: {2,}\S.*)?")
+_REGISTER = re.compile(r"([a-z]\w{0,15}): ([0-9a-f]{8,16})(?=\s|$)", re.ASCII)
+_VECTOR = re.compile(r"(v\d{1,3}|a\d{1,3}): \[0\] ", re.ASCII)
+_LANE = re.compile(r"\[(\d{1,2})\] ([0-9a-f]{8})(?=\s|$)", re.ASCII)
+_OPERAND = re.compile(r"\b([sva])(?:\[(\d{1,3}):(\d{1,3})\]|(\d{1,3})\b)|\b(exec|vcc|m0)\b")
+_ERROR = re.compile(r"(?:Queue error|System event|Memory access fault|OFFLOAD ERROR).{1,400}", re.IGNORECASE)
+_END = "End of disassembly"
+_MOST_SHOWN = 24
+
+
+@dataclass
+class _Wave:
+    line: int
+    number: int
+    pc: int
+    kernel: str | None
+    entry: int | None
+    reason: str | None
+    registers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class _Code:
+    """A disassembled part of a function; ``source`` of an instruction is ``""`` without debug information."""
+
+    line: int
+    function: str
+    code_object: str | None = None
+    loaded: tuple[int, int] | None = None
+    file: str = ""
+    source: str = ""
+    instructions: dict[int, tuple[str, str, int | None]] = field(default_factory=dict)
+    marked: bool = False
+
+    @property
+    def start(self) -> int | None:
+        """Address of the function; ``None`` where the lines do not say."""
+        offsets = (address - offset for address, (_, _, offset) in self.instructions.items() if offset is not None)
+        return next(offsets, None)
+
+    def contains(self, pc: int) -> bool:
+        """Whether an address is in the function, as far as the lines tell."""
+        return self.start is not None and self.start <= pc <= max(self.instructions)
+
+
+def recognise(head: bytes) -> bool:
+    """The line that begins a wavefront."""
+    return re.search(rb"(?m)^[ \t]*wave_\d{1,9}: pc=0x[0-9a-f]", head) is not None
+
+
+def read(path: Path, shown: str) -> ToolResults:
+    """A row a wavefront.
+
+    Raises:
+        InputError: the report is cut, or two reports are mixed in one file.
+    """
+    found = RowCollector()
+    reader = _Reader(shown)
+    for at, line in enumerate(lines_of(path, shown, found), 1):
+        reader.line(at, line.strip())
+    reader.finish()
+    _rows(reader, found)
+    return found.results(shown, "the ROCr Debug Agent", "wavefront")
+
+
+class _Reader:
+    """Wavefronts and code, as far as they were read.
+
+    Args:
+        shown: what messages call the file.
+    """
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
+        self.waves: dict[int, _Wave] = {}
+        self.codes: list[_Code] = []
+        self.error = ""
+        self._wave: _Wave | None = None
+        self._code: _Code | None = None
+        self._lanes = 0
+
+    def line(self, at: int, text: str) -> None:
+        """Read one line; what belongs to no report is the program's own output."""
+        if text.startswith("wave_"):
+            self._begin_wave(at, text)
+        elif (function := _FUNCTION.fullmatch(text)) is not None:
+            self._end_code()
+            self._code = _Code(at, function[1])
+            self.codes.append(self._code)
+        elif text.startswith(_END):
+            self._end_code()
+        elif self._code is not None:
+            self._code_line(at, text, self._code)
+        elif self._wave is not None:
+            self._register_line(at, text, self._wave)
+        if not self.error and (error := _ERROR.match(text)) is not None:
+            self.error = error[0]
+
+    def finish(self) -> None:
+        """Note the end of the file."""
+        self._end_code()
+
+    def _refusal(self, message: str, line: int) -> InputError:
+        return InputError(message, path=self._shown, place=f"line {line}")
+
+    def _begin_wave(self, at: int, text: str) -> None:
+        self._end_code()
+        match = _WAVE.fullmatch(text)
+        if match is None or text.count("(") != text.count(")"):
+            raise self._refusal("the report is cut or damaged: the line of a wavefront is not complete", at)
+        entry, reason = _ENTRY.search(match[3]), _REASON.search(match[3])
+        number, pc = int(match[1]), int(match[2], 16)
+        other = self.waves.get(number)
+        if other is not None and other.pc != pc:
+            raise self._refusal(
+                f"two reports in one file: wave_{number} stopped at 0x{other.pc:x} in line {other.line}, and here at "
+                f"0x{pc:x}",
+                at,
+            )
+        kernel = entry[2] if entry is not None else None
+        self._wave = self.waves.setdefault(
+            number,
+            _Wave(at, number, pc, kernel, int(entry[1], 16) if entry else None, reason[1] if reason else None),
+        )
+        self._lanes = 0
+
+    def _register_line(self, at: int, text: str, wave: _Wave) -> None:
+        vector = _VECTOR.match(text)
+        if vector is None:
+            wave.registers |= dict(_REGISTER.findall(text))
+            return
+        lanes = _LANE.findall(text)
+        if self._lanes and len(lanes) < self._lanes:
+            raise self._refusal(f"the report is cut: {vector[1]} has {len(lanes)} of {self._lanes} lanes", at)
+        self._lanes = self._lanes or len(lanes)
+        wave.registers[vector[1]] = " ".join(value for _, value in lanes)
+
+    def _code_line(self, at: int, text: str, code: _Code) -> None:
+        if (instruction := _INSTRUCTION.fullmatch(text)) is not None:
+            address = int(instruction[2], 16)
+            if code.loaded is not None and not code.loaded[0] <= address < code.loaded[1]:
+                raise self._refusal(
+                    f"two reports are mixed: 0x{address:x} is not in the code object that line {code.line} names", at
+                )
+            offset = int(instruction[3]) if instruction[3] else None
+            code.instructions[address] = (instruction[4], code.source, offset)
+            code.marked = code.marked or instruction[1] is not None
+        elif (code_object := _OBJECT.fullmatch(text)) is not None:
+            code.code_object = code_object[1]
+        elif (loaded := _LOADED.fullmatch(text)) is not None:
+            code.loaded = int(loaded[1], 16), int(loaded[2], 16)
+        elif (file := _FILE.fullmatch(text)) is not None:
+            code.file = file[1]
+        elif code.file and (source := _SOURCE.fullmatch(text)) is not None:
+            code.source = f"{code.file}:{source[1]}"
+
+    def _end_code(self) -> None:
+        code, self._code = self._code, None
+        if code is not None and not code.marked:
+            raise self._refusal(
+                f"the report is cut: the disassembly of {code.function[:80]} has no line with =>", code.line
+            )
+
+
+def _rows(reader: _Reader, found: RowCollector) -> None:
+    """A row a wavefront, and of the first one what it did as facts of the file."""
+    for wave in reader.waves.values():
+        code = next((each for each in reader.codes if wave.pc in each.instructions), None)
+        instruction, source, offset = code.instructions[wave.pc] if code is not None else (None, "", None)
+        code = code or next((each for each in reader.codes if each.contains(wave.pc)), None)
+        if offset is None and code is not None and code.start is not None:
+            offset = wave.pc - code.start
+        kernel = wave.kernel or (code.function if code is not None else None)
+        if offset is None and wave.entry is not None and wave.pc >= wave.entry:
+            offset = wave.pc - wave.entry
+        row: dict[str, Any] = {
+            "label": f"wave_{wave.number}",
+            "kernel": kernel,
+            "reason": wave.reason,
+            "pc": f"0x{wave.pc:x}",
+            "offset": offset,
+            "instruction": instruction,
+            "source": source or None,
+            "code_object": code.code_object if code is not None else None,
+            "registers": wave.registers,
+        }
+        if instruction is None:
+            found.complain(wave.line, f"no disassembly of 0x{wave.pc:x}, where wave_{wave.number} stopped")
+        found.rows.append(row)
+    if found.rows:
+        _facts(reader, found, next((row for row in found.rows if row["instruction"]), found.rows[0]))
+
+
+def _facts(reader: _Reader, found: RowCollector, row: dict[str, Any]) -> None:
+    facts = {
+        "error": reader.error,
+        "kernel": row["kernel"] or "not named in the report",
+        "stopped at": f"{row['instruction'] or 'an instruction that the report does not contain'} ({row['pc']})",
+        "line": row["source"] or "not in the report: compile with line tables, as Triton does by default",
+        "code object": row["code_object"] or "not named in the report",
+        "registers": _used_registers(row["instruction"] or "", row["registers"]),
+    }
+    found.facts |= {name: value for name, value in facts.items() if value}
+    if row["reason"] == "MEMORY_VIOLATION":
+        found.facts["note"] = (
+            "a wavefront stops some instructions after the access that failed: look at the loads and stores before"
+        )
+
+
+def _used_registers(instruction: str, registers: dict[str, str]) -> str:
+    """The registers that an instruction names, and exec; of vector registers lane 0."""
+    names = ["exec"]
+    for kind, first, last, single, special in _OPERAND.findall(instruction):
+        low, high = (int(first), int(last)) if first else (int(single or 0),) * 2
+        names += [special] if special else [f"{kind}{number}" for number in range(low, min(high, low + 31) + 1)]
+    words = []
+    for name in dict.fromkeys(names):
+        if name in registers:
+            value, *others = registers[name].split(" ")
+            words.append(f"{name} {value}" + (" (lane 0)" if others else ""))
+    return ", ".join(words[:_MOST_SHOWN])
+
+
+FORMAT = ResultFormat("report of the ROCr Debug Agent", recognise, read)
