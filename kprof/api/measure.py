@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec.structs import replace
+
 from kprof.api.options import Path_
 from kprof.api.result import Result
 from kprof.bench import plan as bench
@@ -110,6 +112,7 @@ def measure(
         use_graph=options.graph,
         check_only=options.check_only,
         profile=options.profile,
+        keep=options.keep,
         tuned=_tuned(loaded, options.table),
         timeout=options.timeout,
         given_limits=dict(options.limit),
@@ -117,7 +120,11 @@ def measure(
         gpus=options.gpus,
     )
     before = _table_before(options.write_table)
+    if options.keep is not None:
+        _make_folder(options.keep)
     report = _run(loaded, plan, progress)
+    if options.keep is not None:
+        report = _with_reports(report, options.keep)
     if options.write_table is not None:
         _add_to_table(options.write_table, before, report)
     return Measurements(report, loaded.name)
@@ -166,6 +173,37 @@ def _tuned(kernel: "Kernel", table: "Path_ | None") -> Any:
         return found.config if found is not None and found.implementation == kernel.name else None
 
     return configuration
+
+
+def _make_folder(path: str) -> None:
+    """Make the folder that is kept: files of another run would be taken for those of this one."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        used = any(folder.iterdir())
+    except OSError as error:
+        raise KprofError(f"--keep: {error.strerror}", path=path) from error
+    if used:
+        raise KprofError("--keep needs a new or an empty folder", path=path)
+
+
+def _with_reports(report: BenchReport, folder: str) -> BenchReport:
+    """Write kprof's report beside each kernel that was kept, and the times beside all of them."""
+    from kprof.api.analyze import analyze
+    from kprof.output.writing import write_output
+    from kprof.reporters.json_document import encoded
+
+    notes = list(report.notes)
+    for kept in dict.fromkeys(one.kept for one in report.measurements if one.kept is not None):
+        instructions = sorted(Path(kept).glob("*.amdgcn"))
+        try:
+            if instructions:
+                write_output(str(Path(kept) / "report.json"), encoded(analyze(*map(str, instructions)).document))
+        except KprofError as error:
+            notes.append(f"{kept}: no report: {error.message}")
+    report = replace(report, notes=notes)
+    write_output(str(Path(folder) / "bench.json"), encoded(report))
+    return report
 
 
 def _table_before(path: "Path_ | None") -> "Table | None":

@@ -136,6 +136,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         percent: share of the machine's limit that binds, 0 to 100.
         bound: which limit that is: ``memory`` or ``compute``.
         trace: PyTorch profiler trace that was written.
+        kept: folder with the instructions, MLIR and metadata of the Triton kernels that ran.
         gpu: which of several GPUs that ran it at once, counted from 0 among those that torch sees.
     """
 
@@ -154,6 +155,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     percent: float | None = None
     bound: str | None = None
     trace: str | None = None
+    kept: str | None = None
     gpu: int | None = None
 
     @property
@@ -195,6 +197,7 @@ class BenchTask(msgspec.Struct, frozen=True):
         use_graph: ``None``: for short kernels only.
         check_only: compare, do not time.
         profile: file for a PyTorch profiler trace.
+        keep: folder for what the compiler made of the Triton kernels that run.
         device: the device as described before, with its limits.
         together: before its samples the worker says so and waits for word: other GPUs begin then, too.
     """
@@ -211,6 +214,7 @@ class BenchTask(msgspec.Struct, frozen=True):
     use_graph: bool | None = None
     check_only: bool = False
     profile: str | None = None
+    keep: str | None = None
     device: Device | None = None
     together: bool = False
 

@@ -105,6 +105,7 @@ class Plan:
         use_graph: ``None``: for short kernels only.
         check_only: compare, do not time.
         profile: folder for PyTorch profiler traces.
+        keep: folder for the instructions, MLIR and metadata of the Triton kernels that run.
         tuned: ``tuned(shape, arch)``: configuration from a dispatch table, or ``None`` to search.
         timeout: seconds for one measurement.
         given_limits: limits that the user knows.
@@ -124,6 +125,7 @@ class Plan:
     use_graph: bool | None = None
     check_only: bool = False
     profile: str | None = None
+    keep: str | None = None
     tuned: Callable[[Shape, str], Config | None] | None = None
     timeout: float = 600.0
     given_limits: Mapping[str, Any] = field(default_factory=dict)
@@ -233,12 +235,15 @@ def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider
     config = dict(plan.config)
     if provider == "tuned" and plan.tuned is not None and (known := plan.tuned(shape, device.arch)) is not None:
         config = {**known, **config}
-    trace = None
+    trace = kept = None
+    name = Path(plan.target).stem.replace("::", "_") + (f".gpu{gpu}" if plan.gpus > 1 else "")
+    name = f"{name}.{case.replace('*', '_custom')}.{provider}"
     if plan.profile is not None:
         folder = Path(plan.profile)
         folder.mkdir(parents=True, exist_ok=True)
-        name = Path(plan.target).stem.replace("::", "_") + (f".gpu{gpu}" if plan.gpus > 1 else "")
-        trace = str((folder / f"{name}.{case.replace('*', '_custom')}.{provider}.json").absolute())
+        trace = str((folder / f"{name}.json").absolute())
+    if plan.keep is not None:
+        kept = str((Path(plan.keep) / name).absolute())
     return BenchTask(
         target=plan.target,
         case=case,
@@ -252,6 +257,7 @@ def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider
         use_graph=plan.use_graph,
         check_only=plan.check_only,
         profile=trace,
+        keep=kept,
         device=device,
         together=plan.gpus > 1,
     )

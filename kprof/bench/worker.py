@@ -7,6 +7,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,6 +19,7 @@ from kprof.bench import timing as bench_timing
 from kprof.bench.document import BenchTask, Error, Measurement, rates
 from kprof.bench.errors import NotInstalled
 from kprof.bench.implementations import find
+from kprof.bench.keeping import compiled_kernels, keep_kernels
 from kprof.bench.values import refilled
 from kprof.children import end_with_parent
 from kprof.errors import HardwareError, KprofError
@@ -71,8 +74,12 @@ class Bench:
         given, expected = self._problem(kernel, task)
         inputs = found.prepare(given)
         _poison(expected)
-        outputs = call(inputs)
+        with nullcontext([]) if task.keep is None else compiled_kernels() as compiled:
+            outputs = call(inputs)
         torch.cuda.synchronize()
+        if task.keep is not None and compiled:
+            keep_kernels(compiled, Path(task.keep))
+            start = msgspec.structs.replace(start, kept=task.keep)
         if expected is None:
             result = msgspec.structs.replace(start, status="unchecked", message="the kernel has no reference")
         else:
@@ -99,7 +106,8 @@ class Bench:
         failures: list[str] = []
         for listed in ({}, *kernel.configs):
             config = {**listed, **task.config}
-            one = msgspec.structs.replace(task, provider="triton", config=config, rep_ms=task.rep_ms / 2, profile=None)
+            one = msgspec.structs.replace(task, provider="triton", config=config, rep_ms=task.rep_ms / 2,
+                                          profile=None, keep=None)  # fmt: skip
             if config in tried or _pointless(kernel, one):
                 continue
             tried.append(config)

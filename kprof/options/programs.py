@@ -111,6 +111,15 @@ class MeasureOptions(KnobOptions, SeedOptions, TableOptions, TimeoutOptions):
     profile: Annotated[str | None, Option("Write PyTorch profiler traces to a folder.", metavar="DIR", kind=PATH)] = (
         None
     )
+    keep: Annotated[
+        str | None,
+        Option(
+            "Keep the instructions, MLIR, metadata and kprof's report of each Triton kernel that ran, and the times, "
+            "in a new folder.",
+            metavar="DIR",
+            kind=PATH,
+        ),
+    ] = None
     write_table: Annotated[
         str | None, Option("Add the fastest to a dispatch table for kprof select.", metavar="FILE", kind=PATH)
     ] = None

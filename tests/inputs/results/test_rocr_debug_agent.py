@@ -1,0 +1,116 @@
+"""Reports of the ROCr Debug Agent: the forms of several releases, cut ones and mixed ones."""
+
+import pytest
+
+from kprof.errors import InputError
+from kprof.inputs.results import read
+
+HEADER = "wave_3: pc=0x5010 (kernel_code_entry=0x4f00 <scale(float*, float)>, kernargs=0x900) (stopped, reason: {})\n"
+REGISTERS = """
+system registers:
+              m0: 00000000        status: 00012461
+            exec: 000000000000000f           vcc: 0000000000000000
+
+scalar registers:
+              s0: aaaa0000            s1: 00007fd5
+
+vector registers:
+              v0: [0] 00000010 [1] 00000011
+              v1: [0] 00007f00 [1] 00007f01
+              v2: [0] 3f800000 [1] 40000000
+
+Local memory content:
+    0x0000: 22222222 11111111
+
+"""
+CODE = """Disassembly for function scale(float*, float):
+    code object: file:///home/me/scale.co#offset=0&size=900
+    loaded at: [0x4000-0x6000]
+
+/home/me/scale.py:
+41        x = tl.load(p) * by
+    0x5008 <+264>:    v_mul_f32_e32 v2, s0, v2
+
+43        tl.store(p, x)
+ => 0x5010 <+272>:    global_store_dword v[0:1], v2, off
+    0x5018 <+280>:    s_endpgm
+
+End of disassembly.
+"""
+REPORT = "Queue error (HSA_STATUS_ERROR_EXCEPTION: a trap)\n" + HEADER.format("ASSERT_TRAP") + REGISTERS + CODE
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Read a text as a file of another tool."""
+
+    def read_text(text):
+        path = tmp_path / "agent.txt"
+        path.write_text(text)
+        return read(path)
+
+    return read_text
+
+
+def test_kernel_instruction_line_and_registers(report):
+    """Of the wavefront's instruction: the source line above it, and the registers that it names."""
+    found = report("step 1\n" + REPORT + "Aborted (core dumped)\n")
+    (row,) = found.rows
+    assert (row["label"], row["kernel"], row["reason"]) == ("wave_3", "scale(float*, float)", "ASSERT_TRAP")
+    assert (row["pc"], row["offset"]) == ("0x5010", 272)
+    assert row["instruction"] == "global_store_dword v[0:1], v2, off"
+    assert row["source"] == "/home/me/scale.py:43"
+    assert row["registers"]["v1"] == "00007f00 00007f01"
+    assert found.facts["line"] == "/home/me/scale.py:43"
+    assert found.facts["error"] == "Queue error (HSA_STATUS_ERROR_EXCEPTION: a trap)"
+    assert found.facts["registers"] == (
+        "exec 000000000000000f, v0 00000010 (lane 0), v1 00007f00 (lane 0), v2 3f800000 (lane 0)"
+    )
+    assert found.issues == ()
+
+
+def test_a_report_without_debug_information(report):
+    """The kernel and the instruction are known, the line is not; a release without a reason in its line is read."""
+    text = HEADER.partition(" (stopped")[0] + "\n" + CODE.replace("/home/me/scale.py:\n", "")
+    found = report(text)
+    assert found.rows[0]["source"] is None
+    assert found.rows[0]["reason"] is None
+    assert found.facts["line"].startswith("not in the report")
+
+
+def test_code_before_wavefronts_that_stopped_elsewhere(report):
+    """An older release names no kernel beside the wavefront: the address is in the function all the same."""
+    found = report(CODE + "wave_0: pc=0x500c (stopped, reason: MEMORY_VIOLATION)\n")
+    (row,) = found.rows
+    assert (row["kernel"], row["instruction"], row["offset"]) == ("scale(float*, float)", None, 268)
+    assert "no disassembly of 0x500c" in found.issues[0]
+    assert found.facts["note"].startswith("a wavefront stops some instructions after the access that failed")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        (REPORT[: REPORT.index(", kernargs")] + "\n", "the line of a wavefront is not complete", 2),
+        (REPORT[: REPORT.index("=> 0x5010")], "the disassembly of scale.* has no line with =>", 19),
+        (REPORT.replace(" [1] 40000000", ""), "v2 has 1 of 2 lanes", 14),
+        (REPORT + HEADER.replace("0x5010", "0x5018").format("ASSERT_TRAP"), "two reports in one file: wave_3", 32),
+        (REPORT.replace("=> 0x5010", "=> 0x9010"), "0x9010 is not in the code object that line 19 names", 28),
+    ],
+)
+def test_cut_and_mixed_reports_are_refused(report, text, message, line):
+    """One message with file and line."""
+    with pytest.raises(InputError, match=message) as error:
+        report(text)
+    assert error.value.place == f"line {line}"
+    assert error.value.path.endswith("agent.txt")
+
+
+def test_the_command(kprof, tmp_path):
+    """Facts for people; cut ones end with exit code 2."""
+    path = tmp_path / "agent.txt"
+    path.write_text(REPORT)
+    shown = kprof("ingest", "results", path)
+    assert shown.code == 0
+    assert "line: /home/me/scale.py:43" in shown.out
+    path.write_text(REPORT[: REPORT.index("=> 0x5010")])
+    assert kprof("ingest", "results", path).code == 2
