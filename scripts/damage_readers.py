@@ -123,6 +123,10 @@ _TABLE = (
     ' "implementation": "softmax", "config": {"num_warps": 4}, "ms": 0.5}]}'
 )
 _CPUINFO = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9654\ncpu MHz\t\t: 2400.000\nflags\t\t: fpu svm\n"
+_ROCMINFO = (
+    "HSA Agents\nAgent 1\n  Name:                    Example CPU\nAgent 2\n  Name:                    gfx942\n"
+    "  Marketing Name:          AMD Instinct MI300X\n  Compute Unit:            304(0x130)\n"
+)
 _SIDES = {"kernel.amdgcn": "gfx942/matmul.triton-3.9.0.amdgcn", "kernel.json": f"capture/{_KERNEL}/kernel.json"}
 
 READERS: dict[str, Reader] = {
@@ -147,6 +151,7 @@ READERS: dict[str, Reader] = {
     "report-measured": Reader(("report", str(_KERNEL_FILE), "--arch", "gfx942", "--counters", "{}/c.csv", "--trace", "{}/t.json", "-o", "{}/page.html"),
                               made=(_COUNTED,), name="c.csv", around={"t.json": "=trace"}),
     "dispatch-table": Reader(("select", "softmax", "--arch", "gfx942", "--no-predict", "--table", "{}"), made=(_TABLE,), name="table.json"),
+    "gpu-report": Reader(("doctor", "--report", "{}"), made=(_ROCMINFO,), name="rocminfo.txt"),
     "doctor": Reader(("doctor", "--root", "{}"), made=(_CPUINFO,), name="proc/cpuinfo", around={"README": "README.md"}),
     "trace": Reader(("ingest", "trace", "{}"), (), _KINETO, made=(TRACE,)),
     "trace-breakdown": Reader(("trace", "breakdown", "{}"), (), _KINETO, made=(TRACE,)),

@@ -332,6 +332,7 @@ WITHOUT_ROW = {
     "kprof.importing.without_gpu": _COMPILED,
     "kprof.gate.first_files": "writes templates: tests/gate/test_first_contact.py uses each of them as a user would",
     "kprof.inputs.completeness": "each fault has a faulty and a sound trace in tests/inputs/test_completeness.py",
+    "kprof.inputs.gpu_report": _READER,
     "kprof.inputs.garbage_collection": "answers are the same without it, and come later",
     "kprof.inputs.llvm_ir": _READER,
     "kprof.inputs.mangled": "what it cannot read stays as it was; what it writes is compared with c++filt",

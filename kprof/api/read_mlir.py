@@ -34,7 +34,8 @@ class IntermediateCode(Result):
     def document(self) -> dict[str, Any]:
         """Everything, as ``kprof ingest mlir --json`` writes it."""
         modules = [
-            {each.name: getattr(one, each.name) for each in fields(one) if each.name != "module"} | {"lds": asdict(walk)}
+            {each.name: getattr(one, each.name) for each in fields(one) if each.name != "module"}
+            | {"lds": asdict(walk)}
             for one, walk in zip(self.modules, self.walks, strict=True)
         ]
         return {"schema": "kprof.mlir/1", "path": self.path, "modules": modules}

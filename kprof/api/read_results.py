@@ -58,7 +58,7 @@ def read_results(path: "str | os.PathLike[str]") -> LibraryResults:
     Args:
         path: output of hipblaslt-bench, rocblas-bench or rccl-tests, a tuning file of hipBLASLt, a table of tuned GEMMs
             (gradlib, vLLM, AITER), a find-db or perf-db of MIOpen, Tensile's logic or benchmark, a log of rocBLAS or
-            hipBLASLt calls, or a profile of Omnitrace or rocprof-sys.
+            hipBLASLt calls, a profile of Omnitrace or rocprof-sys, or a report of the ROCr Debug Agent.
 
     Raises:
         InputError: it is missing, too large, of no known format, or has no record that can be used.

@@ -7,4 +7,15 @@ from kprof.doctor.host import Host
 from kprof.doctor.script import script
 from kprof.doctor.settings import WORKLOADS, Workload
 
-__all__ = ["SCHEMA", "WORKLOADS", "CheckOutcome", "Diagnosis", "Host", "Workload", "checks", "examine", "read_command", "script"]
+__all__ = [
+    "SCHEMA",
+    "WORKLOADS",
+    "CheckOutcome",
+    "Diagnosis",
+    "Host",
+    "Workload",
+    "checks",
+    "examine",
+    "read_command",
+    "script",
+]

@@ -32,7 +32,10 @@ def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcom
 
 def unjudged(command: ServerCommand) -> list[str]:
     """Arguments that the guides say nothing about."""
-    known = {setting.name for setting in settings().values() if setting.kind == "argument"} | {"-np", "--nproc-per-node"}
+    known = {setting.name for setting in settings().values() if setting.kind == "argument"} | {
+        "-np",
+        "--nproc-per-node",
+    }
     return [name for name in command.arguments if name not in known]
 
 
@@ -66,7 +69,9 @@ def _counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
     setting = settings()["--nproc-per-node"]
     number = _number(launched)
     if launched in _EVERY or (number is not None and number == gpus):
-        yield SettingOutcome(name, "argument", "ok", launched, f"{gpus}" if gpus else "", setting.why, [], setting.source)
+        yield SettingOutcome(
+            name, "argument", "ok", launched, f"{gpus}" if gpus else "", setting.why, [], setting.source
+        )
     elif number is None or not gpus:
         yield SettingOutcome(
             name, "argument", "unknown", launched[:_SHOWN], "as many as GPUs", setting.why, [], setting.source

@@ -65,7 +65,9 @@ def examine(machine: Host, workload: Workload | None = None, command: ServerComm
         checks=outcomes,
         left_out=[check.name for check in checks() if check.needs_gpu and check not in chosen],
         works=works,
-        verdict=_verdict(machine, [*outcomes, *settings], works, [each for each in arguments if each.status != "unknown"]),
+        verdict=_verdict(
+            machine, [*outcomes, *settings], works, [each for each in arguments if each.status != "unknown"]
+        ),
         workload=workload or "",
         settings=settings,
         unseen=unseen(machine, workload) if command is None else [],

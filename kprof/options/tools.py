@@ -53,7 +53,11 @@ class DoctorOptions(Options):
     ] = None
     report: Annotated[
         str | None,
-        Option("Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.", metavar="FILE", kind=PATH),
+        Option(
+            "Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.",
+            metavar="FILE",
+            kind=PATH,
+        ),
     ] = None
 
 

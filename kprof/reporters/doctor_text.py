@@ -57,7 +57,7 @@ class DoctorTextReporter:
             for outcome in found.unseen:
                 lines += self._setting(outcome)
         elif found.unseen:
-            words = "; ".join(f"{outcome.name} ({outcome.wanted})" for outcome in found.unseen)
+            words = "; ".join(f"{outcome.name} ({outcome.wanted or 'to be tried'})" for outcome in found.unseen)
             lines += self._wrapped("  ", f"not seen from here: {words}", "  ")
         return lines
 

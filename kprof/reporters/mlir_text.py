@@ -17,7 +17,7 @@ _WORDS = {
     "convert_layout": "layout conversions",
     "local_alloc": "LDS buffers",
     "local_load": "reads of LDS",
-    "local_store": "writes of LDS from registers",
+    "local_store": "writes of LDS",
     "async_copy": "copies straight into LDS",
     "loads": "loads",
     "buffer_ops": "buffer loads and stores",
@@ -27,9 +27,7 @@ _WORDS = {
     "vector_min": "narrowest access, bytes a thread",
 }
 _MOST_PASSES = 20
-_ADVICE = (
-    "AMD's guide advises using LDS once: load the tile in the order that the product needs, and convert it in registers."
-)
+_ADVICE = "AMD's guide advises using LDS once: load the tile in the order of the product, and convert it in registers."
 
 
 def show(modules: "Sequence[DumpedModule]", walks: "Sequence[LdsWalk]") -> None:
@@ -87,7 +85,7 @@ def _lds(walk: "LdsWalk") -> None:
         print(f"    {len(walk.passes) - _MOST_PASSES} more (--json)")
     if walk.unknown_conversions:
         count = plural(walk.unknown_conversions, "layout conversion")
-        print(wrapped(f"  {count} may go through LDS or not: the layouts are not in the text"))
+        print(wrapped(f"  {count} may go through LDS or not: kprof does not know their layouts"))
     for chain in walk.chains[:_MOST_PASSES]:
         ways = [walk.passes[number] for number in chain]
         names = ", then ".join(f"{one.value or one.operation} (line {one.write})" for one in ways)

@@ -1,9 +1,9 @@
 """What ``kprof bench --keep`` writes: stages and metadata of the kernels that ran, kprof's report and the times."""
 
 import json
-from collections import namedtuple
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -13,7 +13,6 @@ from kprof.bench.document import BenchReport, Device, Measurement
 from kprof.bench.keeping import compiled_kernels, keep_kernels
 from kprof.errors import KprofError
 
-Metadata = namedtuple("Metadata", ("name", "target", "num_warps"))
 ASSEMBLY = Path(__file__).parents[1] / "artifacts"
 
 
@@ -23,6 +22,14 @@ class Target:
 
     backend: str
     arch: str
+
+
+class Metadata(NamedTuple):
+    """What Triton says of a compiled kernel."""
+
+    name: str
+    target: Any
+    num_warps: int
 
 
 class Compiled:

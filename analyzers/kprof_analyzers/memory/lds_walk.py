@@ -185,7 +185,10 @@ def _linked(
         candidates = [
             before
             for before in range(number)
-            if any(_ends_unused(flow, read, used) and read.index < op.index for read in readers.get(writes[before].index, ()))
+            if any(
+                _ends_unused(flow, read, used) and read.index < op.index
+                for read in readers.get(writes[before].index, ())
+            )
         ]
         if one.earlier is None and undefined and candidates and not copies_to_lds(op):
             yield replace(one, earlier=candidates[-1], undefined=tuple(undefined[:_MOST_UNDEFINED]))

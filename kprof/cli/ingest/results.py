@@ -8,7 +8,7 @@ from kprof.cli._options import takes_options
 from kprof.options.measurements import IngestResultsOptions
 from kprof.reporters.outputs import Outputs
 
-HELP = "hipBLASLt, rocBLAS, Tensile, MIOpen, RCCL tests, gradlib/AITER, Omnitrace."
+HELP = "hipBLASLt, rocBLAS, Tensile, MIOpen, RCCL tests, gradlib/AITER, Omnitrace, the ROCr Debug Agent."
 
 
 @takes_options("measurements")
@@ -23,7 +23,8 @@ def command(
 
     Read are: output of hipblaslt-bench, rocblas-bench and rccl-tests; tuning files of hipBLASLt; tables of tuned GEMMs
     (gradlib, vLLM, AITER); find-db and perf-db of MIOpen; library logic and benchmarks of Tensile; logs of rocBLAS and
-    hipBLASLt calls; profiles of Omnitrace and rocprof-sys.
+    hipBLASLt calls; profiles of Omnitrace and rocprof-sys; reports of the ROCr Debug Agent: kernel, instruction, source
+    line and registers of a fault.
 
     Example:  kprof ingest results wall_clock.json
     """

@@ -24,7 +24,9 @@ class ReportedGpus(DoctorCheck):
         words = ", ".join(f"{count} x {name}" if count > 1 else name for name, count in counts.items())
         unknown = sorted({gpu.arch for gpu in machine.reported if gpu.arch and not _is_known(gpu.arch)})
         if unknown:
-            return self.warn(words, why=f"kprof has no hardware data of {', '.join(unknown)}: nothing is modelled for it.")
+            return self.warn(
+                words, why=f"kprof has no hardware data of {', '.join(unknown)}: nothing is modelled for it."
+            )
         parts = list(dict.fromkeys(part for gpu in machine.reported if (part := _partition(gpu))))
         if parts:
             return self.warn(f"{words}: {'; '.join(parts)}")
@@ -35,7 +37,11 @@ class ReportedGpus(DoctorCheck):
 
 def _partition(gpu: ReportedGpu) -> str:
     """What shows that a GPU is partitioned; empty where nothing does."""
-    modes = [mode for mode, whole in ((gpu.compute_partition, "SPX"), (gpu.memory_partition, "NPS1")) if mode not in {"", whole}]
+    modes = [
+        mode
+        for mode, whole in ((gpu.compute_partition, "SPX"), (gpu.memory_partition, "NPS1"))
+        if mode not in {"", whole}
+    ]
     if modes:
         return f"partitioned as {' and '.join(modes)}"
     name = product_in(gpu.product)

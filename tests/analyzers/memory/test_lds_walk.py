@@ -104,7 +104,8 @@ def test_a_value_that_goes_through_lds_twice(text, ingested, capsys):
 
 def test_a_product_in_between_makes_another_value():
     """What a product gives is not the value that went through LDS."""
-    product = "%4 = tt.dot %3, %3, %3 : tensor<64x64xi8, #blocked> * tensor<64x64xi8, #blocked> -> tensor<64x64xf16, #blocked>"
+    tensor = "tensor<64x64xi8, #blocked>"
+    product = f"%4 = tt.dot %3, %3, %3 : {tensor} * {tensor} -> tensor<64x64xf16, #blocked>"
     lines = [product if "sitofp" in line else line for line in NEW.splitlines()]
     walk = walk_lds(parse(module("\n".join(lines) + "\n", "ttg")))
     assert [one.earlier for one in walk.passes] == [None, None]
