@@ -12,7 +12,7 @@ _LONGEST = 100
 
 
 @contextmanager
-def compiled_kernels(jit_function: type | None = None) -> Iterator[list[Any]]:
+def compiled_kernels(jit_function: Any = None) -> Iterator[list[Any]]:
     """Collect the compiled kernels that are launched meanwhile, each once and in their order.
 
     Args:
@@ -31,11 +31,11 @@ def compiled_kernels(jit_function: type | None = None) -> Iterator[list[Any]]:
             found.append(compiled)
         return compiled
 
-    jit_function.run = run  # type: ignore[attr-defined]
+    jit_function.run = run
     try:
         yield found
     finally:
-        jit_function.run = launch  # type: ignore[attr-defined]
+        jit_function.run = launch
 
 
 def keep_kernels(kernels: Sequence[Any], folder: Path) -> None:

@@ -20,7 +20,7 @@ CARD = "/sys/devices/pci0000:00/0000:01:00.0"
 def test_a_machine_set_up_as_the_guide_asks_is_ready(good):
     """Every check is ok, and each that is for AMD GPUs was made."""
     found = examine(good.machine())
-    expected = {check.name: "ok" for check in checks() if not check.needs_cuda_gpu}
+    expected = {check.name: "ok" for check in checks() if not check.needs_cuda_gpu and not check.needs_report}
     assert {outcome.check: outcome.status for outcome in found.checks} == expected
     assert found.gpus == ["AMD Instinct MI300X (gfx942)"] * 2
     assert all(found.works.values())

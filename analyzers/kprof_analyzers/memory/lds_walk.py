@@ -12,6 +12,8 @@ from kprof_analyzers.source_lines import location_of
 _PRODUCTS = {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttng.warp_group_dot", "ttng.tc_gen5_mma"}
 _CONVERSION = "ttg.convert_layout"
 _MOST_UNDEFINED = 16
+_MOST_LINKED = 64
+"""Passes of an excerpt that are linked across missing lines: no documentation shows more."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def walk_lds(module: Module) -> LdsWalk:
         source = written_before.get(before[0].index) if before is not None else None
         earlier = numbers[source.index] if source is not None and source.index < op.index else None
         passes.append(_described(flow, op, readers.get(op.index, ()), earlier))
-    if not module.functions:
+    if not module.functions and len(writes) <= _MOST_LINKED:
         passes = list(_linked(flow, writes, readers, passes))
     conversions = [op for op in module.named(_CONVERSION) if not any(map(is_in_lds, op.types))]
     return LdsWalk(tuple(passes), sum(crosses_wavefronts(op) is None for op in conversions))

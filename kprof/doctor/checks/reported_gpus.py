@@ -46,8 +46,9 @@ def _partition(gpu: ReportedGpu) -> str:
         return f"partitioned as {' and '.join(modes)}"
     name = product_in(gpu.product)
     product = find_product(name) if name else None
-    if product is not None and gpu.compute_units and gpu.compute_units < product.compute_units:
-        return f"{gpu.compute_units} of the {product.compute_units} CUs of an {product.name}"
+    whole = product.compute_units if product is not None else None
+    if product is not None and whole and gpu.compute_units and gpu.compute_units < whole:
+        return f"{gpu.compute_units} of the {whole} CUs of an {product.name}"
     return ""
 
 
