@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from kprof.doctor.command_line import ServerCommand
-from kprof.doctor.document import SettingOutcome
+from kprof.doctor.document import SettingOutcome, Status
 from kprof.doctor.host import Host
 from kprof.doctor.judging import judged_setting, suggested, wanted_value
 from kprof.doctor.settings import HostSetting, WantedValue, archs_of, settings
@@ -12,7 +12,9 @@ from kprof.doctor.settings import HostSetting, WantedValue, archs_of, settings
 _VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _SHOWN = 60
 _EVERY = {"gpu", "auto"}
-_NODES = ("--nnodes", "--node-rank", "--hostfile", "-hostfile", "--host", "-H")
+_HOSTS = ("--hostfile", "-hostfile", "--machinefile", "--host", "-H")
+_TOO_FEW = "A server cannot start on more GPUs than its process sees."
+_OTHER_NUMBER = "On one node torchrun has to start a process for each GPU of the server's tensor parallelism."
 
 
 def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcome]:
@@ -32,10 +34,7 @@ def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcom
 
 def unjudged(command: ServerCommand) -> list[str]:
     """Arguments that the guides say nothing about."""
-    known = {setting.name for setting in settings().values() if setting.kind == "argument"} | {
-        "-np",
-        "--nproc-per-node",
-    }
+    known = {"-np", *(setting.name for setting in settings().values() if setting.kind == "argument")}
     return [name for name in command.arguments if name not in known]
 
 
@@ -51,39 +50,33 @@ def _judged(setting: HostSetting, rule: WantedValue, given: str | None) -> Setti
 
 def _counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
     """Processes and GPUs of a line, which must agree."""
-    parallel = _number(command.arguments.get("--tensor-parallel-size"))
-    processes = command.arguments.get("--nproc-per-node")
-    why = "With one node a torchrun of a server needs a process for each GPU of its tensor parallelism."
-    if processes is not None and parallel is not None and (count := _number(processes)) not in {None, parallel}:
-        yield _disagreeing("--nproc-per-node", processes, f"{parallel}, as --tensor-parallel-size", why)
-    visible = _visible(command.environment) or _visible(machine.environment)
+    given = command.arguments
+    parallel = _number(given.get("--tensor-parallel-size"))
+    visible = _visible(machine.environment)
     if visible is not None and parallel is not None and visible[1] < parallel:
-        name, count = visible
-        why = "A server cannot start on more GPUs than its process sees."
-        yield _disagreeing("--tensor-parallel-size", str(parallel), f"at most {count}, the GPUs in {name}", why)
-    launched = command.arguments.get("-np") if "mpirun" in command.programs else processes
-    gpus = visible[1] if visible is not None else len(machine.reported) or len(machine.devices)
-    name = "-np" if "mpirun" in command.programs else "--nproc-per-node"
-    if launched is None or parallel is not None or any(option in command.arguments for option in _NODES[2:]):
+        wanted = f"at most {visible[1]}, the GPUs in {visible[0]}"
+        yield _count("--tensor-parallel-size", "fail", str(parallel), wanted, _TOO_FEW)
+    option = "-np" if "mpirun" in command.programs else "--nproc-per-node"
+    processes = given.get(option)
+    number = _number(processes)
+    if processes is None or any(each in given for each in _HOSTS) or given.get("--nnodes", "1") != "1":
         return
-    setting = settings()["--nproc-per-node"]
-    number = _number(launched)
-    if launched in _EVERY or (number is not None and number == gpus):
-        yield SettingOutcome(
-            name, "argument", "ok", launched, f"{gpus}" if gpus else "", setting.why, [], setting.source
-        )
+    if parallel is not None:
+        if number not in {None, parallel}:
+            yield _count(option, "fail", processes, f"{parallel}, as --tensor-parallel-size", _OTHER_NUMBER)
+        return
+    gpus = visible[1] if visible is not None else len(machine.reported) or len(machine.devices)
+    if processes in _EVERY or (gpus and number == gpus):
+        yield _count(option, "ok", processes, str(gpus or ""))
     elif number is None or not gpus:
-        yield SettingOutcome(
-            name, "argument", "unknown", launched[:_SHOWN], "as many as GPUs", setting.why, [], setting.source
-        )
+        yield _count(option, "unknown", processes, "as many as GPUs")
     else:
-        yield SettingOutcome(
-            name, "argument", "warn", launched, f"{gpus}, a process for each GPU", setting.why, [], setting.source
-        )
+        yield _count(option, "warn", processes, f"{gpus}, a process for each GPU")
 
 
-def _disagreeing(name: str, found: str, wanted: str, why: str) -> SettingOutcome:
-    return SettingOutcome(name, "argument", "fail", found, wanted, why, [], settings()["--tensor-parallel-size"].source)
+def _count(name: str, status: Status, found: str, wanted: str, why: str = "") -> SettingOutcome:
+    setting = settings()["--nproc-per-node"]
+    return SettingOutcome(name, "argument", status, found[:_SHOWN], wanted, why or setting.why, [], setting.source)
 
 
 def _visible(environment: Mapping[str, str]) -> tuple[str, int] | None:

@@ -74,7 +74,7 @@ def test_amd_smi(report):
         (GPU[: GPU.index("  Compute")], "Agent 2 has no number of Compute Units: the output is cut", "line 2"),
         (CPU + "Agent 2\n*****\n", "Agent 2 has no Name", "line 7"),
         (SMI[: SMI.index("    ASIC")], "GPU: 0 has no MARKET_NAME", "line 1"),
-        (GPU + SMI, "output of rocminfo and of amd-smi in one file", "line 11"),
+        (GPU + SMI, "output of rocminfo and of amd-smi in one file", "line 10"),
         ("GPU: 1\n" * 2000, "over 1,024 agents", "line 1025"),
     ],
 )
