@@ -407,15 +407,24 @@ def counter_roofline(
         KprofError: an option cannot be used.
     """
 
-def diagnose(*, root: str | os.PathLike[str] | None = "/", workload: str | None = None) -> Diagnosed:
+def diagnose(
+    command: Sequence[str] = ...,
+    *,
+    root: str | os.PathLike[str] | None = "/",
+    workload: str | None = None,
+    report: str | os.PathLike[str] | None = None,
+) -> Diagnosed:
     """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
 
     Args:
+        command: words of a command line whose variables and arguments are judged, too: ``["vllm", "serve", ...]``.
         root: Where the machine's /proc, /sys, /dev and /opt are: /host in a container.
         workload: What the settings are for: inference, training, tuning, multi-gpu, vllm or sglang.
+        report: Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.
 
     Raises:
-        KprofError: there is no such folder or workload.
+        KprofError: there is no such folder or workload, the report cannot be read, or no program in the command line is
+            known.
     """
 
 def diff(
@@ -604,6 +613,7 @@ def measure(
     rep_ms: float = 100.0,
     inputs: str = "own",
     profile: str | os.PathLike[str] | None = None,
+    keep: str | os.PathLike[str] | None = None,
     write_table: str | os.PathLike[str] | None = None,
     gpus: int = 1,
     progress: Callable[[Measurement], None] | None = ...,
@@ -631,6 +641,8 @@ def measure(
         inputs: Numbers in the inputs: own, zeros, same, integers or normal. They change clocks, not results: zeros
             can be a fifth faster.
         profile: Write PyTorch profiler traces to a folder.
+        keep: Keep the instructions, MLIR, metadata and kprof's report of each Triton kernel that ran, and the
+            times, in a new folder.
         write_table: Add the fastest to a dispatch table for kprof select.
         gpus: GPUs that run it at the same time: 2 for both GCDs of an MI250X.
         progress: called with each measurement.
