@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,8 @@ class Bench:
         given, expected = self._problem(kernel, task)
         inputs = found.prepare(given)
         _poison(expected)
-        with nullcontext([]) if task.keep is None else compiled_kernels() as compiled:
+        recording: AbstractContextManager[list[Any]] = nullcontext([]) if task.keep is None else compiled_kernels()
+        with recording as compiled:
             outputs = call(inputs)
         torch.cuda.synchronize()
         if task.keep is not None and compiled:
