@@ -190,6 +190,7 @@ def _make_folder(path: str) -> None:
 def _with_reports(report: BenchReport, folder: str) -> BenchReport:
     """Write kprof's report beside each kernel that was kept, and the times beside all of them."""
     from kprof.api.analyze import analyze
+    from kprof.options.kernels import AnalyzeOptions
     from kprof.output.writing import write_output
     from kprof.reporters.json_document import encoded
 
@@ -198,7 +199,8 @@ def _with_reports(report: BenchReport, folder: str) -> BenchReport:
         instructions = sorted(Path(kept).glob("*.amdgcn"))
         try:
             if instructions:
-                write_output(str(Path(kept) / "report.json"), encoded(analyze(*map(str, instructions)).document))
+                found = analyze(*map(str, instructions), options=AnalyzeOptions())
+                write_output(str(Path(kept) / "report.json"), encoded(found.document))
         except KprofError as error:
             notes.append(f"{kept}: no report: {error.message}")
     report = replace(report, notes=notes)
