@@ -27,6 +27,7 @@ _WORDS = {
     "vector_min": "narrowest access, bytes a thread",
 }
 _MOST_PASSES = 20
+_MOST_READS = 4
 _ADVICE = "AMD's guide advises using LDS once: load the tile in the order of the product, and convert it in registers."
 
 
@@ -78,11 +79,11 @@ def _one(one: "DumpedModule", walk: "LdsWalk") -> None:
 def _lds(walk: "LdsWalk") -> None:
     """A line a value that goes through LDS, and those that go through it more than once."""
     if walk.passes:
-        print("  values through LDS:")
-    for one in walk.passes[:_MOST_PASSES]:
-        print(f"    {_pass(one)}")
+        print("  values through LDS, with lines of the text:")
+        rows = [_pass(one) for one in walk.passes[:_MOST_PASSES]]
+        print(rows_table(["value", "tensor", "bytes", "written", "read", "source"], rows))
     if len(walk.passes) > _MOST_PASSES:
-        print(f"    {len(walk.passes) - _MOST_PASSES} more (--json)")
+        print(f"  {len(walk.passes) - _MOST_PASSES} more (--json)")
     if walk.unknown_conversions:
         count = plural(walk.unknown_conversions, "layout conversion")
         print(wrapped(f"  {count} may go through LDS or not: kprof does not know their layouts"))
@@ -97,12 +98,10 @@ def _lds(walk: "LdsWalk") -> None:
         print(wrapped(f"  {_ADVICE}"))
 
 
-def _pass(one: "LdsPass") -> str:
-    size = "" if one.bytes is None else f", {one.bytes:,} bytes"
-    reads = ", ".join(map(str, one.reads[:4])) + (", ..." if len(one.reads) > 4 else "")
-    read = f"read at line{'s' * (len(one.reads) > 1)} {reads}" if one.reads else "no read of it found"
-    source = f" ({one.source})" if one.source else ""
-    return f"{one.value or one.operation} {one.shape}{size}: written at line {one.write}, {read}{source}"
+def _pass(one: "LdsPass") -> list[Any]:
+    reads = ", ".join(map(str, one.reads[:_MOST_READS])) + (", ..." if len(one.reads) > _MOST_READS else "")
+    size = "unknown" if one.bytes is None else one.bytes
+    return [one.value or one.operation, one.shape, size, one.write, reads or "not found", one.source]
 
 
 def _passes(rows: list[dict[str, Any]]) -> None:

@@ -166,7 +166,7 @@ def test_without_a_gpu_it_says_what_works(bare):
     bare.environment |= {"TRITON_INTERPRET": "1", "HSA_OVERRIDE_GFX_VERSION": "9.4.2"}
     found = examine(bare.machine())
     assert "compiling, analysing and modelling work" in found.verdict.summary
-    assert {o.status for o in found.checks} <= {"ok", "warn"}
+    assert {o.status for o in found.checks if o.section != "host"} <= {"ok", "warn"}
     assert found.verdict.status == "ok"
 
 

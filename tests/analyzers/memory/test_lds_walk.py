@@ -129,13 +129,13 @@ def test_an_excerpt_with_broken_lines_and_missing_definitions(ingested, capsys):
 
 def test_conversions_between_wavefronts_are_passes_of_their_own():
     """A conversion that moves data between wavefronts writes LDS and reads it; one of unknown layouts may."""
-    convert = "    %7 = ttg.convert_layout %6 : tensor<64x64xf16, #other> -> tensor<64x64xf16, #blocked>\n"
-    unknown = "    %8 = ttg.convert_layout %7 : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #nowhere>\n"
+    convert = "    %7 = ttg.convert_layout %4 : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #other>\n"
+    unknown = "    %8 = ttg.convert_layout %7 : tensor<64x64xf16, #other> -> tensor<64x64xf16, #nowhere>\n"
     walk = walk_lds(parse(module(NEW + convert + unknown, "ttg")))
     assert [one.operation for one in walk.passes] == ["ttg.local_alloc", "ttg.local_store", "ttg.convert_layout"]
     assert walk.unknown_conversions == 1
-    # From the second buffer straight into the third.
-    assert walk.chains == ((0, 1, 2),)
+    # What was read from the first buffer goes into the second, and through the conversion.
+    assert walk.chains == ((0, 1), (0, 2))
 
 
 def test_copies_from_memory_and_pipelined_buffers():
