@@ -101,7 +101,7 @@ def values_of(tensor: Any, most: int) -> list[int] | None:
 
     No operator is called for it: the bytes are read where they are.
     """
-    form = _INTEGERS.get(str(getattr(tensor, "dtype", "")))
+    form = INTEGERS.get(str(getattr(tensor, "dtype", "")))
     found = mark_of(tensor)
     if form is None or found is None or found.unknown:
         return None
@@ -111,7 +111,7 @@ def values_of(tensor: Any, most: int) -> list[int] | None:
     return list(struct.unpack(f"={count}{form}", ctypes.string_at(tensor.data_ptr(), count * tensor.element_size())))
 
 
-_INTEGERS = {
+INTEGERS = {
     "torch.int8": "b",
     "torch.uint8": "B",
     "torch.int16": "h",
@@ -119,6 +119,7 @@ _INTEGERS = {
     "torch.int64": "q",
     "torch.uint64": "Q",
 }
+"""Types of integers to their letters in :mod:`struct`."""
 
 
 def key_of(described: Any) -> Any:

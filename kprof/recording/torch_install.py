@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kprof.recording.device_marks import mark, mark_of
+from kprof.recording.filled_arguments import fill
 from kprof.recording.named_ranges import install as install_ranges
 from kprof.recording.torch_comparisons import install as install_comparisons
 from kprof.recording.torch_cuda import install as install_cuda
@@ -81,11 +82,13 @@ class Installation:
         self.device.patches.set(threading.Thread, "run", run)
 
     def _launched(self, function: Any, args: tuple[Any, ...]) -> None:
-        """What a kernel would have written is not known from here on."""
-        names = written_arguments(function)
+        """What a kernel would have written is not known from here on, but for tensors that it fills with a number."""
+        names, filled = written_arguments(function), fill(function, args)
         for name, value in zip(function.arg_names, args, strict=False):
             self.device.addresses.hand_over(value)
             if (names is None or name in names) and hasattr(value, "untyped_storage"):
+                if name in filled:
+                    continue
                 found = mark_of(value)
                 if found is None:
                     mark(value, self.device.current_index(), unknown=True)

@@ -4,7 +4,12 @@ import json
 
 import pytest
 
+import kprof as kp
+from kprof.hardware.machine import load_gpu
 from kprof.output.quantities import duration
+from kprof.targets.library import catalogue
+from kprof.tuning.choice.kernels import load
+from kprof.tuning.choice.predicting import bundled, predictions
 
 pytestmark = pytest.mark.triton
 
@@ -24,6 +29,9 @@ def test_every_command_predicts_the_same_time(name, kprof, tmp_path, monkeypatch
     assert total > 1
     assert asked("tune", "--budget", "1")["problems"][0]["own"]["time_us"] == pytest.approx(total, abs=1e-4)
     assert asked("advise", "--budget", "1")["start"]["time_us"] == pytest.approx(total, abs=1e-4)
+    chosen = asked("select", "--predict")["candidates"]
+    (own,) = (one for one in chosen if one["implementation"] == name and one["basis"] == "predicted")
+    assert own["ms"] == pytest.approx(total / 1000, abs=1e-6)
     page = tmp_path / "page.html"
     assert kprof("report", name, "--arch", "MI300X", "-o", page).code == 0
     assert all(duration(time) in page.read_text() for time in times)
@@ -32,6 +40,34 @@ def test_every_command_predicts_the_same_time(name, kprof, tmp_path, monkeypatch
     assert kprof("check", "--update-baseline").code == 0
     held = sum(_times(json.loads((tmp_path / "b.json").read_text())))
     assert held == pytest.approx(total, rel=1e-5)
+
+
+@pytest.mark.slow
+def test_all_bundled_kernels_have_one_time(kprof, tmp_path, monkeypatch):
+    """Every launch of each call: as it is analysed, gated, and chosen among others."""
+    names = [one.name for one in catalogue()]
+    monkeypatch.chdir(tmp_path)
+    entries = "".join(f'[[kernel]]\ntarget = "{name}"\n' for name in names)
+    (tmp_path / "kprof.toml").write_text(f'arch = ["MI300X"]\nbaseline = "b.json"\n{entries}')
+    assert kprof("check", "--update-baseline").code == 0
+    held = json.loads((tmp_path / "b.json").read_text())
+    launches = kp.analyze(*names, arch=["MI300X"], try_cures=False).kernels
+    times = [one.time_us for one in launches]
+    assert all(time is not None and time > 0.1 for time in times)
+    assert sorted(_times(held)) == pytest.approx(sorted(times), rel=1e-5)
+    for name, one in _chosen(names).items():
+        own = sum(one.time_us for one in launches if one.name.partition("::")[0] == name)
+        guessed = one.ms is None and one.reason.startswith("not predicted: ")
+        assert guessed or one.ms == pytest.approx(own / 1000, abs=1e-6), name
+
+
+def _chosen(names):
+    """Kernels as ``kprof select`` considers them, each with the time of its own defaults."""
+    machine, product = load_gpu("MI300X")
+    kernels = [load(name) for name in names]
+    shapes = [kernel.problem(machine.name, None, {}) for kernel in kernels]
+    asked = [(bundled(kernel, shape, machine.name)[:1], shape) for kernel, shape in zip(kernels, shapes, strict=True)]
+    return {name: found for name, (found,) in zip(names, predictions(asked, machine, product), strict=True)}
 
 
 def _times(part):

@@ -1,4 +1,4 @@
-"""The launches of a kernel with parts: the same for what analyses it, what gates it and what tunes it."""
+"""The launches of a bundled kernel: the same for what analyses it, what gates it and what tunes it."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from kprof.targets.jobs import calls_of, plan
 from kprof.targets.library import catalogue
 from kprof.targets.library import load as load_kernel
 
-WITH_PARTS = [one.name for one in catalogue() if one.parts]
+BUNDLED = [one.name for one in catalogue()]
 
 
 def test_a_part_alone_has_the_options_that_run_gives_it():
@@ -24,7 +24,7 @@ def test_a_part_alone_has_the_options_that_run_gives_it():
 
 
 @pytest.mark.triton
-@pytest.mark.parametrize("name", WITH_PARTS)
+@pytest.mark.parametrize("name", BUNDLED)
 def test_every_command_resolves_to_the_same_launches(name):
     from kprof.tuning.problems import problems
     from kprof.tuning.subject import KernelSubject

@@ -1,0 +1,108 @@
+"""Compare the predicted times of a capture's kernels, command by command.
+
+Usage: ``python scripts/compare_times.py CAPTURE...``, with captures that ``kprof capture --operators`` wrote. Analysis,
+page, gate, profile and the start of a search must name the same kernels with exactly the same time each. Prints every
+difference, and exits with 1 if there is one. ``profile`` says how long a launch takes inside its program: it may take
+longer there than repeated alone, where the program has more memory in use than the caches hold.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import kprof
+from kprof.captures.model import Capture, CapturedKernel, CapturedLaunch
+from kprof.captures.reader import read
+from kprof.gate.captured import captured
+from kprof.gate.config import KernelEntry
+from kprof.hardware.machine import Product, load_gpu
+from kprof.targets.captured import analysed
+from kprof.targets.recompile import recorded
+from kprof.tuning.recorded.advise import opened
+from kprof.tuning.trials.analysed import analysed as compiled_again
+from kprof_analyzers.model.machine import machine_of
+
+Times = Mapping[str, float | None]
+"""Identities of kernels to the microseconds of their most frequent launch; ``None``: not known."""
+
+
+def times_by_command(folder: Path) -> dict[str, Times]:
+    """Return the times that each command gives to the kernels that a capture's program launched."""
+    capture = read(folder)
+    gpu = capture.head.gpu or capture.arch
+    launched = [kernel for kernel in analysed(capture, "", all_configs=False) if kernel.launches and kernel.ok]
+    product = load_gpu(gpu)[1]
+    return {
+        "analyze": _analyzed(folder, launched, page=False),
+        "report": _analyzed(folder, launched, page=True),
+        "check": _gated(folder, gpu, launched),
+        "profile": _profiled(folder, gpu, launched),
+        "advise": dict(_search_starts(folder, product, launched)),
+    }
+
+
+def differences(folder: Path) -> list[str]:
+    """Return what does not agree with ``analyze``, a sentence each."""
+    found = times_by_command(folder)
+    reference = found["analyze"]
+    cached = _fits_the_caches(read(folder))
+    said = []
+    for command, times in found.items():
+        said += [f"{command} lacks {name}" for name in reference if name not in times]
+        for name, time in times.items():
+            known = reference.get(name)
+            slower = command == "profile" and not cached and None not in (time, known) and (time or 0) >= (known or 0)
+            if time != known and not slower:
+                said.append(f"{name}: {known} µs by analyze, {time} µs by {command}")
+    return said
+
+
+def _analyzed(folder: Path, launched: list[CapturedKernel], *, page: bool) -> Times:
+    found = kprof.report(folder) if page else kprof.analyze(folder)
+    assert [kernel.name for kernel in found.kernels] == [kernel.name for kernel in launched]
+    return {one.id: kernel.time_us for one, kernel in zip(launched, found.kernels, strict=True)}
+
+
+def _gated(folder: Path, gpu: str, launched: list[CapturedKernel]) -> Times:
+    wanted = {f"{folder}::{kernel.id}": kernel.id for kernel in launched}
+    judged = captured(KernelEntry(target="capture"), str(folder), [gpu])
+    return {wanted[one.recorded]: one.report.time_us for one in judged if one.recorded in wanted}
+
+
+def _profiled(folder: Path, gpu: str, launched: list[CapturedKernel]) -> Times:
+    grids = {kernel.id: next(iter(kernel.grids), None) for kernel in launched}
+    found: dict[str, float | None] = {}
+    for call in kprof.profile(folder, arch=[gpu]).calls:
+        made = call.made
+        if isinstance(made, CapturedLaunch) and grids.get(made.kernel) == made.grid:
+            found.setdefault(made.kernel, call.timed.us)
+    return found
+
+
+def _search_starts(
+    folder: Path, product: Product | None, launched: list[CapturedKernel]
+) -> Iterator[tuple[str, float | None]]:
+    wanted = {kernel.id for kernel in launched}
+    for each in recorded(str(folder))[0]:
+        if each.kernel.id not in wanted:
+            continue
+        with opened(each, product, run=False) as (subject, _):
+            (job,) = subject.jobs(subject.problems[0], subject.knobs)
+            yield each.kernel.id, compiled_again(job, subject.knobs).time_us
+
+
+def _fits_the_caches(capture: Capture) -> bool:
+    arch, product = load_gpu(capture.head.gpu or capture.arch)
+    peak = capture.peak_bytes
+    return peak is not None and peak <= machine_of(arch, product, arch.wavefront_size).last_level_bytes
+
+
+def main() -> int:
+    """Print what differs."""
+    found = [f"{folder}: {said}" for folder in sys.argv[1:] for said in differences(Path(folder))]
+    print("\n".join(found) or "all commands give the same times")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
