@@ -7,19 +7,22 @@ longer there than repeated alone, where the program has more memory in use than 
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import kprof
 from kprof.captures.model import Capture, CapturedKernel, CapturedLaunch
 from kprof.captures.reader import read
+from kprof.deadline import Deadline
 from kprof.gate.captured import captured
 from kprof.gate.config import KernelEntry
 from kprof.hardware.machine import Product, load_gpu
 from kprof.targets.captured import analysed
 from kprof.targets.recompile import recorded
+from kprof.tuning.executors.local import judged
 from kprof.tuning.recorded.advise import opened
-from kprof.tuning.trials.analysed import analysed as compiled_again
+from kprof.tuning.trials.predicted import FUNCTION, version
+from kprof.tuning.work import Judge, TuningTask, task_of
 from kprof_analyzers.model.machine import machine_of
 
 Times = Mapping[str, float | None]
@@ -37,7 +40,7 @@ def times_by_command(folder: Path) -> dict[str, Times]:
         "report": _analyzed(folder, launched, page=True),
         "check": _gated(folder, gpu, launched),
         "profile": _profiled(folder, gpu, launched),
-        "advise": dict(_search_starts(folder, product, launched)),
+        "tune": _search_starts(folder, product, launched),
     }
 
 
@@ -79,16 +82,18 @@ def _profiled(folder: Path, gpu: str, launched: list[CapturedKernel]) -> Times:
     return found
 
 
-def _search_starts(
-    folder: Path, product: Product | None, launched: list[CapturedKernel]
-) -> Iterator[tuple[str, float | None]]:
+def _search_starts(folder: Path, product: Product | None, launched: list[CapturedKernel]) -> Times:
     wanted = {kernel.id for kernel in launched}
+    judge = Judge(FUNCTION, version())
+    tasks: dict[str, TuningTask] = {}
     for each in recorded(str(folder))[0]:
-        if each.kernel.id not in wanted:
-            continue
-        with opened(each, product, run=False) as (subject, _):
-            (job,) = subject.jobs(subject.problems[0], subject.knobs)
-            yield each.kernel.id, compiled_again(job, subject.knobs).time_us
+        if each.kernel.id in wanted:
+            with opened(each, product, run=False) as (subject, _):
+                (job,) = subject.jobs(subject.problems[0], subject.knobs)
+                target = (subject.product or subject.arch).name
+                tasks[each.kernel.id] = task_of(job, subject.knobs, target, judge, subject.dependencies())
+    answers = judged(tasks.values(), judge, Deadline(None))
+    return {name: answers[task.key].time_us for name, task in tasks.items()}
 
 
 def _fits_the_caches(capture: Capture) -> bool:

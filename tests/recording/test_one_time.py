@@ -28,7 +28,7 @@ def test_every_function_gives_the_same_times(capture):
     from scripts.compare_times import differences, times_by_command
 
     found = times_by_command(capture)
-    assert set(found) == {"analyze", "report", "check", "profile", "advise"}
+    assert set(found) == {"analyze", "report", "check", "profile", "tune"}
     assert {len(times) for times in found.values()} == {4}
     assert all(time is not None and time > 1 for time in found["analyze"].values())
     assert differences(capture) == []

@@ -2,7 +2,8 @@
 
 First every environment switch is turned over, one at a time: one that brings the old figures back is the cause. Then
 knobs are changed, the compiler's options before the tile sizes: a change after which nothing is worse than before is a
-cure. Whether it cures is decided by figures of the compiled code; cures are ranked by predicted time.
+cure. Whether it cures is decided by figures of the compiled code; cures are ranked by predicted time, and one that is
+predicted to be slower than the code that got worse is none.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.hardware.machine import architectures, load
 from kprof.output.assignments import assigned
-from kprof_analyzers.model.certainty import predicted_gain
+from kprof_analyzers.model.certainty import least_difference, predicted_gain
 from kprof_analyzers.rules import launch_rules
 
 _SWITCH_NAMES = {
@@ -87,7 +88,8 @@ def summary_of(
         text = "no cause was found in the time"
     elif not causes:
         worst = f" ({price_of(harm[0])})" if harm else ""
-        text = f"no environment switch brings the old code back{worst}: the change is in the compiler itself"
+        between = f"from {labels[0]} to {labels[1]}"
+        text = f"no environment switch brings the old code back{worst}: the change is in the compiler itself, {between}"
     else:
         trial = causes[0]
         names = " with ".join(switch_name(name) for name in trial.change)
@@ -256,7 +258,7 @@ def explain(
         brought = set(causes[0].restored) if causes else set()
         joint = (trial for trial in search.run([together]) if _telling(case, trial))
         causes += [trial for trial in joint if trial.cured or set(trial.restored) > brought]
-    cures = _cures(case, search, [trial for trial in idle if trial.cured])
+    cures = _cures(case, search, [trial for trial in idle if _cures_it(trial)])
     notes = list(_confirmed(case, before, causes, old))
     return Explanation(
         old=case.sides[0],
@@ -353,13 +355,18 @@ def _cures(case: Case, search: _Search, switches: Sequence[TriedChange]) -> list
         groups.setdefault((effort[0] > 1, effort[1] > 1), []).append(change)
     unique: dict[tuple[str, ...], TriedChange] = {}
     for _, changes in sorted(groups.items()):
-        cured = [trial for trial in search.run(changes) if trial.cured]
+        cured = [trial for trial in search.run(changes) if _cures_it(trial)]
         # One cure a set of knobs: the next value of the same knob is no other idea.
         for trial in ranked(cured):
             unique.setdefault(tuple(sorted(trial.change)), trial)
         if len(unique) >= CURES_WANTED:
             break
     return ranked([*unique.values(), *switches])[:CURES_SHOWN]
+
+
+def _cures_it(trial: TriedChange) -> bool:
+    """Whether a change brings the figures back and is not predicted to be slower than the code that got worse."""
+    return trial.cured and (trial.speedup is None or trial.speedup * (1 + least_difference()) > 1)
 
 
 def ranked(cures: Sequence[TriedChange]) -> list[TriedChange]:
