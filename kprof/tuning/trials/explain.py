@@ -327,8 +327,14 @@ def _is_of_others(switch: str, arch: str) -> bool:
 
 
 def _telling(case: Case, trial: TriedChange) -> bool:
-    """Whether a switch brings back something that got worse, and does not cost as much as it brings."""
-    brought = trial.cured or bool(set(trial.restored) & {harm.metric for harm in case.harm})
+    """Whether a switch brings back something that got worse, and does not cost as much as it brings.
+
+    Where the predicted time got worse, it has to bring that back: one register less is no cause of half the speed.
+    """
+    harmed = {harm.metric for harm in case.harm}
+    if "model_us" in harmed and trial.time_us is not None and "model_us" not in trial.restored:
+        return False
+    brought = trial.cured or bool(set(trial.restored) & harmed)
     return brought and (len(trial.price) < len(case.harm) or not trial.price)
 
 

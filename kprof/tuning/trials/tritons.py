@@ -249,7 +249,9 @@ class Tritons:
             found, lost = recorded(self._targets[id(kernel)], all_configs=True, **self._launches[id(kernel)])
             if not found:
                 raise KprofError(next(iter(lost.values())))
-            self._configs[id(kernel)] = found[0].knobs
+            # A type among the compile-time values cannot be sent to another process, and is no knob.
+            plain = (bool, int, float, str)
+            self._configs[id(kernel)] = {n: v for n, v in found[0].knobs.items() if isinstance(v, plain)}
         return {**known, **self._configs[id(kernel)]}
 
 

@@ -229,6 +229,23 @@ def test_a_cure_says_how_certain_it_is_that_it_is_faster() -> None:
     assert line.endswith(f"1.13 times as fast, certainty that it is faster {100 * certainty(1.13, 'gfx942'):.0f} %")
 
 
+@pytest.mark.parametrize(("us", "named"), [(111.0, False), (80.0, True), (None, True)])
+def test_a_cause_brings_back_the_predicted_time(us: float | None, named: bool) -> None:
+    """A switch that brings back a register alone did not make the kernel slower."""
+
+    def timed(one: KernelReport, time_us: float) -> KernelReport:
+        return msgspec.structs.replace(one, product="MI355X", model=Prediction(time_us, None, None, None, "matrix", {}))
+
+    old, new = timed(OLD, 74.0), timed(NEW, 112.0)
+    tried = entry(0, 65536) if us is None else timed(entry(0, 65536), us)
+    after = Fake({BUFFERS: True}, {((BUFFERS, "0"),): tried}, new)
+    case = Case(old, new, ("a", "b"), (0, 1), CONFIG, DiffLimits())
+    assert "model_us" in {change.metric for change in case.harm}
+    found = explain(case, Fake({BUFFERS: True}, {}, old), after, seconds=60)
+    assert [cause.change for cause in found.causes] == [{BUFFERS: "0"}] * named
+    assert named is not found.summary.startswith("no environment switch brings the old code back")
+
+
 @pytest.mark.parametrize(("us", "named"), [(150.0, False), (114.0, True), (90.0, True)])
 def test_what_is_predicted_to_be_slower_fixes_nothing(us: float, named: bool) -> None:
     """It brings the registers back and takes longer than the code that spills a few of them outside of its loops."""
