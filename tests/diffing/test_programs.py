@@ -126,14 +126,14 @@ import os
 import torch, triton, triton.language as tl
 
 @triton.jit
-def product(a, b, c, SIZE: tl.constexpr):
+def product(a, b, c, SIZE: tl.constexpr, KIND: tl.constexpr):
     rows, columns = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]
     total = tl.dot(tl.load(a + rows * SIZE + columns), tl.load(b + rows * SIZE + columns))
-    tl.store(c + rows * SIZE + columns, total)
+    tl.store(c + rows * SIZE + columns, total.to(KIND))
 
 a, b = (torch.ones(128, 128, device="cuda", dtype=torch.float16) for _ in range(2))
 c = torch.ones(128, 128, device="cuda")
-product[(1,)](a, b, c, SIZE=128, num_warps=1 if "FEW" in os.environ else 8)
+product[(1,)](a, b, c, SIZE=128, KIND=tl.float32, num_warps=1 if "FEW" in os.environ else 8)
 """
 
 
@@ -141,7 +141,10 @@ product[(1,)](a, b, c, SIZE=128, num_warps=1 if "FEW" in os.environ else 8)
 @pytest.mark.slow
 @needs_torch
 def test_what_got_worse_is_explained(program, kprof, tmp_path):
-    """From the recordings of both sides, as for a capture: with what was tried and a cure that was compiled."""
+    """From the recordings of both sides, as for a capture: with what was tried and a cure that was compiled.
+
+    A compile-time value that is a type is no knob, and cannot be sent to the processes that compile.
+    """
     program.write_text(WORSE, encoding="utf-8")
     other = tmp_path / "other"
     other.write_text(f'#!/bin/sh\nFEW=1 exec {sys.executable} "$@"\n', encoding="utf-8")

@@ -58,7 +58,7 @@ def test_all_bundled_kernels_have_one_time(kprof, tmp_path, monkeypatch):
     for name, one in _chosen(names).items():
         own = sum(one.time_us for one in launches if one.name.partition("::")[0] == name)
         guessed = one.ms is None and one.reason.startswith("not predicted: ")
-        assert guessed or one.ms == pytest.approx(own / 1000, abs=1e-6), name
+        assert guessed or one.ms == pytest.approx(own / 1000, abs=1e-6), f"{name}: {one.reason}"
 
 
 def _chosen(names):
