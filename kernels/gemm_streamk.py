@@ -342,12 +342,13 @@ KERNEL = Kernel(
         "odd_biased": _case(4000, 4112, 4016, "bf16", bias=True),
     },
     # WORKGROUPS is the number of CUs: MI300X, MI210, MI355X, RX 7900 XTX, RX 9070 XT. The offsets that the outer loop
-    # keeps alive make a 256 x 256 tile, which fits without that loop, spill.
+    # keeps alive make a 256 x 256 tile spill, but outside the loop over K, which reads half as much for each product.
     config={"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 4, "WORKGROUPS": 304, "XCDS": 8}
     | {"num_warps": 8, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 16},
     arch_config={
         "gfx90a": {"BLOCK_K": 32, "WORKGROUPS": 104, "XCDS": 1},
-        "gfx950": {"WORKGROUPS": 256},
+        "gfx942": {"BLOCK_N": 256},
+        "gfx950": {"BLOCK_N": 256, "WORKGROUPS": 256},
         "gfx1100": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "WORKGROUPS": 96, "XCDS": 1},
         "gfx1201": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "WORKGROUPS": 64, "XCDS": 1},
     },

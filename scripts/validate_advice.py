@@ -15,7 +15,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean, median
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from kprof.tuning.trials import Trials
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
@@ -93,11 +96,10 @@ STARTS = (
 )
 
 
-def advised(start: Start, compiles: int, jobs: int) -> dict[str, Any]:
-    """One search, as a row."""
-    import time
-
+def climbed(start: Start, gpu: str, compiles: int, jobs: int) -> "Trials | str":
+    """Search from a starting point; the result, or the reason why the model has no time for it."""
     from kprof.compiler.compile import compile_many
+    from kprof.deadline import Deadline
     from kprof.hardware.machine import load_gpu
     from kprof.options.groups import CompileOptions
     from kprof.targets.jobs import jobs_of
@@ -109,16 +111,20 @@ def advised(start: Start, compiles: int, jobs: int) -> dict[str, Any]:
 
     case, shape = (start.shape, {}) if isinstance(start.shape, str) else (None, dict(start.shape))
     options = CompileOptions(config=dict(start.config), case=case, shape=shape, jobs=jobs)
-    kernel, (machine, product) = load(start.kernel), load_gpu(GPU)
+    kernel, (machine, product) = load(start.kernel), load_gpu(gpu)
     (job,) = jobs_of(kernel, machine, options)
     config = kernel.configure(machine.name, options.config, job.problem)
     (outcome,) = compile_many([job.request], 1)
     begun = analysed({}, config, job, outcome)
-    began = time.monotonic()
-    found = climb(
-        kernel, machine, options, begun, product=product, problem=job.problem, deadline=began + 3600,
+    return climb(
+        kernel, machine, options, begun, product=product, problem=job.problem, deadline=Deadline(3600),
         executor=LocalExecutor(judge(), jobs or None), most=compiles,
     )  # fmt: skip
+
+
+def advised(start: Start, compiles: int, jobs: int) -> dict[str, Any]:
+    """Search from a starting point and return the row of the table."""
+    found = climbed(start, GPU, compiles, jobs)
     if isinstance(found, str):
         return {"why": found}
     times = [trial.time_us for trial in found.all if trial.time_us is not None]
@@ -129,7 +135,7 @@ def advised(start: Start, compiles: int, jobs: int) -> dict[str, Any]:
         "change": dict(best.change) if best is not None else {},
         "fastest_us": min([*times, *filter(None, [found.start.time_us])], default=None),
         "compiled": found.tried,
-        "seconds": round(time.monotonic() - began, 1),
+        "seconds": round(found.seconds, 1),
     }
 
 

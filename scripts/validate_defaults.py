@@ -1,0 +1,194 @@
+"""Compare the shipped configuration of every bundled kernel with the best that a search predicts.
+
+    nice python scripts/validate_defaults.py [--compiles 20] [-j 2] [--only gemm,softmax] [--gpu MI300X] [--again]
+
+For each kernel's first case on each GPU: the search of ``kprof advise`` from the shipped configuration, with at most
+``--compiles`` configurations. Rows are kept in docs/validation/defaults.json as they come, with Triton and budget; a
+run skips those that are there unless ``--again`` is given. ``--page`` only writes docs/validation/defaults.md.
+The exit code is 1 if a configuration is predicted to be over 5 % faster and ``REASONS`` does not say why it is not
+shipped.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
+
+from validate_advice import Start, climbed  # noqa: E402
+
+RESULTS = ROOT / "docs" / "validation" / "defaults.json"
+PAGE = ROOT / "docs" / "validation" / "defaults.md"
+GPUS = ("MI300X", "MI355X")
+LIMIT = 1.05
+"""Ratio of the shipped configuration's time to the best one from which a reason is asked for."""
+
+REASONS: Mapping[tuple[str, str], str] = {}
+"""Kernel and GPU to the reason why a configuration that is predicted to be over 5 % faster is not shipped."""
+
+
+class Row(NamedTuple):
+    """A kernel's default case on a GPU, searched.
+
+    Attributes:
+        kernel, gpu, case: what was searched.
+        found: the row of the results.
+    """
+
+    kernel: str
+    gpu: str
+    case: str
+    found: Mapping[str, Any]
+
+    @property
+    def ratio(self) -> float:
+        """The shipped configuration's time over the best one's."""
+        return float(self.found["shipped_us"] / self.found["best_us"])
+
+    @property
+    def reason(self) -> str:
+        """Why the best configuration is not shipped, "" where nobody said."""
+        return REASONS.get((self.kernel, self.gpu), "")
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether the best configuration is over 5 % faster for no reason that is known."""
+        return self.ratio > LIMIT and not self.reason
+
+    def line(self) -> str:
+        """The row of the table."""
+        found = self.found
+        searched = f"{found['compiled']} of {found['compiles']}"
+        cells = [self.kernel, self.case, self.gpu, f"{found['shipped_us']:,.4g}", f"{found['best_us']:,.4g}"]
+        cells += [f"{self.ratio:.2f}", _text(found["change"]) or "none", searched, found["triton"]]
+        return f"| {' | '.join(cells)} |"
+
+
+def search(kernel: str, case: str, gpu: str, compiles: int, jobs: int) -> dict[str, Any]:
+    """Search from the shipped configuration of a kernel; the row of the results.
+
+    Raises:
+        KprofError: the kernel cannot be compiled for the GPU.
+    """
+    from kprof.compiler.versions import installed
+
+    about = {"case": case, "triton": installed().version, "compiles": compiles}
+    found = climbed(Start(kernel, case, {}), gpu, compiles, jobs)
+    if isinstance(found, str):
+        return {**about, "why": found}
+    best = found.best[0] if found.best else found.start
+    gain = found.beside_start(best)
+    return {
+        **about,
+        "shipped": dict(found.start.config),
+        "shipped_us": found.start.time_us,
+        "best_us": best.time_us,
+        "change": dict(best.change),
+        "gain": "" if gain is None or not best.change else gain.words(),
+        "others": [{"us": one.time_us, "change": dict(one.change)} for one in found.best[1:6]],
+        "compiled": found.tried,
+        "seconds": round(found.seconds),
+    }
+
+
+def measure(kernels: Sequence[str], gpus: Sequence[str], options: argparse.Namespace) -> None:
+    """Search what is missing; every row is written at once."""
+    from kprof.errors import KprofError
+    from kprof.targets.library import load
+
+    for kernel in kernels:
+        for gpu in gpus:
+            kept, key = read(), f"{kernel} | {gpu}"
+            if key in kept and not options.again:
+                continue
+            case = next(iter(load(kernel).shapes))
+            print(key, file=sys.stderr, flush=True)
+            try:
+                kept[key] = search(kernel, case, gpu, options.compiles, options.jobs)
+            except KprofError as error:
+                kept[key] = {"case": case, "why": error.message}
+            RESULTS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+
+
+def read() -> dict[str, Any]:
+    """Return the results that there are."""
+    return dict(json.loads(RESULTS.read_text())) if RESULTS.is_file() else {}
+
+
+TITLE = """\
+# Shipped configurations against the best that a search predicts
+
+Written by `scripts/validate_defaults.py`. Each row is the first case of a bundled kernel with the configuration that
+kprof ships for it, and the fastest configuration that the search of `kprof advise` found from there. Times are
+predicted microseconds of everything that a call launches; nothing was measured. `searched` is the number of
+configurations that were predicted, of the most that were allowed: a search that stays below ended by itself.
+
+"""
+COLUMNS = """
+| kernel | case | GPU | shipped | best | ratio | change | searched | Triton |
+|---|---|---|--:|--:|--:|---|--:|---|
+"""
+
+
+def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> tuple[str, bool]:
+    """Return the page, and whether each ratio over 5 % has its reason."""
+    rows, failed = [], []
+    for key, found in kept.items():
+        kernel, gpu = key.split(" | ")
+        if found.get("shipped_us") is None or found.get("best_us") is None:
+            failed.append(f"| {kernel} | {found['case']} | {gpu} | {found.get('why', 'no predicted time')} |")
+        else:
+            rows.append(Row(kernel, gpu, found["case"], found))
+    missing = [f"{kernel} on {gpu}" for kernel in kernels for gpu in GPUS if f"{kernel} | {gpu}" not in kept]
+    over = [row for row in rows if row.ratio > LIMIT]
+    facts = {
+        "kernels": len(kernels),
+        "rows, a kernel on a GPU": len(rows),
+        "shipped configuration within 5 % of the best": len(rows) - len(over),
+        "over 5 %": len(over),
+        "not searched": ", ".join(missing) or "none",
+    }
+    text = TITLE + "| | |\n|---|---|\n" + "".join(f"| {name} | {value} |\n" for name, value in facts.items())
+    text += COLUMNS + "".join(f"{row.line()}\n" for row in rows)
+    if over:
+        text += "\n## Over 5 %\n\n| kernel | GPU | gain | why it is not shipped |\n|---|---|---|---|\n"
+        text += "".join(f"| {r.kernel} | {r.gpu} | {r.found['gain']} | {r.reason or 'not known'} |\n" for r in over)
+    if failed:
+        text += "\n## Not predicted\n\n| kernel | case | GPU | why |\n|---|---|---|---|\n" + "\n".join(failed) + "\n"
+    return text + NOTES, not any(row.is_unexplained for row in rows)
+
+
+NOTES = ""
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def main() -> int:
+    """Run the searches and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiles", type=int, default=20, help="configurations of a search")
+    parser.add_argument("--jobs", "-j", type=int, default=0)
+    parser.add_argument("--only", default="", help="kernels")
+    parser.add_argument("--gpu", choices=GPUS)
+    parser.add_argument("--again", action="store_true", help="search also what is there")
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    options = parser.parse_args()
+    from kprof.targets.library import bundled
+
+    kernels = sorted(bundled())
+    if not options.page:
+        wanted = list(filter(None, options.only.split(","))) or kernels
+        measure(wanted, [options.gpu] if options.gpu else GPUS, options)
+    text, is_explained = page(read(), kernels)
+    PAGE.write_text(text)
+    return 0 if is_explained else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
