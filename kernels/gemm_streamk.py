@@ -385,6 +385,10 @@ KERNEL = Kernel(
             fixup_kernel, launch_fixup, lambda shape, config: bool(_tiles(shape, config)[1]), {"num_warps": 4}
         )
     },
+    notes={
+        "gfx942": "A tile of 256 x 256 spills 43 registers (Triton 3.9), once a tile and not in the loop over K. By the "
+        "model it is 1.7 times as fast as 256 x 128, which does not spill."
+    },
     checks={
         "one_tile_shared": Check(_case(16, 16, 112, "fp32"), {**_SMALL, "WORKGROUPS": 3}),
         "two_rounds": Check(_case(64, 48, 80, "fp32"), {**_SMALL, "WORKGROUPS": 5}),

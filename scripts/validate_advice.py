@@ -98,7 +98,6 @@ STARTS = (
 
 def climbed(start: Start, gpu: str, compiles: int, jobs: int) -> "Trials | str":
     """Search from a starting point; the result, or the reason why the model has no time for it."""
-    from kprof.compiler.compile import compile_many
     from kprof.deadline import Deadline
     from kprof.hardware.machine import load_gpu
     from kprof.options.groups import CompileOptions
@@ -106,7 +105,7 @@ def climbed(start: Start, gpu: str, compiles: int, jobs: int) -> "Trials | str":
     from kprof.targets.library import load
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.request import judge
-    from kprof.tuning.trials.analysed import analysed
+    from kprof.tuning.trials.analysed import analysed_start
     from kprof.tuning.trials.climb import climb
 
     case, shape = (start.shape, {}) if isinstance(start.shape, str) else (None, dict(start.shape))
@@ -114,8 +113,7 @@ def climbed(start: Start, gpu: str, compiles: int, jobs: int) -> "Trials | str":
     kernel, (machine, product) = load(start.kernel), load_gpu(gpu)
     (job,) = jobs_of(kernel, machine, options)
     config = kernel.configure(machine.name, options.config, job.problem)
-    (outcome,) = compile_many([job.request], 1)
-    begun = analysed({}, config, job, outcome)
+    begun = analysed_start(job, config, use_cache=options.use_cache)
     return climb(
         kernel, machine, options, begun, product=product, problem=job.problem, deadline=Deadline(3600),
         executor=LocalExecutor(judge(), jobs or None), most=compiles,
