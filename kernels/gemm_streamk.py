@@ -310,9 +310,14 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """BLOCK_K by bytes: a row of a tile is 128 bytes, 64 on RDNA."""
+    """BLOCK_K by bytes: a row of a tile is 128 bytes, 64 on RDNA. In 16 bits, tiles of 256 x 256 where there are many.
+
+    The offsets that the outer loop keeps alive make such a tile spill, but outside the loop over K, which reads less
+    for each product. With few tiles their parts cost more to add, and in 8 and 32 bits 256 x 128 is as fast.
+    """
     if size_of(shape["dtype"]) == 2:
-        return {}
+        large = arch in {"gfx942", "gfx950"} and shape["M"] * shape["N"] >= 4096 * 4096
+        return {"BLOCK_N": 256} if large else {}
     row = 128 if arch.startswith("gfx9") and arch != "gfx90a" else 64
     return {"BLOCK_K": row // size_of(shape["dtype"])}
 
@@ -341,14 +346,12 @@ KERNEL = Kernel(
         "nn": _case(4864, 4096, 8256, trans_b=False),
         "odd_biased": _case(4000, 4112, 4016, "bf16", bias=True),
     },
-    # WORKGROUPS is the number of CUs: MI300X, MI210, MI355X, RX 7900 XTX, RX 9070 XT. The offsets that the outer loop
-    # keeps alive make a 256 x 256 tile spill, but outside the loop over K, which reads half as much for each product.
+    # WORKGROUPS is the number of CUs: MI300X, MI210, MI355X, RX 7900 XTX, RX 9070 XT.
     config={"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 4, "WORKGROUPS": 304, "XCDS": 8}
     | {"num_warps": 8, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 16},
     arch_config={
         "gfx90a": {"BLOCK_K": 32, "WORKGROUPS": 104, "XCDS": 1},
-        "gfx942": {"BLOCK_N": 256},
-        "gfx950": {"BLOCK_N": 256, "WORKGROUPS": 256},
+        "gfx950": {"WORKGROUPS": 256},
         "gfx1100": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "WORKGROUPS": 96, "XCDS": 1},
         "gfx1201": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "WORKGROUPS": 64, "XCDS": 1},
     },

@@ -102,16 +102,17 @@ def measure(kernels: Sequence[str], gpus: Sequence[str], options: argparse.Names
 
     for kernel in kernels:
         for gpu in gpus:
-            kept, key = read(), f"{kernel} | {gpu}"
-            if key in kept and not options.again:
+            key = f"{kernel} | {gpu}"
+            if key in read() and not options.again:
                 continue
             case = next(iter(load(kernel).shapes))
             print(key, file=sys.stderr, flush=True)
             try:
-                kept[key] = search(kernel, case, gpu, options.compiles, options.jobs)
+                row = search(kernel, case, gpu, options.compiles, options.jobs)
             except KprofError as error:
-                kept[key] = {"case": case, "why": error.message}
-            RESULTS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+                row = {"case": case, "why": error.message}
+            # Read again: another run may have written rows meanwhile.
+            RESULTS.write_text(json.dumps(dict(sorted({**read(), key: row}.items())), indent=1) + "\n")
 
 
 def read() -> dict[str, Any]:
