@@ -65,7 +65,7 @@ class Row(NamedTuple):
     def line(self) -> str:
         """The row of the table."""
         found = self.found
-        searched = f"{found['compiled']} of {found['compiles']}"
+        searched = f"{found['compiled'] - 1} of {found['compiles']}"
         cells = [self.kernel, self.case, self.gpu, f"{found['shipped_us']:,.4g}", f"{found['best_us']:,.4g}"]
         cells += [f"{self.ratio:.2f}", _text(found["change"]) or "none", searched, found["triton"]]
         return f"| {' | '.join(cells)} |"
@@ -129,7 +129,7 @@ TITLE = """\
 Written by `scripts/validate_defaults.py`. Each row is the first case of a bundled kernel with the configuration that
 kprof ships for it, and the fastest configuration that the search of `kprof advise` found from there. Times are
 predicted microseconds of everything that a call launches; nothing was measured. `searched` is the number of
-configurations that were predicted, of the most that were allowed: a search that stays below ended by itself.
+configurations predicted beside the shipped one, of the most that were allowed; below it the search ended by itself.
 
 """
 COLUMNS = """
