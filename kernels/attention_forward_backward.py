@@ -362,7 +362,7 @@ KERNEL = Kernel(
     config=_tiles((128, 32), (16, 64), (64, 32), num_warps=4, num_stages=1, waves_per_eu=2),
     # Scores of 64 keys by 16 queries take 16 x 16 instructions. The products behind them would take 32 x 32, and all
     # weights would go through LDS, 2 bytes at a time, to get from one layout to the other.
-    arch_config=dict.fromkeys(("gfx942", "gfx950"), {"matrix_instr_nonkdim": 16}),
+    arch_config={"gfx942": {"matrix_instr_nonkdim": 16}, "gfx950": {"matrix_instr_nonkdim": 16}},
     shape_config=shape_config,
     configs=[
         _tiles((128, 64), (32, 64), (64, 32), waves_per_eu=0),

@@ -275,7 +275,7 @@ KERNEL = Kernel(
     },
     config={"BLOCK_M": 128, "BLOCK_N": 32, "num_warps": 4, "num_stages": 1, "waves_per_eu": 2},
     # Tiles of 8 bits are half as large: there is room for the next keys and values on their way.
-    arch_config=dict.fromkeys(("gfx942", "gfx950"), {"num_stages": 2}),
+    arch_config={"gfx942": {"num_stages": 2}, "gfx950": {"num_stages": 2}},
     configs=[
         {"BLOCK_M": 128, "BLOCK_N": 32},
         {"BLOCK_M": 128, "BLOCK_N": 64},

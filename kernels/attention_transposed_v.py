@@ -257,7 +257,7 @@ KERNEL = Kernel(
         "waves_per_eu": 2,
     },
     # Tiles of 32 keys leave room for the next ones on their way.
-    arch_config=dict.fromkeys(("gfx942", "gfx950"), {"num_stages": 2}),
+    arch_config={"gfx942": {"num_stages": 2}, "gfx950": {"num_stages": 2}},
     configs=[
         {"BLOCK_M": 128, "BLOCK_N": 32},
         {"BLOCK_M": 128, "BLOCK_N": 64},

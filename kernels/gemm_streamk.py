@@ -389,7 +389,7 @@ KERNEL = Kernel(
         )
     },
     notes={
-        "gfx942": "A tile of 256 x 256 spills 43 registers (Triton 3.9), once a tile and not in the loop over K. By the "
+        "gfx942": "A tile of 256 x 256 spills 43 registers (Triton 3.9), once a tile, outside the loop over K. By the "
         "model it is 1.7 times as fast as 256 x 128, which does not spill."
     },
     checks={

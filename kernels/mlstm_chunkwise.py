@@ -360,7 +360,8 @@ KERNEL = Kernel(
     },
     arch_config={
         # ``states`` takes four fifths of the time, and has half as many chunks to walk over.
-        **dict.fromkeys(("gfx942", "gfx950"), {"CHUNK": 128}),
+        "gfx942": {"CHUNK": 128},
+        "gfx950": {"CHUNK": 128},
         # gfx1100's WMMA wants its operands twice, in both halves of a wavefront: smaller tiles stay in registers.
         "gfx1100": {"BLOCK_M": 32},
     },

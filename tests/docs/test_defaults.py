@@ -56,7 +56,7 @@ def test_the_page_holds_for_two_kernels(script: Any, kernel: str) -> None:
         now = sum(one.model.time_us for one in report.kernels)
         assert now == pytest.approx(found[name], rel=0.02), (
             f"the model or Triton moved: {kernel} with {config or 'its own configuration'} takes {now:.4g} µs, and "
-            f"{found[name]:.4g} µs on docs/validation/defaults.md. Run python scripts/validate_defaults.py --again --only "
+            f"{found[name]:.4g} µs on docs/validation/defaults.md. Run scripts/validate_defaults.py --again --only "
             f"{kernel}; where the shipped configuration is over 5 % behind, change it in kernels/{kernel}.py or write "
             "into REASONS of the script why not."
         )
