@@ -1,6 +1,7 @@
 """Make ``kprof/tuning/choice/shipped.json``, from which ``kprof select`` answers where nothing is to be compiled.
 
     nice python scripts/predict_shipped.py [-j 2] [--kernel gemm] [--product MI300X] [--results FILE]
+    nice python scripts/predict_shipped.py [-j 2] --changed     # only what has another default configuration now
 
 Every case of every bundled kernel and, for those that are asked for most, a grid of sizes at most a factor of four
 apart: whatever lies between is within the factor of two that counts as near. Each with every bundled kernel that solves
@@ -16,13 +17,16 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product as combinations
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+
+from kprof.condition import FLUSHED  # noqa: E402
+
 PRODUCTS = ("MI300X", "MI355X", "MI250X")
 
 ROWS = (1, 4, 16, 64, 256, 1024, 4096, 16384)
@@ -55,7 +59,10 @@ def main() -> int:
     options.add_argument("--product", action="append")
     options.add_argument("--results", type=Path, action="append", help="the first is written, all are read")
     options.add_argument("--only-write", action="store_true", help="the file, from the results that there are")
+    options.add_argument("--changed", action="store_true", help="predict what has another configuration now")
     asked = options.parse_args()
+    if asked.changed:
+        return _changed(asked.jobs)
     from kprof.compiler.versions import installed
     from kprof.targets.library import bundled
     from kprof.tuning.choice.shipped import FILE, ShippedTable, written
@@ -92,7 +99,7 @@ def _rows(name: str, gpu: str, jobs: int) -> Iterator[Any]:
     from kprof.hardware.machine import load_gpu
     from kprof.targets.library import load
     from kprof.tuning.choice.predicting import bundled, predictions
-    from kprof.tuning.choice.shipped import ShippedRow, ShippedTime
+    from kprof.tuning.choice.shipped import ShippedRow
 
     machine, product = load_gpu(gpu)
     kernel = load(name)
@@ -105,15 +112,57 @@ def _rows(name: str, gpu: str, jobs: int) -> Iterator[Any]:
         problems[json.dumps(shape, sort_keys=True)] = shape
     shapes = list(problems.values())
     forms = [bundled(kernel, shape, machine.name) for shape in shapes]
-    found = predictions(list(zip(forms, shapes, strict=True)), machine, product, jobs)
+    found = predictions(list(zip(forms, shapes, strict=True)), machine, product, jobs, FLUSHED.name)
     for shape, candidates in zip(shapes, found, strict=True):
-        times = {
-            one.implementation: ShippedTime(one.ms, one.low_ms, one.high_ms, one.config, one.reason)
-            for one in candidates
-            if one.ms is not None and one.low_ms is not None and one.high_ms is not None
-        }
-        if times:
+        if times := _times(candidates, machine):
             yield ShippedRow(gpu, shape, times)
+
+
+def _times(candidates: Iterable[Any], machine: Any) -> dict[str, Any]:
+    """Return the times of those that have one, without the events of the condition."""
+    from kprof.tuning.choice.shipped import ShippedTime
+
+    events = machine.model["events_ns"] / 1e6
+    return {
+        one.implementation: ShippedTime(
+            *(ms - events for ms in (one.ms, one.low_ms, one.high_ms)), one.config, one.reason
+        )
+        for one in candidates
+        if one.ms is not None and one.low_ms is not None and one.high_ms is not None
+    }
+
+
+def _changed(jobs: int) -> int:
+    """Predict again, in the package's file, the forms whose configuration for a problem is another one now."""
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.library import load
+    from kprof.tuning.choice.predicting import bundled, predictions
+    from kprof.tuning.choice.shipped import FILE, ShippedTable, written
+
+    table = ShippedTable.read(FILE)
+    for gpu in PRODUCTS:
+        machine, product = load_gpu(gpu)
+        stale = []
+        for name, rows in table.kernels.items():
+            kernel = load(name)
+            for row in rows:
+                if row.product == gpu:
+                    forms = bundled(kernel, row.shape, machine.name)
+                    others = [
+                        form
+                        for form in forms
+                        if (before := row.times.get(form[1].implementation)) is not None
+                        and before.config != form[1].config
+                    ]
+                    stale += [(row, others)] * bool(others)
+        print(f"{gpu}: {sum(len(forms) for _, forms in stale)} forms of {len(stale)} rows", flush=True)
+        found = predictions([(forms, row.shape) for row, forms in stale], machine, product, jobs, FLUSHED.name)
+        for (row, forms), candidates in zip(stale, found, strict=True):
+            for _, form in forms:
+                del row.times[form.implementation]
+            row.times.update(_times(candidates, machine))
+    FILE.write_text(written(table), encoding="utf-8")
+    return 0
 
 
 def _revision() -> str:

@@ -74,7 +74,7 @@ def _time(found: "ImplementationChoice", chosen: "ConsideredImplementation | Non
 
 
 def _compared(found: "ImplementationChoice") -> str:
-    """Return how much faster a predicted choice is than the next one, and how sure that is; "" without another one."""
+    """Return how a predicted choice compares with the best other one, and how sure that is; "" without another one."""
     from kprof_analyzers.model.certainty import certainty
 
     others = [one for one in found.candidates if one.usable and one.basis == "predicted" and one.ms is not None]
@@ -83,11 +83,16 @@ def _compared(found: "ImplementationChoice") -> str:
         return ""
     other = min(others, key=lambda one: one.ms or 0.0)
     ratio = (other.ms or 0.0) / found.ms
-    if ratio < 1:
-        return found.reason if found.rule == "predicted" else ""
-    sure = certainty(ratio, found.arch)
+    if ratio < 1 and found.rule == "predicted":
+        return found.reason
+    more = max(ratio, 1 / ratio)
+    sure = certainty(more, found.arch)
     words = f", certainty that it is faster {100 * sure:.0f} %" if sure is not None else ""
-    return f"{ratio:.2f} times as fast as {other.implementation} ({duration(1000 * (other.ms or 0.0))}{words})"
+    time = f"({duration(1000 * (other.ms or 0.0))}{words})"
+    if ratio < 1:
+        # The model contradicts what was published.
+        return f"{other.implementation} is {more:.2f} times as fast {time}"
+    return f"{more:.2f} times as fast as {other.implementation} {time}"
 
 
 def _row(one: "ConsideredImplementation", size: float) -> list[str]:
