@@ -38,7 +38,7 @@ def test_first_lines_say_where_the_spills_are(kprof):
     ran = kprof(*ATTENTION, "--config", LARGE, "--no-color")
     lines = ran.out.splitlines()
     assert re.match(
-        r"flash_attention on gfx942 \(MI300X assumed\): [\d.]+ ms \(.*, model\), \d+ % of it on register spills",
+        r"flash_attention on gfx942 \(MI300X assumed\): [\d.]+ ms predicted \(likely .*\), \d+ % of it on register spills",
         lines[0],
     )
     # The first cause says why it spills; what else the spills cost is listed below it.

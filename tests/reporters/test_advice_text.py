@@ -93,11 +93,13 @@ def test_the_configuration_is_directly_below_the_verdict(monkeypatch, capsys):
     first = shown(near(20.0), monkeypatch, capsys, on_screen=True)
     assert first[0].startswith("try BLOCK=128 (predicted 100 µs → 20.0 µs")
     place = first.index(code)
-    assert place <= 2
-    assert "predicted; nothing was measured" in " ".join(first[:place])
+    where = "for @triton.autotune(configs=[...]), or as arguments of the launch:"
+    assert place <= 3
+    assert first[place - 1] == where
+    assert "predicted; nothing was measured" in " ".join(first[: place - 1])
     assert first.count(code) == 1
     last = shown(near(20.0), monkeypatch, capsys, on_screen=False)
-    assert last[-2] == code
+    assert last[-3:-1] == [where, code]
     assert last[-1].startswith("try BLOCK=128")
 
 

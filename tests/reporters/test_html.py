@@ -161,7 +161,7 @@ def test_the_first_screen_says_what_holds_the_kernel_back():
     text = HtmlReporter({0: details()}, [RULE]).render(report(kernel()))
     page = Page(text)
     for words in (
-        "model), 70 % of it on register spills.",
+        "), 70 % of it on register spills.",
         "spill-in-loop: 120 VGPRs spilled",
         "100 µs likely 60.0 µs to 220 µs",
         "20 % of the GPU's limit, 20.0 µs",

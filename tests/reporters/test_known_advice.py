@@ -79,7 +79,7 @@ def test_the_best_verified_change_is_the_second_thing(advised, monkeypatch, widt
     """Below the verdict, with the line to paste."""
     text = screen(monkeypatch, width, lambda: ConsoleReporter(terminal()).show(advised))
     verdict, rest = text.split("better, compiled by kprof advise: ")
-    assert verdict.startswith("flash_attention on gfx942 (MI300X assumed): 3.82 ms (")
+    assert verdict.startswith("flash_attention on gfx942 (MI300X assumed): 3.82 ms predicted (likely ")
     assert "KP301" not in verdict
     shown, paste = rest.split("\n  triton.Config(", 1)
     assert " ".join(shown.split()) == "BLOCK_N=32: 3.82 ms → 784 µs (model), 443 → 0 spilled VGPRs"
