@@ -167,7 +167,7 @@ def wrapped(words: str, head: str) -> list[str]:
 def change_cells(one: "ProfileChange") -> tuple[str, ...]:
     """Milliseconds that a change saves, share of the step, calls, what it is, and what the saving rests on."""
     most = "up to " if one.at_most else ""
-    sure = f"{one.sure}; {_ms(one.now_us)} ms in all" if one.now_us else one.sure
+    sure = f"{one.sure}; {_ms(one.now_us)} ms now" if one.now_us else one.sure
     return f"{most}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what, sure
 
 

@@ -75,7 +75,7 @@ def _time(found: "ImplementationChoice", chosen: "ConsideredImplementation | Non
 
 def _compared(found: "ImplementationChoice") -> str:
     """Return how a predicted choice compares with the best other one, and how sure that is; "" without another one."""
-    from kprof_analyzers.model.certainty import certainty
+    from kprof_analyzers.model.certainty import ENOUGH, certainty
 
     others = [one for one in found.candidates if one.usable and one.basis == "predicted" and one.ms is not None]
     others = [one for one in others if one.implementation != found.implementation]
@@ -89,6 +89,8 @@ def _compared(found: "ImplementationChoice") -> str:
     sure = certainty(more, found.arch)
     words = f", certainty that it is faster {100 * sure:.0f} %" if sure is not None else ""
     time = f"({duration(1000 * (other.ms or 0.0))}{words})"
+    if ratio < 1 and sure is not None and sure < ENOUGH:
+        return f"not told apart from {other.implementation} {time}"
     if ratio < 1:
         # The model contradicts what was published.
         return f"{other.implementation} is {more:.2f} times as fast {time}"

@@ -25,7 +25,7 @@ _DEPTH = 50
 # What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
 _SMALL_BYTES = 1024
 _THIN = 4
-_PASSED = "passed besides"
+_PASSED = "passed as a new argument"
 CONTIGUOUS_LAST = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
 """What to do where no axis of a block is contiguous in memory."""
 
@@ -140,7 +140,9 @@ def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
     """
     last = CONTIGUOUS_LAST.replace("its stride as 1", f"1 as {' or '.join(steps)}") if steps else CONTIGUOUS_LAST
     names = base(access) if is_load(access) else ()
-    return f"{last}; or on the host {names[0]} = {names[0]}.mT.contiguous()" if len(names) == 1 else last
+    if len(names) != 1:
+        return last
+    return f"{last}; or on the host {names[0]} = {names[0]}.mT.contiguous(), and swap the strides of its axes"
 
 
 def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:

@@ -19,8 +19,8 @@ COMPUTED = """    %n8 = arith.muli %n, %n : i32
     %ns = tt.splat %n8 : i32 -> tensor<64x64xi32, #b>
     %m = arith.cmpi slt, %k2, %ns : tensor<64x64xi32, #b>
 """
-N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed besides; "
-UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed besides; "
+N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed as a new argument; "
+UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed as a new argument; "
 FILLED = "fill the padding with values that do not change the result"
 
 
@@ -63,7 +63,7 @@ def test_no_axis_is_contiguous():
     (cause,) = causes(COLUMNS_APART + UNEVEN)
     assert cause.words == "no axis is contiguous in memory (steps of s, t elements)"
     last = "make the axis that is contiguous in memory the last axis of the block, and pass 1 as s or t"
-    assert cause.fix == f"{last}; or on the host x = x.mT.contiguous()"
+    assert cause.fix == f"{last}; or on the host x = x.mT.contiguous(), and swap the strides of its axes"
 
 
 def test_what_is_stored_is_not_copied_on_the_host_before():
@@ -197,7 +197,7 @@ def test_where_the_contiguous_axis_is_not_known_every_bound_counts():
     assert cause.words == "its mask may change inside 16 bytes"
     assert cause.fix == (
         "in the mask of the access, n and s → tl.multiple_of(n_PADDED, 8) and tl.multiple_of(s_PADDED, 8), "
-        "passed besides; " + FILLED
+        "passed as a new argument; " + FILLED
     )
     number = "    %c = arith.cmpi slt, %n, %s : i32\n    %m = tt.splat %c : i1 -> tensor<64x64xi1, #b>\n"
     assert causes(GATHERED, number) == ()

@@ -134,6 +134,14 @@ def test_short_launches_are_named_by_the_time_that_they_take():
     assert "most in sum, pow, add;" in change.sure
 
 
+def test_an_optimizer_is_not_compiled_with_the_model():
+    """Its operators on lists do not count among the launches that ``torch.compile(model)`` could join."""
+    optimizer = replace(short(6.0), timed=replace(short(6.0).timed, name="aten::_foreach_mul_"))
+    (change,) = short_launches([*[short(6.0)] * 30, *[optimizer] * 40], 480.0)
+    assert (change.us, change.calls) == (29 * 4.0, 30)
+    assert list(short_launches([optimizer] * 40, 240.0)) == []
+
+
 def test_few_or_long_launches_are_not_worth_a_word():
     assert list(short_launches([short(6.0)] * 19, 200.0)) == []
     assert list(short_launches([short(9.0)] * 100, 900.0)) == []
