@@ -412,7 +412,7 @@ def diagnose(
     *,
     root: str | os.PathLike[str] | None = "/",
     workload: str | None = None,
-    report: str | os.PathLike[str] | None = None,
+    gpu_report: str | os.PathLike[str] | None = None,
 ) -> Diagnosed:
     """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
 
@@ -420,7 +420,7 @@ def diagnose(
         command: words of a command line whose variables and arguments are judged, too: ``["vllm", "serve", ...]``.
         root: Where the machine's /proc, /sys, /dev and /opt are: /host in a container.
         workload: What the settings are for: inference, training, tuning, multi-gpu, vllm or sglang.
-        report: Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.
+        gpu_report: Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.
 
     Raises:
         KprofError: there is no such folder or workload, the report cannot be read, or no program in the command line is

@@ -151,7 +151,7 @@ READERS: dict[str, Reader] = {
     "report-measured": Reader(("report", str(_KERNEL_FILE), "--arch", "gfx942", "--counters", "{}/c.csv", "--trace", "{}/t.json", "-o", "{}/page.html"),
                               made=(_COUNTED,), name="c.csv", around={"t.json": "=trace"}),
     "dispatch-table": Reader(("select", "softmax", "--arch", "gfx942", "--no-predict", "--table", "{}"), made=(_TABLE,), name="table.json"),
-    "gpu-report": Reader(("doctor", "--report", "{}"), made=(_ROCMINFO,), name="rocminfo.txt"),
+    "gpu-report": Reader(("doctor", "--gpu-report", "{}"), made=(_ROCMINFO,), name="rocminfo.txt"),
     "doctor": Reader(("doctor", "--root", "{}"), made=(_CPUINFO,), name="proc/cpuinfo", around={"README": "README.md"}),
     "trace": Reader(("ingest", "trace", "{}"), (), _KINETO, made=(TRACE,)),
     "trace-breakdown": Reader(("trace", "breakdown", "{}"), (), _KINETO, made=(TRACE,)),

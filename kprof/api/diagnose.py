@@ -72,7 +72,7 @@ def diagnose(command: "Sequence[str]" = (), *, options: DoctorOptions) -> Diagno
     read = read_command(command) if command else None
     if read is not None and {workload, read.workload} == {"vllm", "sglang"}:
         raise KprofError(f"--workload {workload} does not fit a command line of {read.workload}")
-    reported = read_gpu_report(options.report) if options.report is not None else ()
+    reported = read_gpu_report(options.gpu_report) if options.gpu_report is not None else ()
     return Diagnosed(examine(Host(root=folder, reported=reported), workload, read))
 
 

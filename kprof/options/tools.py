@@ -51,7 +51,7 @@ class DoctorOptions(Options):
         str | None,
         Option("What the settings are for: inference, training, tuning, multi-gpu, vllm or sglang.", metavar="NAME"),
     ] = None
-    report: Annotated[
+    gpu_report: Annotated[
         str | None,
         Option(
             "Output of rocminfo or of amd-smi static, whose GPUs the settings are judged for.",
