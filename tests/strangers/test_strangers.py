@@ -197,7 +197,7 @@ LATER = {
     "select": (("gemm", "--arch", "gfx1399", "--shape", "M=64,N=64,K=64"), 0, "use gemm on gfx1399"),
     "list kernels": (("softmax", "--arch", "gfx1399"), 0, "softmax: 6 cases"),
     "list rules": ((), 0, "rules; kprof explain"),
-    "doctor": ((), None, "all is well"),
+    "doctor": ((), None, "analysing and modelling work"),
     # What is not known of it is said, and no other architecture's is taken.
     "counters metrics": (("v3", "--arch", "RX99"), 2, "no counter formulas for gfx1399"),
     "counters roofline": (("v3", "--arch", "RX99"), 2, "no counter formulas for gfx1399"),
