@@ -85,8 +85,12 @@ def predicted_time(time_us: float, low_us: float | None, high_us: float | None) 
     >>> predicted_time(3820, 1830, 5310), predicted_time(21.5, None, None)
     ('3.82 ms predicted (likely 1.83 to 5.31 ms)', '21.5 µs predicted')
     """
-    likely = "" if low_us is None or high_us is None else f" (likely {interval(low_us, high_us)})"
-    return f"{duration(time_us)} predicted{likely}"
+    return f"{duration(time_us)} predicted{likely(low_us, high_us)}"
+
+
+def likely(low_us: float | None, high_us: float | None) -> str:
+    """Return `` (likely 1.83 to 5.31 ms)`` for what follows a time; nothing where an end is not known."""
+    return "" if low_us is None or high_us is None else f" (likely {interval(low_us, high_us)})"
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
 from kprof.output.assignments import assigned
-from kprof.output.quantities import duration, interval
+from kprof.output.quantities import duration, likely
 from kprof.reporters._code_lines import code_at
 from kprof.reporters.answer import at_best
 from kprof_analyzers.model.certainty import PredictedGain
@@ -125,13 +125,9 @@ def predicted(kernel: KernelDiff) -> str:
         kernel.figures.get("model_low_us") or unknown, kernel.figures.get("model_high_us") or unknown, strict=True
     )
     return "predicted: " + " → ".join(
-        "not known" if time is None else f"{duration(time)}{_likely(*both)}"
+        "not known" if time is None else f"{duration(time)}{likely(*both)}"
         for time, both in zip(times, ends, strict=True)
     )
-
-
-def _likely(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" (likely {interval(low, high)})"
 
 
 def launch(kernel: KernelDiff) -> str:

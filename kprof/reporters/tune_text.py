@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.condition import in_short
 from kprof.output.assignments import assigned
 from kprof.output.command_line import with_option
-from kprof.output.quantities import column_unit, duration, interval, three_digits
+from kprof.output.quantities import column_unit, duration, likely, three_digits
 from kprof.output.terminal import terminal
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def verdict(report: "TuneReport") -> str:
     (problem,) = report.problems
     # In a tie the user's own stays: a change that brings nothing is work for nothing.
     best = problem.own if _keeps_own(problem) and problem.own is not None else problem.ranking[0]
-    time = f"{predicted(best)} predicted{_likely(best)}"
+    time = f"{predicted(best)} predicted{likely(best.low_us, best.high_us)}"
     if best.given:
         time = f"{predicted(best)} measured, as given"
     if best.measured_ms is not None:
@@ -113,12 +113,6 @@ def predicted(one: "Ranked") -> str:
 def element_cycles(cycles: float, axis: str) -> str:
     """``3.1 cycles an element of n``."""
     return f"{cycles:.3g} cycles an element of {axis}"
-
-
-def _likely(one: "Ranked") -> str:
-    if one.low_us is None or one.high_us is None:
-        return ""
-    return f" (likely {interval(one.low_us, one.high_us)})"
 
 
 def _best_time(problem: "TunedProblem") -> str:
