@@ -181,10 +181,17 @@ def json_of(
         return msgspec.json.decode(data, type=kind)
     except RecursionError:
         raise InputError(f"{what}: nested too deep", path=path, hint=hint) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{what}: not UTF-8 ({error.reason})", path=path, hint=hint) from None
     except (msgspec.DecodeError, ValueError, OverflowError) as error:
-        raise InputError(f"{what}: {error}", path=path, hint=hint) from None
+        raise InputError(f"{what}: {_not_utf8(data) or error}", path=path, hint=hint) from None
+
+
+def _not_utf8(data: bytes) -> str | None:
+    """Why text is not UTF-8; msgspec's own words for it differ from version to version."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 ({error.reason})"
+    return None
 
 
 def refuse_repeated_keys(data: bytes, path: str | None, what: str, *, hint: str | None = None) -> None:

@@ -19,6 +19,7 @@ from tests.inputs.results import (
     test_miopen,
     test_omnitrace,
     test_rccl_tests,
+    test_rocr_debug_agent,
     test_tensile,
 )
 
@@ -30,6 +31,7 @@ SAMPLES = {
     "MIOpen perf-db in text": f"{test_miopen.FORWARD}=ConvAsm1x1U:1,8,2\n",
     "Tensile library logic": f"{test_tensile.HEAD}- - - [64, 64, 1, 64]\n    - [0, 1.5]\n{test_tensile.TAIL}",
     "Tensile benchmark": "GFlops, SizeI, SizeJ, SizeK, SizeL, WinnerGFlops, WinnerTimeUS, WinnerIdx, WinnerName, A\n0, 8, 8, 1, 8, 1, 1, 0, A, 1\n",
+    "report of the ROCr Debug Agent": test_rocr_debug_agent.REPORT,
     "log of rocBLAS or hipBLASLt calls": '- { rocblas_function: "rocblas_sgemm", M: 8, call_count: 2 }\n',
     "table of Omnitrace or rocprof-sys": test_omnitrace.TABLE,
     "profile of Omnitrace or rocprof-sys in JSON": test_omnitrace.profile(
