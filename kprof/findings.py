@@ -130,10 +130,12 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Cure(msgspec.Struct, frozen=True):
-    """A change of knobs that was compiled and is predicted to be faster.
+    """A change of knobs, or of what is known of arguments, that was compiled and is predicted to be faster.
 
     Attributes:
         change: knob to its value now and the value to set.
+        divisible: arguments that were compiled as multiples of 16, as the finding's fix makes them; then no knob is
+            changed.
         before_us, after_us: predicted microseconds of a launch without and with the change.
         certainty: probability that the kernel is faster with the change, 0 to 1, from published pairs that were
             predicted as far apart; absent on architectures without published times.
@@ -145,6 +147,7 @@ class Cure(msgspec.Struct, frozen=True):
     after_us: float
     certainty: float | UnsetType = UNSET
     figures: dict[str, tuple[Any, Any]] = {}
+    divisible: list[str] = []
 
     @property
     def speedup(self) -> float:

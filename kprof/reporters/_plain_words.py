@@ -32,7 +32,7 @@ _TOGETHER = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?!\w))|(?<=[→≤]) (?=\S)|(?
 _PARTS = re.compile(r"(?:(?<=   )|(?<= · ))\S+(?: (?!·)\S+){1,4}(?=   | · |$)")
 """Short parts of a line between wide gaps or dots: ``900 B scratch a lane``, ``24 LDS writes``."""
 
-_LIMITS = {"HBM": "HBM bandwidth", "launch": "the time that a call takes whatever its size"}
+_LIMITS = {"HBM": "HBM bandwidth", "launch": "the fixed cost of a call"}
 
 
 def plain(message: str) -> str:
@@ -63,7 +63,7 @@ def limit_words(bound: str) -> str:
     """Return a limit of an operator in words.
 
     >>> [limit_words(bound) for bound in ("matrix_bf16", "HBM", "launch", "memory latency")]
-    ['the bf16 matrix peak', 'HBM bandwidth', 'the time that a call takes whatever its size', 'memory latency']
+    ['the bf16 matrix peak', 'HBM bandwidth', 'the fixed cost of a call', 'memory latency']
     """
     unit, _, dtype = bound.partition("_")
     return _LIMITS.get(bound, f"the {dtype} {unit} peak" if dtype else bound)

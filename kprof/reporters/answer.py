@@ -119,8 +119,9 @@ def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) ->
 
 def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str]:
     """Return what to do by its kind; what nobody compiled ends with an estimate of what it brings."""
-    compiled = "" if cause.cure is UNSET else cure_words(cause.cure)
-    todo = steps(finding, compiled)
+    if cause.cure is not UNSET and cause.cure.divisible:
+        return {"fix": f"{'' if finding.fix is UNSET else finding.fix}: {cure_words(cause.cure)}"}
+    todo = steps(finding, "" if cause.cure is UNSET else cure_words(cause.cure))
     saves_us = None if cause.gain is None else cause.gain.us
     if cause.cure is UNSET and todo and (estimate := at_best(time_of(kernel), saves_us)):
         last = list(todo)[-1]
@@ -158,10 +159,11 @@ def cost_words(gain: Gain | None) -> str:
 def cure_words(cure: Cure) -> str:
     """Return ``waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x), spilled VGPRs 443 → 0 (compiled; 95 % sure)``."""
     change = ", ".join(f"{knob} {_value(old)} → {_value(new)}" for knob, (old, new) in cure.change.items())
+    compiled = f"compiled with multiples of 16 as {' and '.join(cure.divisible)}" if cure.divisible else "compiled"
     times = f"{duration(cure.before_us)} → {duration(cure.after_us)} ({cure.speedup:.3g}x)"
     figures = [f"{_FIGURES[name]} {_value(old)} → {_value(new)}" for name, (old, new) in cure.figures.items()]
     sure = "" if cure.certainty is UNSET else f"; {100 * cure.certainty:.0f} % sure that it is faster"
-    return ", ".join([f"{change}: {times}", *figures]) + f" (compiled{sure})"
+    return ", ".join([f"{change}: {times}" if change else times, *figures]) + f" ({compiled}{sure})"
 
 
 def _value(value: object) -> str:

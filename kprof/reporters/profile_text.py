@@ -99,7 +99,7 @@ def cells(row: "ProfiledRow") -> tuple[str, ...]:
         "-" if row.low_us is None or row.high_us is None else f"{_ms(row.low_us)}-{_ms(row.high_us)}",
         f"{row.calls:,}",
         "-" if row.us is None else f"{row.us / row.calls:,.1f}",
-        row.bound.replace("_", " ") or "-",
+        "fixed cost" if row.bound == "launch" else row.bound.replace("_", " ") or "-",
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.condition import in_short
 from kprof.output.assignments import assigned
 from kprof.output.command_line import with_option
+from kprof.output.headline import with_next
 from kprof.output.quantities import column_unit, duration, likely, three_digits
 from kprof.output.terminal import terminal
 
@@ -74,7 +75,11 @@ def verdict(report: "TuneReport") -> str:
         words = f"keep the kernel's own, {time}: {_why_kept(problem, gains[0])}"
         return f"tune {report.kernel} on {report.arch}: {words}{ended}; own: {assigned(best.config)}"
     gain = f", {gains[0]:.2f}x as fast as the kernel's own" if gains else ""
-    return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
+    found = f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
+    if problem.ties <= 1 or best.measured_ms is not None:
+        return found
+    why = f"on the GPU; it times the {problem.ties} that are not told apart from row 1"
+    return with_next(found, f"{with_option('--verify')} ({why})")
 
 
 _ALIKE = 1.03
@@ -147,9 +152,8 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
     if problem.ties > 1 and ranking[0].measured_ms is not None:
         _fold(console, f"= within 3 % of the first ({problem.ties} programs in all)")
     elif problem.ties > 1:
-        rest = f" (-n {problem.ties} lists them)" if problem.ties > len(ranking) else ""
-        told = f"time these {problem.ties} on the GPU{rest}: {with_option('--verify')}"
-        _fold(console, f"= not told apart from the first: {told}")
+        rest = f"; -n {problem.ties} lists them" if problem.ties > len(ranking) else ""
+        _fold(console, f"= not told apart from the first ({problem.ties} in all{rest})")
     _fold_certainty(console, problem)
     for line in problem.learned:
         _fold(console, f"learned: {line}")

@@ -2,6 +2,9 @@
 
 A change of a compiler option needs no new launch, so that a kernel from any source can be tried: bundled, in a user's
 file, recorded, or one of several launches. Tile sizes change the launch; ``kprof advise`` tries those.
+
+Where a finding says that arguments are not known to be multiples of 16, the kernel is compiled as if they were, with
+the next multiples in its launch: the code that the finding's hints and padding would give.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +16,7 @@ from msgspec import UNSET
 
 from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
+from kprof.compiler.from_ttir import SUFFIX
 from kprof.compiler.versions import CODE_SWITCHES, installed
 from kprof.deadline import Deadline
 from kprof.document import CureTrials, KernelReport
@@ -32,6 +36,9 @@ MAX_COMPILES = 12
 """Maximum number of compiles for one kernel."""
 
 _KEPT = CacheSection("cures")
+_DIVISIBLE = "divisible"
+"""The name of the change that is no option, and of the evidence that proposes it; its value is arguments' names."""
+_MULTIPLE = 16
 
 
 def with_cures(report: KernelReport, job: TargetJob, *, jobs: int = 0, seconds: float = SECONDS) -> KernelReport:
@@ -90,12 +97,20 @@ def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
     rules = {finding.rule for finding in findings}
     others = option_changes(options, job.machine, rules, version=installed().numbers)
     unique: dict[str, Mapping[str, Any]] = {}
-    for change in (*proposed, *others):
+    for change in (*_divisible(findings, job), *proposed, *others):
         (name,) = change
-        is_option = name in CODE_SWITCHES or name in {next(iter(other)) for other in others}
+        is_option = name == _DIVISIBLE or name in CODE_SWITCHES or name in {next(iter(other)) for other in others}
         if is_option and name not in constexprs and options.get(name) != change[name]:
             unique.setdefault(repr(change), change)
     return list(unique.values())[:MAX_COMPILES]
+
+
+def _divisible(findings: Sequence[Finding], job: TargetJob) -> Iterator[Mapping[str, Any]]:
+    """Yield the arguments that a finding's fix makes multiples of 16, where the compiler can be told so."""
+    for finding in findings:
+        names = finding.evidence.get(_DIVISIBLE)
+        if names and set(names) <= set(job.request.run_time_arguments) and not job.request.path.endswith(SUFFIX):
+            yield {_DIVISIBLE: tuple(names)}
 
 
 def _try(
@@ -120,7 +135,12 @@ def _try(
 
 
 def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
-    """Return the same launch compiled with one option or environment switch changed."""
+    """Return the launch compiled with one option or environment switch changed, or with arguments that are divisible."""
+    if names := change.get(_DIVISIBLE):
+        hints = {name: {**job.request.attributes.get(name, {}), "divisibility": _MULTIPLE} for name in names}
+        request = replace(job.request, attributes={**job.request.attributes, **hints}, passes=False)
+        rounded = {name: _rounded_up(job.arguments[name]) for name in names if name in job.arguments}
+        return replace(job, request=request, arguments={**job.arguments, **rounded})
     switches = {name: str(value) for name, value in change.items() if name in CODE_SWITCHES}
     options = {name: value for name, value in change.items() if name not in switches}
     request = replace(
@@ -130,6 +150,10 @@ def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
         passes=False,
     )
     return replace(job, request=request)
+
+
+def _rounded_up(value: float) -> int:
+    return -(-int(value) // _MULTIPLE) * _MULTIPLE
 
 
 def _attach(report: KernelReport, trials: Sequence[Evaluation]) -> list[Cause]:
@@ -161,7 +185,7 @@ def _best(cures: Sequence[Cure], finding: Finding, report: KernelReport) -> Cure
     proposed = {advice.knob: advice.to for advice in finding.advice}
     for cure in sorted(cures, key=lambda cure: cure.after_us):
         gain = predicted_gain(fastest.after_us, cure.after_us, report.arch)
-        own = all(proposed.get(knob) == new for knob, (_old, new) in cure.change.items())
+        own = bool(cure.divisible) or all(proposed.get(knob) == new for knob, (_old, new) in cure.change.items())
         if own and (gain is None or not gain.told_apart):
             return cure
     return fastest
@@ -170,10 +194,12 @@ def _best(cures: Sequence[Cure], finding: Finding, report: KernelReport) -> Cure
 def _is_for(cure: Cure, cause: Cause, report: KernelReport) -> bool:
     """Return whether a change that helps is meant for a cause.
 
-    It is if one of the cause's findings proposes the option, or, where no other cause does, if it saves most of the
-    cost.
+    It is if one of the cause's findings proposes it, or, for an option that no other cause proposes, if it saves most
+    of the cost.
     """
     assert cause.gain is not None
+    if cure.divisible:
+        return any(report.findings[at].evidence.get(_DIVISIBLE) == cure.divisible for at in cause.findings)
     if _proposes(cause, cure, report):
         return True
     others = any(_proposes(other, cure, report) for other in report.causes)
@@ -203,8 +229,10 @@ def _cure(report: KernelReport, trial: Evaluation, before: float) -> Cure | None
         for name in old
         if name in new and old[name] is not UNSET and old[name] != new[name]
     }
+    divisible = list(trial.change.get(_DIVISIBLE, ()))
     return Cure(
-        change={name: (options.get(name), value) for name, value in trial.change.items()},
+        change={} if divisible else {name: (options.get(name), value) for name, value in trial.change.items()},
+        divisible=divisible,
         before_us=before,
         after_us=after,
         certainty=UNSET if gain.certainty is None else round(gain.certainty, 3),

@@ -46,6 +46,50 @@ def test_the_first_cause_carries_its_cure(monkeypatch):
 
 
 @pytest.mark.triton
+def test_what_padding_and_hints_bring_is_compiled(monkeypatch):
+    """Rows of 16,380 elements cost as much as those of 16,384 once their stride and the mask's bound are multiples."""
+    monkeypatch.setenv("KPROF_TRY", "1")
+    (kernel,) = kprof.analyze("layernorm", arch="MI300X", shape={"N": 16380}).kernels
+    cause = kernel.causes[0]
+    assert (kernel.findings[cause.findings[0]].rule, cause.cure.divisible) == ("KP101", ["stride", "N"])
+    assert cause.cure.change == {}
+    (padded,) = kprof.analyze("layernorm", arch="MI300X", shape={"N": 16384}, try_cures=False).kernels
+    assert cause.cure.after_us == pytest.approx(padded.model.time_us, rel=0.01)
+    fix = cause_text(kernel, cause).todo["fix"]
+    assert fix.startswith("pad the rows to a multiple of 16 elements (stride 16,380 → 16,384)")
+    assert f": {cure_words(cause.cure)}" in fix
+    assert "compiled with multiples of 16 as stride and N; " in fix
+
+
+USERS = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x, y, stride, N: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    for start in range(0, N, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        tl.store(y + row * stride + columns, tl.load(x + row * stride + columns) * 2.0)
+"""
+
+
+@pytest.mark.triton
+def test_a_hint_that_holds_is_compiled(monkeypatch, tmp_path):
+    """An argument that nothing is known of, compiled as Triton compiles it for a value that it divides."""
+    monkeypatch.setenv("KPROF_TRY", "1")
+    (tmp_path / "k.py").write_text(USERS)
+    launch = {"arch": "MI300X", "constexpr": {"N": 8192, "BLOCK": 2048}, "grid": [4096]}
+    target, signature = f"{tmp_path}/k.py::scale", "*fp16:16,*fp16:16,i32"
+    (kernel,) = kprof.analyze(target, signature=signature, **launch).kernels
+    (cure,) = [cause.cure for cause in kernel.causes if cause.cure is not msgspec.UNSET and cause.cure.divisible]
+    assert cure.divisible == ["stride"]
+    (known,) = kprof.analyze(target, signature=f"{signature}:16", **launch, try_cures=False).kernels
+    assert cure.after_us == pytest.approx(known.model.time_us, rel=0.01)
+    assert known.model.time_us < kernel.model.time_us
+
+
+@pytest.mark.triton
 def test_a_slow_machine_tries_what_the_costliest_finding_proposes(attention, monkeypatch, tmp_path):
     """Its answer has the same first cure as that of a fast one, which keeps its own in the cache."""
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))

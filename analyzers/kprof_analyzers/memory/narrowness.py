@@ -123,10 +123,10 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         bounds, where = _bounds(access.module, mask, axis)
         padded = [_padded(name) for name in bounds] or ["PADDED"]
         hints = " and ".join(f"tl.multiple_of({name}, {elements})" for name in padded)
-        fix = (
-            f"in the mask of the access{where}, {' and '.join(bounds) or 'the bound'} → {hints}, {_PASSED}; "
-            "fill the padding with values that do not change the result"
-        )
+        fix = f"in the mask of the access{where}, {' and '.join(bounds) or 'the bound'} → {hints}, {_PASSED}"
+        if is_load(access):
+            bound = bounds[0] if len(bounds) == 1 else "bound"
+            fix += f"; behind the load, x = tl.where(offsets < {bound}, x, other) keeps the padding out"
         causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix, bounds=frozenset(bounds)))
     return tuple(causes)
 

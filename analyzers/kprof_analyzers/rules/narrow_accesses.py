@@ -49,6 +49,23 @@ class Narrow:
         return "; ".join(dict.fromkeys(cause.fix_for(arguments) for cause in self.causes if cause.fix))
 
     @property
+    def divisible(self) -> list[str]:
+        """Arguments that the fix makes multiples of 16; none where it asks for more than that."""
+        names = [(*cause.lacking, *sorted(cause.bounds)) for cause in self.causes]
+        return list(dict.fromkeys(name for each in names for name in each)) if all(names) else []
+
+    @property
+    def evidence(self) -> dict[str, object]:
+        """What the rules about loads and stores rest on."""
+        found = {
+            "loop": self.region.header,
+            "widths": self.widths,
+            "bytes_per_lane": self.bytes_per_lane,
+            "why": self.why,
+        }
+        return {**found, "divisible": self.divisible} if self.divisible else found
+
+    @property
     def widths(self) -> dict[int, int]:
         """Bytes a lane to number of accesses."""
         return dict(sorted(Counter(i.opcode.bytes_per_lane or 0 for i in self.instructions).items()))

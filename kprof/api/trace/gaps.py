@@ -67,6 +67,7 @@ class TraceGaps(TraceView):
     @classmethod
     def of_trace(cls, trace: "LinkedTrace", options: Any, rows: int = 0, **_further: Any) -> "Idle":
         """Compute the answer for one trace."""
+        from kprof.inputs.completeness import is_graph_launch
         from kprof_analyzers.profiles.timeline.categories import load_categories
         from kprof_analyzers.profiles.timeline.gaps import find_gaps
         from kprof_analyzers.profiles.timeline.launch_bound import launch_bound_stretches
@@ -74,7 +75,9 @@ class TraceGaps(TraceView):
 
         rules, least = load_categories(options.categories), round(options.at_least * 1000)
         report = find_gaps(trace, rules, at_least_ns=least, limit=rows or _ALL)
-        return Idle(report, launch_bound_stretches(trace)[: rows or _ALL], trace.issues)
+        names = trace.launches.words("name")
+        graphs = sum(names.readable.count(code) for code, name in enumerate(names.words) if is_graph_launch(name or ""))
+        return Idle(report, launch_bound_stretches(trace)[: rows or _ALL], trace.issues, graphs)
 
     @staticmethod
     def path_of(part: "Idle") -> str:
@@ -164,8 +167,14 @@ class TraceGaps(TraceView):
         """Return the cure of each cause, with the time that stood still because of it."""
         for cause, total in part.report.by_cause.items():
             if cause in _CURES:
+                names = _around(part, cause)
                 text, why = _CURES[cause]
-                gone = f"if no {cause} gap were left{_around(part, cause)}"
+                gone = f"if no {cause} gap were left"
+                if cause == "launch-bound" and part.graph_launches:
+                    text = f"launch {names or 'the rest'} in the graphs, too"
+                    why = f"the program replays graphs, {part.graph_launches:,} times here, and this outside of them"
+                elif names:
+                    gone += f"; the longest are before {names}"
                 yield TraceAdvice(total, text, why, part.report.span_ns, gone)
             elif cause == "queued":
                 path = shlex.quote(part.report.path)
@@ -180,13 +189,12 @@ def _seen(grid: Grid, part: "Idle") -> Grid:
 
 
 def _around(part: "Idle", cause: str) -> str:
-    """Return the operators that launch after most of the idle time of a cause, as far as gaps are listed."""
+    """Return the operators that launch after most of the idle time of a cause, as far as gaps are listed, as words."""
     times: Counter[str] = Counter()
     for gap in part.report.gaps:
         if gap.cause == cause and gap.stack:
             times[kernel_label(gap.stack[-1], _NAME)] += gap.duration_ns
-    names = ", ".join(name for name, _ in times.most_common(_PLACES))
-    return f"; the longest are before {names}" if names else ""
+    return " and ".join(name for name, _ in times.most_common(_PLACES))
 
 
 def _meanwhile(gap: Any) -> str:

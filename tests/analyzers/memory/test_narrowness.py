@@ -19,9 +19,9 @@ COMPUTED = """    %n8 = arith.muli %n, %n : i32
     %ns = tt.splat %n8 : i32 -> tensor<64x64xi32, #b>
     %m = arith.cmpi slt, %k2, %ns : tensor<64x64xi32, #b>
 """
-N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed as a new argument; "
-UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed as a new argument; "
-FILLED = "fill the padding with values that do not change the result"
+N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed as a new argument"
+UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed as a new argument"
+FILLED = "; behind the load, x = tl.where(offsets < {}, x, other) keeps the padding out"
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def test_the_bound_along_the_contiguous_axis_is_padded(mask, fix):
     body = scaled("%t") + mask + "    %v = amdg.buffer_load %x[%o], %m : !tt.ptr<f16> -> tensor<64x64xf16, #b>\n"
     (load,) = global_loads(module(body))
     (cause,) = causes_of(load)
-    assert cause.fix == cause.fix_for({}) == fix + FILLED
+    assert cause.fix == cause.fix_for({}) == fix + FILLED.format("n" if fix == N else "bound")
 
 
 def test_the_padded_bound_of_a_launch_is_a_number():
     """It is the bound rounded up; where the launch does not pass the bound, nothing is said of it."""
     (cause,) = causes(scaled("%t"), COLUMNS)
-    assert cause.fix_for({"n": 1001}) == N.replace("; ", " (n_PADDED = 1008); ") + FILLED
+    assert cause.fix_for({"n": 1001}) == f"{N} (n_PADDED = 1008){FILLED.format('n')}"
     assert cause.fix_for({"s": 1001}) == cause.fix
 
 
@@ -197,7 +197,7 @@ def test_where_the_contiguous_axis_is_not_known_every_bound_counts():
     assert cause.words == "its mask may change inside 16 bytes"
     assert cause.fix == (
         "in the mask of the access, n and s → tl.multiple_of(n_PADDED, 8) and tl.multiple_of(s_PADDED, 8), "
-        "passed as a new argument; " + FILLED
+        "passed as a new argument" + FILLED.format("bound")
     )
     number = "    %c = arith.cmpi slt, %n, %s : i32\n    %m = tt.splat %c : i1 -> tensor<64x64xi1, #b>\n"
     assert causes(GATHERED, number) == ()

@@ -66,11 +66,16 @@ class Shares(msgspec.Struct, frozen=True):
 
 
 class Idle(msgspec.Struct, frozen=True):
-    """What ``kprof trace gaps`` needs of one file."""
+    """What ``kprof trace gaps`` needs of one file.
+
+    Attributes:
+        graph_launches: calls that replayed a graph.
+    """
 
     report: GapReport
     stretches: list[Stretch]
     issues: tuple[TraceIssue, ...]
+    graph_launches: int = 0
 
 
 class WrittenTables(msgspec.Struct, frozen=True):

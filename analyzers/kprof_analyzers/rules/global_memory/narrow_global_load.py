@@ -44,7 +44,9 @@ class NarrowGlobalLoad(Rule):
     `widths`: bytes per lane to number of accesses. `bytes_per_lane`: what they move in all. `loop`, null outside of
     loops. `why`: what the TTGIR tells of the cause: no contiguous axis, short rows, an address that is not known to be
     a multiple of 16 bytes (with the arguments to blame), a mask that changes inside 16 bytes, or both of these; null
-    where it tells nothing. Stores that are narrow for the same cause are counted with the loads.
+    where it tells nothing. `divisible`: the arguments that the fix makes multiples of 16, where it asks for no more
+    than that; kprof compiles the kernel with them so. Stores that are narrow for the same cause are counted with the
+    loads.
 
     ## What to try
     Make contiguity visible: divisibility by 16 of strides and pointers (`tl.multiple_of`, `tl.max_contiguous`), the
@@ -68,12 +70,7 @@ class NarrowGlobalLoad(Rule):
                         found.words,
                         at=place,
                         fix=found.fix_for(facts.arguments),
-                        evidence={
-                            "loop": found.region.header,
-                            "widths": found.widths,
-                            "bytes_per_lane": found.bytes_per_lane,
-                            "why": found.why,
-                        },
+                        evidence=found.evidence,
                         related=other_lines(found.instructions, place),
                     ),
                     found.widened,

@@ -26,7 +26,7 @@ class NarrowGlobalStore(Rule):
     ## Evidence
     `widths`: bytes per lane to number of stores. `bytes_per_lane`: what they move in all. `loop`, null outside of
     loops. `why`: what the TTGIR tells of the cause, as in KP101; null where it tells nothing: often the tile has the
-    layout of a product's result, whose lanes hold a column each.
+    layout of a product's result, whose lanes hold a column each. `divisible`, as in KP101.
 
     ## What to try
     What KP101 says of addresses and masks. For the result of a product, a conversion to a layout along the rows before
@@ -48,12 +48,7 @@ class NarrowGlobalStore(Rule):
                         found.words,
                         at=found.place,
                         fix=found.fix_for(facts.arguments),
-                        evidence={
-                            "loop": found.region.header,
-                            "widths": found.widths,
-                            "bytes_per_lane": found.bytes_per_lane,
-                            "why": found.why,
-                        },
+                        evidence=found.evidence,
                         related=other_lines(found.instructions, found.place),
                     ),
                     found.widened,
