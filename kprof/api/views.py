@@ -364,7 +364,7 @@ class TraceView(View):
     @property
     def basis(self) -> str:
         """How the times are known: ``measured``, or ``predicted`` where kprof wrote the trace."""
-        from kprof_analyzers.whole_step.kineto import is_predicted
+        from kprof.inputs.predicted_traces import is_predicted
 
         paths = [self.path_of(part) for part in self.traces]
         known = {Path(path).is_file() and is_predicted(path) for path in paths}

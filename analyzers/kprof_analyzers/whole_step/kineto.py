@@ -6,14 +6,11 @@ from typing import Any
 
 from kprof.captures.model import CapturedOperator
 from kprof.hardware.machine import Product
-from kprof.inputs.opening import head_of
 from kprof_analyzers.whole_step.operator_work import arguments_of
 from kprof_analyzers.whole_step.timing import StepCall, TimedCall
 
 _HOST_NS = 1000
 """Host time of a call in the trace. The host is not predicted: it only has to keep the order."""
-
-_HEAD_BYTES = 4096
 
 _REPEATED = (
     "what the second run has more than the first is repeated in its place, each event with its repetition; where the "
@@ -50,11 +47,6 @@ def kineto(calls: Iterable[StepCall], product: Product, layers: Sequence[int] = 
         "traceEvents": events,
     }
     return json.dumps(document, separators=(",", ":")) + "\n"
-
-
-def is_predicted(path: str) -> bool:
-    """Whether a file is a trace that :func:`kineto` made: its mark stands before the events."""
-    return b'"kprof":{"predicted":true' in head_of(path, _HEAD_BYTES)
 
 
 def _events(calls: Iterable[StepCall]) -> Iterator[list[dict[str, Any]]]:

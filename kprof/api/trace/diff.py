@@ -262,9 +262,9 @@ def _places(tree: "TreeComparison | None") -> "Iterator[dict[str, Any]]":
 def _prediction(before: Path_, after: Path_, options: Any) -> "PredictionComparison | None":
     """Pair up operators of two traces when exactly one of them is a prediction."""
     from kprof.api.trace.ops import TraceOps
+    from kprof.inputs.predicted_traces import is_predicted
     from kprof.options.measurements import OperatorOptions
     from kprof_analyzers.profiles.timeline.operators.predicted import compare_prediction
-    from kprof_analyzers.whole_step.kineto import is_predicted
 
     predicted = [is_predicted(os.fspath(path)) for path in (before, after)]
     if predicted[0] == predicted[1]:

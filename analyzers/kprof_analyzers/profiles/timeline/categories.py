@@ -111,10 +111,19 @@ class Categories:
         return known
 
     def _candidates(self, kernel: str) -> tuple[CategoryRule, ...]:
-        """Rules whose kernel pattern is found: names are long and come again in many places."""
+        """Rules whose kernel pattern is found, up to the first one that asks for no more.
+
+        Names are long and come again in many places.
+        """
         found = self._by_kernel.get(kernel)
         if found is None:
-            found = tuple(r for r in self.rules if r.kernel is None or r.kernel.search(kernel) is not None)
+            fitting = (r for r in self.rules if r.kernel is None or r.kernel.search(kernel) is not None)
+            asking: list[CategoryRule] = []
+            for rule in fitting:
+                asking.append(rule)
+                if rule.operator is None and rule.module is None:
+                    break
+            found = tuple(asking)
             if len(self._by_kernel) < _MEMORY:
                 self._by_kernel[kernel] = found
         return found

@@ -1,0 +1,13 @@
+"""Which traces hold predicted times: those that ``kprof profile`` writes say so before their events."""
+
+from pathlib import Path
+
+from kprof.inputs.opening import head_of
+
+_MARK = b'"kprof":{"predicted":true'
+_HEAD_BYTES = 4096
+
+
+def is_predicted(path: str | Path) -> bool:
+    """Whether a file is a trace with predicted times."""
+    return _MARK in head_of(path, _HEAD_BYTES)
