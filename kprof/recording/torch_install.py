@@ -29,7 +29,7 @@ class Installation:
         self.device = device
         self._modes: list[Any] = []
         self._remove_guard: Callable[[], None] = lambda: None
-        self._library: Any = None
+        self._fallback: Any = None
         noted = device.recorder.note_operator if device.recorder.settings.operators else None
         self._operators = DeviceOperators(lambda: device.recorder.answers, noted)
         self._large = None if device.recorder.settings.full_values else Large(LIMIT)
@@ -40,7 +40,7 @@ class Installation:
         if self.device.recorder.settings.operators:
             install_ranges(self.device.patches)
         self._remove_guard = install_guard()
-        self._library = install_fallback(self._operators, self.device.current_index)
+        self._fallback = install_fallback(self._operators, self.device.current_index)
         install_tensors(self.device)
         install_cuda(self.device)
         install_comparisons(self.device)
@@ -59,8 +59,8 @@ class Installation:
         self._modes.clear()
         self._operators.remove()
         self._remove_guard()
-        if self._library is not None:
-            self._library._destroy()  # noqa: SLF001
+        if self._fallback is not None:
+            self._fallback.remove()
 
     def _mode(self) -> Any:
         return make_mode(self.device.recorder, self._operators, self._large, self.device.current_index)

@@ -1,7 +1,8 @@
 """Operators of torch while a program is recorded: those for the GPU run on the CPU and mark what they make."""
 
+import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from kprof.recording.device_marks import cuda_index, mark, mark_of, storage
@@ -145,7 +146,7 @@ def _masked(name: str, args: Any) -> str | None:
 
 
 def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -> Any:
-    """Redirect what comes past every mode, as where torch has switched them off; gives torch's registration."""
+    """Redirect what comes past every mode, as where torch has switched them off; gives the way back."""
     import torch
 
     cpu = torch.device("cpu")
@@ -163,7 +164,29 @@ def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -
     registry: Any = torch.library
     library = registry.Library("_", "IMPL")
     library.fallback(fallback, dispatch_key="CUDA")
-    return library
+    if torch.version.cuda is None and torch.version.hip is None:
+        return _Registrations(library)
+    # The kernels of a build for GPUs come before a fallback, and those that make tensors ask for a driver.
+    making = registry.Library("aten", "IMPL")
+    factories: Any = torch.ops.aten
+    for op in (factories.empty.memory_format, factories.empty_strided.default):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Not by the library's own method, which counts as a registration of the program's.
+            making.m.impl(op.name().removeprefix("aten::"), "CUDA", partial(fallback, op), False)
+    return _Registrations(library, making)
+
+
+class _Registrations:
+    """What was registered with torch, and the way back."""
+
+    def __init__(self, *libraries: Any) -> None:
+        self._libraries = libraries
+
+    def remove(self) -> None:
+        """Take all of it back."""
+        for library in self._libraries:
+            library._destroy()  # noqa: SLF001
 
 
 def _device(named: Any, marked: int | None, current: int) -> int | None:
