@@ -28,10 +28,7 @@ def taken_shares(evaluator: Evaluator) -> dict[Branch, float]:
             continue
         evaluator.trips(loop)
         counts = evaluator.passed(loop) if loop.name == "scf.while" else _counted(evaluator, loop, branches)
-        for branch in branches:
-            taken_, all_ = counts.get(branch, (1, 1))
-            if taken_ < all_:
-                found[branch] = taken_ / all_
+        found |= {branch: took / of for branch, (took, of) in counts.items() if branch in branches and took < of}
     return found
 
 
@@ -52,12 +49,12 @@ def of_operations(module: Module, shares: Mapping[Branch, float]) -> dict[int, f
     """Operations directly in the branches' loops to the share of the iterations that come to them."""
     found: dict[int, float] = {}
     for op in module.operations:
-        share, inner = 1.0, op
+        around, inner = [], op
         while inner.parent is not None and module.operations[inner.parent].name == "scf.if":
-            share = min(share, shares.get((inner.parent, inner.region), 1.0))
+            around.append((inner.parent, inner.region))
             inner = module.operations[inner.parent]
-        if share < 1:
-            found[op.index] = share
+        if rare := [shares[branch] for branch in around if branch in shares]:
+            found[op.index] = min(rare)
     return found
 
 
@@ -95,12 +92,13 @@ def with_branches(
 
 def _places(module: Module, shares: Mapping[int, float]) -> dict[Place, float]:
     """Lines whose operations are all come to alike, and not always."""
-    found: dict[Place, set[float]] = {}
+    found: dict[Place, set[float | None]] = {}
     for op in module.operations:
         frame = op.user_frame
         if frame is not None:
-            found.setdefault((frame.file.rpartition("/")[2], frame.line), set()).add(shares.get(op.index, 1.0))
-    return {place: min(values) for place, values in found.items() if len(values) == 1 and min(values) < 1}
+            found.setdefault((frame.file.rpartition("/")[2], frame.line), set()).add(shares.get(op.index))
+    alike = {place: values.pop() for place, values in found.items() if len(values) == 1}
+    return {place: share for place, share in alike.items() if share is not None}
 
 
 def _parts(
@@ -127,9 +125,9 @@ def _parts(
 def _share(program: AssemblyKernel, block: range, places: Mapping[Place, float]) -> float | None:
     """How often a block is come to, where most of its instructions are of lines that say so."""
     told = [
-        places.get((frame.file.rpartition("/")[2], frame.line), 1.0)
+        places.get((frame.file.rpartition("/")[2], frame.line))
         for i in block
         if (frame := program.instructions[i].user_frame) is not None
     ]
-    rare = [share for share in told if share < 1]
+    rare = [share for share in told if share is not None]
     return min(rare) if len(rare) > len(told) / 2 else None

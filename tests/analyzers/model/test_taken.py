@@ -218,6 +218,12 @@ def test_a_branch_is_cut_out_of_its_loop_s_way(launch):
     assert positions(model.nodes) == positions(outline(facts.program))
 
 
+def test_files_are_the_same_in_whatever_folder(launch):
+    """The compiler's two ends spell paths differently."""
+    facts = launch(QUARTER, TILES.replace('"k.py"', '"elsewhere/k.py"'))
+    assert any(isinstance(node, BranchNode) for node in loops_of(build(facts).nodes))
+
+
 def test_a_branch_that_is_cut_out_is_no_natural_loop(launch):
     """Its record says so: neither a latch nor a depth nor a loop around it, and a number behind those of the loops."""
     facts = launch(QUARTER)
