@@ -254,7 +254,7 @@ _SAMPLED = (
         f"{_MEMORY}/addressing {_MEMORY}/alignment",
         "global_memory.stride_of_512 layouts.transposed_operand",
     ),
-    ("findings", "kprof_analyzers.memory.alignment", f"{_MEMORY}/alignment {_MEMORY}/addressing", ""),
+    ("findings", "kprof_analyzers.memory.alignment", f"{_MEMORY}/alignment {_MEMORY}/addressing {_MEMORY}/narrowness", ""),
     ("findings", "kprof_analyzers.memory.bank_conflicts", f"{_MEMORY}/bank_simulation", ""),
     (
         "findings",
@@ -333,6 +333,7 @@ WITHOUT_ROW = {
     "kprof.gate.first_files": "writes templates: tests/gate/test_first_contact.py uses each of them as a user would",
     "kprof.inputs.completeness": "each fault has a faulty and a sound trace in tests/inputs/test_completeness.py",
     "kprof.inputs.gpu_report": _READER,
+    "kprof.inputs.predicted_traces": "one search for a mark, which tests/cli/test_trace.py asks for both ways",
     "kprof.inputs.garbage_collection": "answers are the same without it, and come later",
     "kprof.inputs.llvm_ir": _READER,
     "kprof.inputs.mangled": "what it cannot read stays as it was; what it writes is compared with c++filt",

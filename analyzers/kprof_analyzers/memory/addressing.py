@@ -7,7 +7,7 @@ from math import prod
 
 from kprof.inputs.mlir import Module, Operation, Pointer, Scalar, TensorType
 from kprof.inputs.mlir.text import integers
-from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of, is_load
+from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of, is_load, pointer_arguments
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def pointer(access: Operation) -> str | None:
 
 def base(access: Operation) -> tuple[str, ...]:
     """Names of the pointer arguments that a load may read or a store write."""
-    names, start = set(arguments(access.module)), pointer(access)
+    names, start = set(pointer_arguments(access.module)), pointer(access)
     roots = flow_of(access.module).roots(start) if start is not None else set()
     return tuple(sorted(name for root in roots if (name := argument(root)) in names))
 

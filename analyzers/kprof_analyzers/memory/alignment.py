@@ -14,8 +14,8 @@ from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, is_loa
 _DIVISIBLE = re.compile(r"%([\w$.-]+): [^{,]*\{[^}]*tt\.divisibility = (\d{1,18})\b")
 _HINT = re.compile(r"tt\.divisibility = (?:dense<)?(\d{1,18})\b")
 _INDUCTION = re.compile(r"\s*(%[\w$.-]+) = ")
-_SAME = {"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci", "tt.bitcast",
-         "arith.index_cast"}  # fmt: skip
+_SAME = {"tt.splat", "tt.expand_dims", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui",
+         "arith.trunci", "tt.bitcast", "arith.index_cast"}  # fmt: skip
 # Both sides' common divisor divides the result, too.
 _COMMON = {"arith.addi", "arith.subi", "arith.remsi", "arith.remui", "arith.minsi", "arith.maxsi", "arith.minui",
            "arith.maxui", "arith.ori", "arith.xori"}  # fmt: skip
@@ -27,7 +27,7 @@ _MORE = {"sgt", "ugt", "sle", "ule"}
 _LOGIC = {"arith.andi", "arith.ori", "arith.xori", "arith.select"}
 # Not limited: zero, which everything divides.
 _ZERO = 0
-_CAP = 1 << 16
+_CAP = 65_536
 _ROUNDS = 20
 _DEPTH = 200
 
@@ -97,30 +97,28 @@ def _constant_mask(reader: "_Divisors", mask: str, axis: int | None, group: int,
         raise _UnknownError
     if axis is None or op.name in {"tt.splat", "arith.constant"}:
         return True
-    inputs = reader.flow.inputs(op)
     if op.name == "arith.cmpi":
         return _constant_comparison(reader, op, axis, group)
     if op.name == "tt.expand_dims":
-        return _constant_mask(reader, inputs[0], _before(op, axis), group, depth + 1)
-    if op.name in {"tt.broadcast", "ttg.convert_layout"} or op.name in _LOGIC:
-        return all(_constant_mask(reader, value, axis, group, depth + 1) for value in inputs)
-    raise _UnknownError
+        axis = _before(op, axis)
+    elif op.name not in {"tt.broadcast", "ttg.convert_layout"} | _LOGIC:
+        raise _UnknownError
+    return all(_constant_mask(reader, value, axis, group, depth + 1) for value in reader.flow.inputs(op))
 
 
 def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: int) -> bool:
     """A position below a limit: both have to be multiples of the group, and the position counts by ones."""
-    left, right = reader.flow.inputs(op)[:2]
+    left, right = reader.flow.inputs(op)
     predicate = op.text.strip().partition(",")[0]
     left_steps, right_steps = (steps_of(op.module, value) for value in (left, right))
     if left_steps is None or right_steps is None:
         raise _UnknownError
-    moving = [value for value, steps in ((left, left_steps), (right, right_steps)) if axis in steps]
-    if not moving:
+    if axis not in left_steps and axis not in right_steps:
         return True
-    if len(moving) > 1 or predicate not in (_LESS if moving[0] == left else _MORE):
+    if axis in left_steps and axis in right_steps:
         return False
-    step = (left_steps if moving[0] == left else right_steps)[axis]
-    if step is None or step.value({}) != 1:
+    allowed, step = (_LESS, left_steps[axis]) if axis in left_steps else (_MORE, right_steps[axis])
+    if predicate not in allowed or step is None or step.value({}) != 1:
         return False
     return all(reader.of(value, axis) % group == 0 for value in (left, right))
 
@@ -182,7 +180,6 @@ class _Divisors:
         hint = _HINT.search(op.text)
         if hint is not None:
             return _power(int(hint[1]))
-        inputs = self.flow.inputs(op)
         if op.name == "arith.constant":
             number = constant(op)
             if number is None:
@@ -193,9 +190,8 @@ class _Divisors:
             if not isinstance(start, int):
                 raise _UnknownError
             return gcd(_power(start), self._group) if axis is not None else 1
-        if op.name == "tt.expand_dims":
-            return self._at(inputs[0], _before(op, axis), depth)
-        return self._computed(op.name, [(v, axis) for v in inputs], depth)
+        before = _before(op, axis) if op.name == "tt.expand_dims" else axis
+        return self._computed(op.name, [(v, before) for v in self.flow.inputs(op)], depth)
 
     def _computed(self, name: str, inputs: list[tuple[str, int | None]], depth: int) -> int:
         if name in _ANY:
@@ -233,7 +229,7 @@ class _Divisors:
         loop = self._loops.get(value)
         if loop is None:
             raise _UnknownError
-        first, _, step = self.flow.inputs(loop)[:3]
+        first, _, step, *_ = self.flow.inputs(loop)
         return gcd(self._at(first, None, depth), self._at(step, None, depth))
 
 

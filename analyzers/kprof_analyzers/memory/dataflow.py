@@ -9,6 +9,7 @@ from kprof.inputs.mlir.lds import copies_to_lds, is_view, makes_buffer, writes_l
 
 _CARRIED = re.compile(r"(%[\w$.-]+)\s*=\s*(%[\w$.-]+(?:#\d+)?)")
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
+_POINTER = re.compile(r"(%[\w$.-]+): !tt\.ptr\b")
 
 Stop = Callable[[Operation], bool]
 
@@ -200,6 +201,12 @@ def arguments(module: Module) -> tuple[str, ...]:
     """Names of the kernel's run-time arguments, without the percent sign."""
     function = next(iter(module.functions), None)
     return () if function is None else tuple(name[1:] for name in _ARGUMENT.findall(function.text))
+
+
+def pointer_arguments(module: Module) -> tuple[str, ...]:
+    """Names of the run-time arguments that are pointers."""
+    function = next(iter(module.functions), None)
+    return () if function is None else tuple(name[1:] for name in _POINTER.findall(function.text))
 
 
 GLOBAL_LOADS = ("tt.load", "amdg.buffer_load", "amdg.buffer_load_to_local", "ttg.async_copy_global_to_local")

@@ -1,9 +1,10 @@
 """Why a load from global memory, or a store, is narrow, as far as its TTGIR tells."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kprof.inputs.mlir import Module, Operation
+from kprof.inputs.mlir import Module, Operation, TensorType
 from kprof_analyzers.memory.addressing import address, base, element_bytes, pointer, strides, tile
 from kprof_analyzers.memory.alignment import (
     given_divisors,
@@ -21,7 +22,9 @@ _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", 
 _ALIGNED = 16
 _SPREAD = frozenset({"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.trunci"})
 _OF_MASKS = frozenset({"arith.andi", "arith.cmpi", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"})
-_DEPTH = 50
+_SUMS = frozenset({"arith.addi", "tt.addptr"})
+_FOLLOWED = ("arith.", "tt.make_range", "tt.splat", "tt.expand_dims", "tt.broadcast", "ttg.convert_layout")
+_ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
 # What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
 _SMALL_BYTES = 1024
 _THIN = 4
@@ -120,13 +123,15 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
     if mask is not None and _varies(access, mask, axis):
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
         elements = _ALIGNED // (size or 1)
-        bounds, where = _bounds(access.module, mask, axis)
+        bounds, offsets, where = _bounds(access.module, mask, axis)
         padded = [_padded(name) for name in bounds] or ["PADDED"]
         hints = " and ".join(f"tl.multiple_of({name}, {elements})" for name in padded)
         fix = f"in the mask of the access{where}, {' and '.join(bounds) or 'the bound'} → {hints}, {_PASSED}"
         if is_load(access):
             bound = bounds[0] if len(bounds) == 1 else "bound"
-            fix += f"; behind the load, x = tl.where(offsets < {bound}, x, other) keeps the padding out"
+            value = _name(next(iter(access.results), "")) or "x"
+            kept = f"tl.where({offsets or 'offsets'} < {bound}, {value}, other)"
+            fix += f"; behind the load, {value} = {kept} keeps the padding out"
         causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix, bounds=frozenset(bounds)))
     return tuple(causes)
 
@@ -142,7 +147,35 @@ def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
     names = base(access) if is_load(access) else ()
     if len(names) != 1:
         return last
-    return f"{last}; or on the host {names[0]} = {names[0]}.mT.contiguous(), and swap the strides of its axes"
+    (name,) = names
+    host = f"on the host {name} = {name}.mT.contiguous() (a copy)"
+    if (swapped := _swapped(access, name)) is not None:
+        return f"{host}, and in the kernel {swapped}"
+    return f"{last}; or {host}, and swap the strides of its axes"
+
+
+def _swapped(access: Operation, pointer_name: str) -> str | None:
+    """Return ``x + row * stride + columns`` for a block at ``x + row + columns * stride``; None for any other."""
+    flow, start, held = flow_of(access.module), address(access), tile(access)
+    if start is None or held is None or len(held.shape) != 1:
+        return None
+    rows, columns, steps = set[str](), set[str](), set[str]()
+    waiting = [start]
+    while waiting:
+        value = _spread(flow, waiting.pop())
+        op = flow.producer(value)
+        if op is not None and op.name in _SUMS:
+            waiting += flow.inputs(op)
+        elif op is not None and op.name == "arith.muli":
+            factor, step = (_name(_spread(flow, one)) for one in flow.inputs(op))
+            steps.add(step)
+            # A scalar product is a loop's part of the same offsets.
+            columns |= {factor} if isinstance(op.result_types[0], TensorType) else set()
+        elif argument(value) != pointer_name:
+            rows.add(_name(value))
+    if any(len(names) != 1 or "" in names for names in (rows, columns, steps)):
+        return None
+    return f"{pointer_name} + {rows.pop()} * {steps.pop()} + {columns.pop()}"
 
 
 def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
@@ -187,13 +220,14 @@ def mask_of(load: Operation) -> str | None:
     return values[at] if at < len(values) else None
 
 
-def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str]:
+def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str, str]:
     """Arguments that offsets along an axis of a mask are compared with; along any where that axis is not known.
 
-    With them the place where they are compared, as `` (k.py:12)``; nothing where that is not one line.
+    With them the kernel's name for the offsets, and the place where they are compared, as `` (k.py:12)``; nothing where
+    that is not one name, or not one line.
     """
     flow, known, found = flow_of(module), set(arguments(module)), set[str]()
-    places: set[str] = set()
+    places, offsets = set[str](), set[str]()
     waiting = [(mask, axis)]
     while waiting:
         value, along = waiting.pop()
@@ -207,10 +241,19 @@ def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str
             at = op.attributes.get("axis")
             along -= isinstance(at, int) and along > at
         if op.name == "arith.cmpi":
-            found |= {name for one in flow.inputs(op) if (name := argument(_spread(flow, one))) in known}
+            for one in flow.inputs(op):
+                name = argument(_spread(flow, one))
+                (found if name in known else offsets).add(name if name in known else _name(one))
             places |= {str(place)} if (place := location_of(op)[0]) is not None else set()
         waiting += [(one, along) for one in flow.inputs(op)]
-    return sorted(found), f" ({places.pop()})" if len(places) == 1 else ""
+    name = offsets.pop() if len(offsets) == 1 else ""
+    return sorted(found), name, f" ({places.pop()})" if len(places) == 1 else ""
+
+
+def _name(value: str) -> str:
+    """The kernel's name for a value, which MLIR tells apart from others of its name by a number; empty without one."""
+    name = re.sub(r"_\d+$", "", argument(value))
+    return name if name.isidentifier() else ""
 
 
 def _spread(flow: Dataflow, value: str) -> str:
@@ -232,24 +275,30 @@ def _varies(load: Operation, mask: str, axis: int | None) -> bool:
     return any(op.name == "tt.make_range" for op in flow.back(mask))
 
 
-def _axes(flow: Dataflow, value: str, depth: int = 0) -> set[int] | None:
+def _axes(flow: Dataflow, value: str) -> set[int] | None:
     """Axes of a tensor along which its elements differ; ``None`` where that cannot be followed."""
-    op = flow.producer(value)
-    if op is None or depth > _DEPTH:
-        return None
-    if op.name == "tt.make_range":
-        return {0}
-    if op.name in {"tt.splat", "arith.constant"}:
-        return set()
-    if op.name == "tt.expand_dims":
-        inner, at = _axes(flow, flow.input(op, 0), depth + 1), op.attributes.get("axis")
-        return {a + (a >= at) for a in inner} if inner is not None and isinstance(at, int) else None
-    if not op.name.startswith(("arith.", "tt.broadcast", "ttg.convert_layout")):
-        return None
     found: set[int] = set()
-    for source in flow.inputs(op):
-        inner = _axes(flow, source, depth + 1)
-        if inner is None:
+    # Values, each with the axes that were made on the way from it to the tensor, the last one first.
+    waiting: list[tuple[str, tuple[int, ...]]] = [(value, ())]
+    seen = set(waiting)
+    while waiting:
+        value, made = waiting.pop()
+        op = flow.producer(value)
+        if op is None or not op.name.startswith(_FOLLOWED):
             return None
-        found |= inner
+        if op.name == "tt.make_range":
+            axis = 0
+            for at in reversed(made):
+                axis += axis >= at
+            found.add(axis)
+        if op.name in _ENDED:
+            continue
+        if op.name == "tt.expand_dims":
+            new = op.attributes.get("axis")
+            if not isinstance(new, int):
+                return None
+            made = (*made, new)
+        sources = {(source, made) for source in flow.inputs(op)} - seen
+        seen |= sources
+        waiting += sources
     return found

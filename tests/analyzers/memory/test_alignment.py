@@ -11,7 +11,12 @@ from kprof.inputs import mlir
 from kprof.inputs.amdgcn import InstructionClass
 from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
-from kprof_analyzers.memory.alignment import given_divisors, known_alignment, mask_is_constant
+from kprof_analyzers.memory.alignment import (
+    given_divisors,
+    known_alignment,
+    mask_is_constant,
+    pointer_from_memory,
+)
 from kprof_analyzers.memory.dataflow import flow_of, global_loads
 from kprof_analyzers.memory.narrowness import mask_of
 from kprof_analyzers.pipeline import facts_of
@@ -141,6 +146,8 @@ def test_what_a_loop_carries_is_what_holds_in_every_iteration():
         # Either of two numbers, whatever decides.
         ("%a = arith.select %n, %t, %c4 : i1, i32", 8),
         ("%a = arith.divui %t, %c4 : i32", 8),
+        ("%a = arith.divui %t, %c8 : i32", 4),
+        ("%a = ttg.convert_layout %t : i32 -> i32", 16),
         # 4 / 8 has a remainder; so has 16 / 3; nothing is divided by zero or by a negative power of two.
         ("%a = arith.divsi %c4, %c8 : i32", 2),
         *((f"%b = arith.constant {by} : i32\n    %a = arith.divsi %t, %b : i32", 2) for by in (3, 0, -4)),
@@ -348,6 +355,31 @@ def test_axes_that_are_made(offset, along_rows, along_columns):
     mask = next(op for op in found.operations if op.results == ("%m",))
     value = flow_of(found).results(mask)[0]
     assert [mask_is_constant(read, value, axis, 16) for axis in (0, 1)] == [False, True]
+
+
+def test_a_mask_of_columns_is_the_same_along_rows():
+    """Its axis comes after the one that is made."""
+    text = ROWS.replace("%m = tt.expand_dims %low {axis = 1", "%m = tt.expand_dims %low {axis = 0")
+    (read,) = global_loads(found := mlir.parse(HEAD + text + "    " + LOAD.format("%row") + TAIL))
+    mask = next(op for op in found.operations if op.results == ("%m",))
+    assert [mask_is_constant(read, flow_of(found).results(mask)[0], axis, 16) for axis in (0, 1)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("making", "name"),
+    [
+        ("%where_3 = tt.int_to_ptr %n : i64 -> !tt.ptr<f16>", "where"),
+        ("%w = tt.int_to_ptr %n : i64 -> !tt.ptr<f16>\n    %where_3 = tt.bitcast %w : i64 -> !tt.ptr<f16>", "w"),
+        ("%where_3 = tt.int_to_ptr %n {tt.divisibility = 16 : i32} : i64 -> !tt.ptr<f16>", None),
+        ("%where_3 = tt.bitcast %x : !tt.ptr<f16> -> !tt.ptr<f16>", None),
+        ("%where_3 = tt.load %x : !tt.ptr<!tt.ptr<f16>>", None),
+    ],
+)
+def test_a_pointer_that_memory_holds_has_the_kernel_s_name(making, name):
+    """Without the number that MLIR adds; with a hint it is as good as an argument."""
+    read = LOAD.format("%r").replace("%x", "%where_3")
+    (load,) = (op for op in global_loads(mlir.parse(HEAD + f"    {making}\n    {read}" + TAIL)) if "%r" in op.text)
+    assert pointer_from_memory(load) == name
 
 
 def test_a_mask_of_a_thousand_parts_is_not_known():

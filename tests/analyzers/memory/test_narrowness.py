@@ -21,7 +21,7 @@ COMPUTED = """    %n8 = arith.muli %n, %n : i32
 """
 N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed as a new argument"
 UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed as a new argument"
-FILLED = "; behind the load, x = tl.where(offsets < {}, x, other) keeps the padding out"
+FILLED = "; behind the load, v = tl.where({}, v, other) keeps the padding out"
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def test_the_bound_along_the_contiguous_axis_is_padded(mask, fix):
     body = scaled("%t") + mask + "    %v = amdg.buffer_load %x[%o], %m : !tt.ptr<f16> -> tensor<64x64xf16, #b>\n"
     (load,) = global_loads(module(body))
     (cause,) = causes_of(load)
-    assert cause.fix == cause.fix_for({}) == fix + FILLED.format("n" if fix == N else "bound")
+    assert cause.fix == cause.fix_for({}) == fix + FILLED.format("k2 < n" if fix == N else "offsets < bound")
 
 
 def test_the_padded_bound_of_a_launch_is_a_number():
     """It is the bound rounded up; where the launch does not pass the bound, nothing is said of it."""
     (cause,) = causes(scaled("%t"), COLUMNS)
-    assert cause.fix_for({"n": 1001}) == f"{N} (n_PADDED = 1008){FILLED.format('n')}"
+    assert cause.fix_for({"n": 1001}) == f"{N} (n_PADDED = 1008){FILLED.format('k2 < n')}"
     assert cause.fix_for({"s": 1001}) == cause.fix
 
 
@@ -63,7 +63,54 @@ def test_no_axis_is_contiguous():
     (cause,) = causes(COLUMNS_APART + UNEVEN)
     assert cause.words == "no axis is contiguous in memory (steps of s, t elements)"
     last = "make the axis that is contiguous in memory the last axis of the block, and pass 1 as s or t"
-    assert cause.fix == f"{last}; or on the host x = x.mT.contiguous(), and swap the strides of its axes"
+    assert cause.fix == f"{last}; or on the host x = x.mT.contiguous() (a copy), and swap the strides of its axes"
+
+
+ROW = "    %row_3 = tt.get_program_id x : i32\n"
+SCALED = """    %ss = tt.splat %s : i32 -> tensor<64xi32, #c>
+    %ks = arith.muli %k0, %ss : tensor<64xi32, #c>
+"""
+ADDED = """    %at = tt.splat %row_3 : i32 -> tensor<64xi32, #c>
+    %o = arith.addi %ks, %at : tensor<64xi32, #c>
+"""
+IN_A_LOOP = """    %begin = arith.muli %n, %s : i32
+    %begins = tt.splat %begin : i32 -> tensor<64xi32, #c>
+    %later = arith.addi %begins, %o : tensor<64xi32, #c>
+"""
+READ = "    %v = amdg.buffer_load %x[{}] : !tt.ptr<f16> -> tensor<64xf16, #c>\n"
+POINTERS = """    %first = tt.addptr %x, %row_3 : !tt.ptr<f16>, i32
+    %firsts = tt.splat %first : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>, #c>
+    %q = tt.addptr %firsts, %ks : tensor<64x!tt.ptr<f16>, #c>, tensor<64xi32, #c>
+    %v = tt.load %q : tensor<64x!tt.ptr<f16>, #c>
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "swapped"),
+    [
+        (ROW + SCALED + ADDED + READ.format("%o"), "x + row * s + k0"),
+        (ROW + SCALED + ADDED + IN_A_LOOP + READ.format("%later"), "x + row * s + k0"),
+        (ROW + SCALED + POINTERS, "x + row * s + k0"),
+        # No row, two of them, a row without a name.
+        (SCALED + READ.format("%ks"), None),
+        (ROW + SCALED + "    %more = arith.remsi %row_3, %n : i32\n" + ADDED.replace("%row_3", "%more")
+         + READ.format("%o"), "x + more * s + k0"),
+        (ROW.replace("%row_3", "%7") + SCALED + ADDED.replace("%row_3", "%7") + READ.format("%o"), None),
+        (ROW + SCALED + ADDED + ADDED.replace("%row_3", "%n").replace("%ks", "%o").replace("%o =", "%o2 =").replace(
+         "%at", "%at2") + READ.format("%o2"), None),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_matrix_that_lies_the_other_way(body, swapped):
+    """The line to type once the host has turned it, where the address is that of one row; else in general words."""
+    *_, load = global_loads(module(body))
+    (cause,) = causes_of(load)
+    host = "on the host x = x.mT.contiguous() (a copy), and "
+    general = "make the axis that is contiguous in memory the last axis of the block, and pass "
+    if swapped is not None:
+        assert cause.fix == f"{host}in the kernel {swapped}"
+    else:
+        assert cause.fix.startswith(general)
+        assert cause.fix.endswith(f"; or {host}swap the strides of its axes")
 
 
 def test_what_is_stored_is_not_copied_on_the_host_before():
@@ -197,7 +244,7 @@ def test_where_the_contiguous_axis_is_not_known_every_bound_counts():
     assert cause.words == "its mask may change inside 16 bytes"
     assert cause.fix == (
         "in the mask of the access, n and s → tl.multiple_of(n_PADDED, 8) and tl.multiple_of(s_PADDED, 8), "
-        "passed as a new argument" + FILLED.format("bound")
+        "passed as a new argument" + FILLED.format("offsets < bound")
     )
     number = "    %c = arith.cmpi slt, %n, %s : i32\n    %m = tt.splat %c : i1 -> tensor<64x64xi1, #b>\n"
     assert causes(GATHERED, number) == ()

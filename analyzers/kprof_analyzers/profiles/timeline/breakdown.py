@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.link import Numbers
 
 # Activities that are put into intervals at a time.
-_TOGETHER = 1 << 14
+_TOGETHER = 16_384
 
 
 class CategoryTime(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ def breakdown(trace: LinkedTrace, categories: Categories, occupied: "list[Occupa
         by_rank[rank][category] += total
     return Breakdown(
         trace.info.path,
-        category_rows(totals, counts, {c: n.most_common(1)[0][0] for c, n in names.items()}),
+        category_rows(totals, counts, {c: max(n, key=n.__getitem__) for c, n in names.items()}),
         device_times(trace, categories, occupied),
         {rank: dict(by_rank[rank].most_common()) for rank in sorted(by_rank)},
         sum(totals.values()),
