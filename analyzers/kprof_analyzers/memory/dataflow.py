@@ -205,8 +205,7 @@ def arguments(module: Module) -> tuple[str, ...]:
 
 def pointer_arguments(module: Module) -> tuple[str, ...]:
     """Names of the run-time arguments that are pointers."""
-    function = next(iter(module.functions), None)
-    return () if function is None else tuple(name[1:] for name in _POINTER.findall(function.text))
+    return tuple(name[1:] for function in module.functions[:1] for name in _POINTER.findall(function.text))
 
 
 GLOBAL_LOADS = ("tt.load", "amdg.buffer_load", "amdg.buffer_load_to_local", "ttg.async_copy_global_to_local")

@@ -4,7 +4,15 @@ import pytest
 
 from kprof.inputs import mlir
 from kprof_analyzers.memory.addressing import constant
-from kprof_analyzers.memory.dataflow import GLOBAL_STORES, Dataflow, argument, arguments, global_loads, is_load
+from kprof_analyzers.memory.dataflow import (
+    GLOBAL_STORES,
+    Dataflow,
+    argument,
+    arguments,
+    global_loads,
+    is_load,
+    pointer_arguments,
+)
 
 STAGES = """\
 module {
@@ -218,5 +226,7 @@ def test_arguments_and_loads():
     assert [op.results[0] for op in found] == ["%a", "%b", "%c", "%d"]
     assert [op for op in flow.module.operations if is_load(op)] == found
     assert arguments(flow.module) == ("x", "n", "s")
-    assert arguments(mlir.parse("module {\n}\n")) == ()
+    assert pointer_arguments(flow.module) == ("x",)
+    nothing = mlir.parse("module {\n}\n")
+    assert arguments(nothing) == pointer_arguments(nothing) == ()
     assert [argument(value) for value in ("%K", "%17@4", "%in.x")] == ["K", "17", "in.x"]

@@ -51,7 +51,7 @@ class FullPrecisionDivision(Rule):
         """See :meth:`Rule.check`."""
         for region in significant_regions(facts, InstructionClass.VALU):
             found = [i for i in region.instructions if i.opcode.name in _ENDS]
-            if max(Counter(_place(i) for i in found).values(), default=0) >= _ENOUGH:
+            if any(count >= _ENOUGH for count in Counter(map(_place, found)).values()):
                 place = busiest(found)[0]
                 yield Costed(
                     self.finding(
@@ -73,7 +73,7 @@ def _fast(region: Region, divisions: Sequence[Instruction]) -> ModelChange:
     return ModelChange(gone=tuple(i.index for i in steps if places[_place(i)]))
 
 
-def _place(instruction: Instruction) -> tuple[str, int, int]:
-    """File, line and column of the operation that an instruction was made from."""
+def _place(instruction: Instruction) -> tuple[str, int, int] | None:
+    """File, line and column of the operation that an instruction was made from; None where the assembly has none."""
     frame = next(iter(instruction.location), None)
-    return ("", 0, 0) if frame is None else (frame.file, frame.line, frame.column)
+    return None if frame is None else (frame.file, frame.line, frame.column)
