@@ -254,7 +254,12 @@ _SAMPLED = (
         f"{_MEMORY}/addressing {_MEMORY}/alignment",
         "global_memory.stride_of_512 layouts.transposed_operand",
     ),
-    ("findings", "kprof_analyzers.memory.alignment", f"{_MEMORY}/alignment {_MEMORY}/addressing {_MEMORY}/narrowness", ""),
+    (
+        "findings",
+        "kprof_analyzers.memory.alignment",
+        f"{_MEMORY}/alignment {_MEMORY}/addressing {_MEMORY}/narrowness",
+        "",
+    ),
     ("findings", "kprof_analyzers.memory.bank_conflicts", f"{_MEMORY}/bank_simulation", ""),
     (
         "findings",

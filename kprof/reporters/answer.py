@@ -120,7 +120,8 @@ def cause_text(kernel: KernelReport, cause: Cause, *, verbatim: bool = False) ->
 def _todo(kernel: KernelReport, cause: Cause, finding: Finding) -> dict[str, str]:
     """Return what to do by its kind; what nobody compiled ends with an estimate of what it brings."""
     if cause.cure is not UNSET and cause.cure.divisible:
-        return {"fix": f"{'' if finding.fix is UNSET else finding.fix}: {cure_words(cause.cure)}"}
+        code = "" if finding.fix is UNSET else finding.fix
+        return {"fix": f"{code}{'; together ' if '; ' in code else ': '}{cure_words(cause.cure)}"}
     todo = steps(finding, "" if cause.cure is UNSET else cure_words(cause.cure))
     saves_us = None if cause.gain is None else cause.gain.us
     if cause.cure is UNSET and todo and (estimate := at_best(time_of(kernel), saves_us)):

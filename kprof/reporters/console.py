@@ -1,6 +1,7 @@
 """The report on the terminal: what holds the kernel back first, then what it takes and what its loops do."""
 
 import io
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,9 @@ _LESS = ((_CAUSES_SHOWN, False), (3, False), (2, False), (2, True), (1, True))
 """Numbers of causes, and whether to be brief: each shows less than the one before."""
 _DEEPER = 6
 _HEAD = 8
+_STEP = re.compile(r"; (?![^()]*\))")
+"""Between the steps of a fix, each of which has a line of its own; what stands in brackets is no step."""
+
 _INDENT = " " * 10
 _FACTS = " " * 14
 _HELD = {"before": "arguments or an earlier iteration", "?": "lines not known"}
@@ -234,7 +238,10 @@ class ConsoleReporter:
             self._hanging(f"{_INDENT}{text.message}", deeper=0)
         for kind, words in text.todo.items():
             style = "bold green" if kind == "fix" and cause.cure is not UNSET else "cyan"
-            self._hanging(f"{_INDENT}{kind}: {words}", style=style, deeper=len(f"{kind}: "))
+            first, *further = _STEP.split(words)
+            self._hanging(f"{_INDENT}{kind}: {first}", style=style, deeper=len(f"{kind}: "))
+            for step in further:
+                self._hanging(f"{_INDENT}{' ' * len(f'{kind}: ')}{step}", style=style, deeper=2)
         if text.followers:
             self._hanging(f"{_INDENT}same cause: {text.followers}", style="dim", deeper=_DEEPER)
         if self._verbose:

@@ -99,8 +99,15 @@ def cells(row: "ProfiledRow") -> tuple[str, ...]:
         "-" if row.low_us is None or row.high_us is None else f"{_ms(row.low_us)}-{_ms(row.high_us)}",
         f"{row.calls:,}",
         "-" if row.us is None else f"{row.us / row.calls:,.1f}",
-        "fixed cost" if row.bound == "launch" else row.bound.replace("_", " ") or "-",
+        _bound(row),
     )
+
+
+def _bound(row: "ProfiledRow") -> str:
+    """What limits a row, in two words: a product whose time does not depend on its size has too few tiles."""
+    if row.bound == "launch":
+        return "few tiles" if "product" in row.kind else "fixed cost"
+    return row.bound.replace("_", " ") or "-"
 
 
 def _narrow() -> bool:
@@ -227,7 +234,8 @@ def _longest(document: "ProfileDocument") -> list[str]:
     row = next((one for one in document.rows if one.us is not None), None)
     if row is None or row.share is None:
         return []
-    bound = f", limited by {limit_words(row.bound)}" if row.bound else ""
+    words = "too few tiles to fill the GPU" if _bound(row) == "few tiles" else limit_words(row.bound)
+    bound = f", limited by {words}" if row.bound else ""
     return [f"{100 * row.share:.0f} % of it in {_name(row)}{bound}"]
 
 

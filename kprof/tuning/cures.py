@@ -135,7 +135,7 @@ def _try(
 
 
 def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
-    """Return the launch compiled with one option or environment switch changed, or with arguments that are divisible."""
+    """Return the launch compiled with one option or environment switch changed, or with divisible arguments."""
     if names := change.get(_DIVISIBLE):
         hints = {name: {**job.request.attributes.get(name, {}), "divisibility": _MULTIPLE} for name in names}
         request = replace(job.request, attributes={**job.request.attributes, **hints}, passes=False)
