@@ -22,6 +22,7 @@ _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", 
 _ALIGNED = 16
 _SPREAD = frozenset({"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.trunci"})
 _OF_MASKS = frozenset({"arith.andi", "arith.cmpi", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"})
+_CONSTANT = re.compile(r"dense<([-+.\de]+)>")
 _SUMS = frozenset({"arith.addi", "tt.addptr"})
 _FOLLOWED = ("arith.", "tt.make_range", "tt.splat", "tt.expand_dims", "tt.broadcast", "ttg.convert_layout")
 _ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
@@ -130,7 +131,7 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         if is_load(access):
             bound = bounds[0] if len(bounds) == 1 else "bound"
             value = _name(next(iter(access.results), "")) or "x"
-            kept = f"tl.where({offsets or 'offsets'} < {bound}, {value}, other)"
+            kept = f"tl.where({offsets or 'offsets'} < {bound}, {value}, {_other(access, mask)})"
             fix += f"; behind the load, {value} = {kept} keeps the padding out"
         causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix, bounds=frozenset(bounds)))
     return tuple(causes)
@@ -148,7 +149,7 @@ def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
     if len(names) != 1:
         return last
     (name,) = names
-    host = f"on the host {name} = {name}.mT.contiguous() (a copy)"
+    host = f"on the host {name} = {name}.mT.contiguous() (a copy, not in the time)"
     if (swapped := _swapped(access, name)) is not None:
         return f"{host}, and in the kernel {swapped}"
     return f"{last}; or {host}, and swap the strides of its axes"
@@ -248,6 +249,21 @@ def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str
         waiting += [(one, along) for one in flow.inputs(op)]
     name = offsets.pop() if len(offsets) == 1 else ""
     return sorted(found), name, f" ({places.pop()})" if len(places) == 1 else ""
+
+
+def _other(load: Operation, mask: str) -> str:
+    """What a masked load gives where the mask is false, as a number; the argument's name where it is no constant.
+
+    A load without it gives 0 or anything.
+    """
+    flow = flow_of(load.module)
+    values = flow.inputs(load)
+    behind = values[values.index(mask) + 1 :]
+    if not behind:
+        return "0.0"
+    op = flow.producer(behind[0])
+    number = None if op is None else _CONSTANT.search(op.text)
+    return "other" if number is None else str(float(number[1]))
 
 
 def _name(value: str) -> str:

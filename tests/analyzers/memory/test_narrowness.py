@@ -21,7 +21,7 @@ COMPUTED = """    %n8 = arith.muli %n, %n : i32
 """
 N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed as a new argument"
 UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed as a new argument"
-FILLED = "; behind the load, v = tl.where({}, v, other) keeps the padding out"
+FILLED = "; behind the load, v = tl.where({}, v, 0.0) keeps the padding out"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,10 @@ def test_no_axis_is_contiguous():
     (cause,) = causes(COLUMNS_APART + UNEVEN)
     assert cause.words == "no axis is contiguous in memory (steps of s, t elements)"
     last = "make the axis that is contiguous in memory the last axis of the block, and pass 1 as s or t"
-    assert cause.fix == f"{last}; or on the host x = x.mT.contiguous() (a copy), and swap the strides of its axes"
+    assert (
+        cause.fix
+        == f"{last}; or on the host x = x.mT.contiguous() (a copy, not in the time), and swap the strides of its axes"
+    )
 
 
 ROW = "    %row_3 = tt.get_program_id x : i32\n"
@@ -104,7 +107,7 @@ def test_a_row_of_a_matrix_that_lies_the_other_way(body, swapped):
     """The line to type once the host has turned it, where the address is that of one row; else in general words."""
     *_, load = global_loads(module(body))
     (cause,) = causes_of(load)
-    host = "on the host x = x.mT.contiguous() (a copy), and "
+    host = "on the host x = x.mT.contiguous() (a copy, not in the time), and "
     general = "make the axis that is contiguous in memory the last axis of the block, and pass "
     if swapped is not None:
         assert cause.fix == f"{host}in the kernel {swapped}"
@@ -140,6 +143,18 @@ def test_rows_below_one_access(wide, words):
     assert [cause.fix for cause in found] == [
         "make the block at least 8 elements long on its contiguous axis" for _ in words
     ]
+
+
+@pytest.mark.parametrize(
+    ("constant", "other"), [("0.000000e+00", "0.0"), ("-1.500000e+00", "-1.5"), ("0xFC00", "other")]
+)
+def test_what_a_masked_load_gives_elsewhere(constant, other):
+    """Its own number stays what the padding is replaced by; minus infinity is written as bits and not read."""
+    making = f"    %else = arith.constant dense<{constant}> : tensor<64x64xf16, #b>\n"
+    load = "    %v = amdg.buffer_load %x[%o], %m, %else : !tt.ptr<f16> -> tensor<64x64xf16, #b>\n"
+    *_, found = global_loads(module(scaled("%t") + COLUMNS + making + load))
+    (cause,) = causes_of(found)
+    assert cause.fix.endswith(f"v = tl.where(k2 < n, v, {other}) keeps the padding out")
 
 
 def test_arguments_that_are_not_known_to_be_divisible():
