@@ -57,7 +57,7 @@ class Narrow:
     @property
     def evidence(self) -> dict[str, object]:
         """What the rules about loads and stores rest on."""
-        found = {
+        found: dict[str, object] = {
             "loop": self.region.header,
             "widths": self.widths,
             "bytes_per_lane": self.bytes_per_lane,
