@@ -29,7 +29,7 @@ _ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
 # What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
 _SMALL_BYTES = 1024
 _THIN = 4
-_PASSED = "passed as a new argument"
+_PASSED = "a new argument"
 CONTIGUOUS_LAST = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
 """What to do where no axis of a block is contiguous in memory."""
 
@@ -127,7 +127,8 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         bounds, offsets, where = _bounds(access.module, mask, axis)
         padded = [_padded(name) for name in bounds] or ["PADDED"]
         hints = " and ".join(f"tl.multiple_of({name}, {elements})" for name in padded)
-        fix = f"in the mask of the access{where}, {' and '.join(bounds) or 'the bound'} → {hints}, {_PASSED}"
+        masked = f"in the mask of the access{where}, {' and '.join(bounds) or 'the bound'} → {hints}"
+        fix = f"{masked}, {_PASSED} to which every tensor under the mask is padded"
         if is_load(access):
             bound = bounds[0] if len(bounds) == 1 else "bound"
             value = _name(next(iter(access.results), "")) or "x"

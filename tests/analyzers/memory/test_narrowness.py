@@ -19,9 +19,11 @@ COMPUTED = """    %n8 = arith.muli %n, %n : i32
     %ns = tt.splat %n8 : i32 -> tensor<64x64xi32, #b>
     %m = arith.cmpi slt, %k2, %ns : tensor<64x64xi32, #b>
 """
-N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), passed as a new argument"
-UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), passed as a new argument"
-FILLED = "; behind the load, v = tl.where({}, v, 0.0) keeps the padding out"
+N = "in the mask of the access, n → tl.multiple_of(n_PADDED, 8), a new argument"
+UNNAMED = "in the mask of the access, the bound → tl.multiple_of(PADDED, 8), a new argument"
+FILLED = (
+    " to which every tensor under the mask is padded; behind the load, v = tl.where({}, v, 0.0) keeps the padding out"
+)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,7 @@ def test_where_the_contiguous_axis_is_not_known_every_bound_counts():
     assert cause.words == "its mask may change inside 16 bytes"
     assert cause.fix == (
         "in the mask of the access, n and s → tl.multiple_of(n_PADDED, 8) and tl.multiple_of(s_PADDED, 8), "
-        "passed as a new argument" + FILLED.format("offsets < bound")
+        "a new argument" + FILLED.format("offsets < bound")
     )
     number = "    %c = arith.cmpi slt, %n, %s : i32\n    %m = tt.splat %c : i1 -> tensor<64x64xi1, #b>\n"
     assert causes(GATHERED, number) == ()
