@@ -113,6 +113,6 @@ def test_rows_whose_length_is_no_multiple_of_16():
     assert "96 loads and 32 stores" in found.message
     # No promise that the launch's own value breaks.
     assert found.fix.startswith("pad the rows to a multiple of 16 elements (stride 16,380 → 16,384) and type stride = ")
-    mask = "in the mask of the access (layernorm.py:27), N → tl.multiple_of(N_PADDED, 8), a new argument"
+    mask = "columns < tl.multiple_of(N_PADDED, 8) in place of the mask of layernorm.py:27, with a new argument"
     assert f"{mask} (N_PADDED = 16384)" in found.fix
     assert not {"KP101", "KP105"} & set(findings("layernorm", replace(options, shape={"M": 2048, "N": 16384})))

@@ -66,7 +66,7 @@ class NarrowCause:
 
 def _padded(bound: str) -> str:
     """The name for a bound that counts the padding; the bound itself may be counted with, as a mean's divisor is."""
-    return f"{bound}_PADDED"
+    return f"{bound}_PADDED".lstrip("_")
 
 
 def _rounded_up(value: float) -> int:
@@ -125,10 +125,12 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
         elements = _ALIGNED // (size or 1)
         bounds, offsets, where = _bounds(access.module, mask, axis)
-        padded = [_padded(name) for name in bounds] or ["PADDED"]
-        hints = " and ".join(f"tl.multiple_of({name}, {elements})" for name in padded)
-        masked = f"in the mask of the access{where}, {' and '.join(bounds) or 'the bound'} → {hints}"
-        fix = f"{masked}, {_PASSED} to which every tensor under the mask is padded"
+        hints = [f"tl.multiple_of({name}, {elements})" for name in map(_padded, bounds or [""])]
+        wide = f"a mask with {' and '.join(hints)} for {' and '.join(bounds) or 'its bound'}"
+        if len(bounds) == 1 and offsets:
+            wide = f"{offsets} < {hints[0]}"
+        masked = f"load and store under {wide}{f' in place of the mask of {where}' if where else ''}"
+        fix = f"{masked}, with {_PASSED} to which every tensor under it is padded"
         if is_load(access):
             bound = bounds[0] if len(bounds) == 1 else "bound"
             value = _name(next(iter(access.results), "")) or "x"
@@ -225,7 +227,7 @@ def mask_of(load: Operation) -> str | None:
 def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str, str]:
     """Arguments that offsets along an axis of a mask are compared with; along any where that axis is not known.
 
-    With them the kernel's name for the offsets, and the place where they are compared, as `` (k.py:12)``; nothing where
+    With them the kernel's name for the offsets, and the place where they are compared, as ``k.py:12``; nothing where
     that is not one name, or not one line.
     """
     flow, known, found = flow_of(module), set(arguments(module)), set[str]()
@@ -249,7 +251,7 @@ def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str
             places |= {str(place)} if (place := location_of(op)[0]) is not None else set()
         waiting += [(one, along) for one in flow.inputs(op)]
     name = offsets.pop() if len(offsets) == 1 else ""
-    return sorted(found), name, f" ({places.pop()})" if len(places) == 1 else ""
+    return sorted(found), name, places.pop() if len(places) == 1 else ""
 
 
 def _other(load: Operation, mask: str) -> str:
