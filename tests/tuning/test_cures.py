@@ -1,5 +1,7 @@
 """Cheap cures: compiler options that are compiled for the causes that cost most."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -45,7 +47,7 @@ def test_the_first_cause_carries_its_cure(monkeypatch):
     assert again.model.time_us == pytest.approx(first.cure.after_us)
 
 
-@pytest.mark.triton
+@pytest.mark.triton("3.9.")
 def test_what_padding_and_hints_bring_is_compiled(monkeypatch):
     """Rows of 16,380 elements cost as much as those of 16,384 once their stride and the mask's bound are multiples."""
     monkeypatch.setenv("KPROF_TRY", "1")
@@ -59,6 +61,46 @@ def test_what_padding_and_hints_bring_is_compiled(monkeypatch):
     assert fix.startswith("pad the rows to a multiple of 16 elements (stride 16,380 → 16,384)")
     assert fix.endswith(f"; together {cure_words(cause.cure)}")
     assert "compiled with multiples of 16 as stride and N; " in fix
+
+
+TYPED = (
+    ("    row = tl.program_id(0)\n", "    stride = tl.multiple_of(stride, 16)\n    row = tl.program_id(0)\n"),
+    ("stride, N, eps,", "stride, N, N_PADDED, eps,"),
+    ("        inside = columns < N\n",
+     "        inside = columns < N\n        wide = columns < tl.multiple_of(N_PADDED, 8)\n"),
+    ("x_row + columns, mask=inside", "x_row + columns, mask=wide"),
+    ("weight + columns, mask=inside", "weight + columns, mask=wide"),
+    ("bias + columns, mask=inside", "bias + columns, mask=wide"),
+    ("y.dtype.element_ty), mask=inside)\n    else", "y.dtype.element_ty), mask=wide)\n    else"),
+    ("        row_mean = tl.sum(value, axis=0) / N\n",
+     "        value = tl.where(columns < N, value, 0.0)\n        row_mean = tl.sum(value, axis=0) / N\n"),
+)  # fmt: skip
+
+
+@pytest.mark.triton("3.9.")
+def test_the_fix_as_it_is_typed_brings_what_was_compiled(monkeypatch, tmp_path):
+    """The bundled layer norm with the lines that the fix names, against the compile with divisible arguments."""
+    monkeypatch.setenv("KPROF_TRY", "1")
+    (kernel,) = kprof.analyze("layernorm", arch="MI300X", shape={"N": 16380}).kernels
+    text = (Path(__file__).parents[2] / "kernels" / "layernorm.py").read_text()
+    text = (
+        "import triton\nimport triton.language as tl\n\n\n" + text[text.index("@triton.jit") : text.index("def launch")]
+    )
+    for old, new in TYPED:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (tmp_path / "typed.py").write_text(text)
+    pointers = ",".join([*["*fp16:16"] * 4, *["*fp32:16"] * 2])
+    (typed,) = kprof.analyze(
+        f"{tmp_path}/typed.py::layernorm",
+        arch="MI300X",
+        signature=f"{pointers},16384,16380,16384,fp32",
+        constexpr={"BLOCK_N": 16384, "ONE_TILE": True},
+        config={"num_warps": 8},
+        grid=[4096],
+        try_cures=False,
+    ).kernels
+    assert typed.model.time_us == pytest.approx(kernel.causes[0].cure.after_us, rel=0.01)
 
 
 USERS = """import triton
