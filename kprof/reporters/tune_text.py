@@ -38,7 +38,7 @@ def show(report: "TuneReport", *, no_color: bool) -> None:
     for problem in report.problems:
         if single or len(problem.short_list) > 1 or not problem.short_list:
             console.print()
-            _problem(console, problem)
+            _problem(console, problem, report.product or report.arch)
     console.print()
     _footer(console, report)
 
@@ -136,9 +136,9 @@ def common(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {n: v for n, v in first.items() if all(n in c and c[n] == v for c in configs[1:])}
 
 
-def _problem(console: "Console", problem: "TunedProblem") -> None:
+def _problem(console: "Console", problem: "TunedProblem", gpu: str) -> None:
     ranking = [problem.ranking[place] for place in problem.short_list]
-    console.print(f"{problem.name}{_speed(problem)}", style="bold", markup=False)
+    console.print(f"{problem.name}{_speed(problem, gpu)}", style="bold", markup=False)
     if not ranking:
         console.print("  no configuration could be predicted", markup=False)
         if problem.own is None:
@@ -240,7 +240,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _speed(problem: "TunedProblem") -> str:
+def _speed(problem: "TunedProblem", gpu: str) -> str:
     """What the first configuration reaches, where the problem's work is known: operations, or bytes where those count.
 
     A problem counts as one of operations where it has more than 32 of them for each byte.
@@ -253,8 +253,20 @@ def _speed(problem: "TunedProblem") -> str:
     seconds = best.cost * 1e-6 if best.measured_ms is None else best.measured_ms * 1e-3
     flops, moved = problem.flops or 0, problem.bytes or 0
     if flops > 32 * moved:
-        return f"   row 1 reaches {flops / seconds / 1e12:,.3g} TFLOP/s"
+        return f"   row 1 reaches {flops / seconds / 1e12:,.3g}{_of_peak(problem, gpu)} TFLOP/s"
     return f"   row 1 reaches {moved / seconds / 1e12:.3g} TB/s" if moved else ""
+
+
+def _of_peak(problem: "TunedProblem", gpu: str) -> str:
+    """Return `` of 1,307`` for a problem whose type has matrix instructions with a published peak; else nothing."""
+    from kprof.hardware.machine import find_product, load
+    from kprof.reporters._model_text import ASSUMED_PRODUCT
+    from kprof_analyzers.peaks import arithmetic
+
+    names = [gpu, *(found[1] for said in problem.assumptions if (found := ASSUMED_PRODUCT.match(said)))]
+    product = next(filter(None, map(find_product, names)), None)
+    peak = None if product is None else arithmetic(load(gpu), product, f"matrix_{problem.shape.get('dtype')}")
+    return "" if peak is None else f" of {peak:,.0f}"
 
 
 def _remark(one: "Ranked") -> str:

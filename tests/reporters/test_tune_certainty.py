@@ -36,12 +36,34 @@ def test_given_times_say_so_and_have_no_certainty():
 def shown(*ranking, own=None):
     stream = io.StringIO()
     problem = TunedProblem("p", {}, {}, 1, own, list(ranking), list(range(len(ranking))), [])
-    _problem(Console(file=stream, width=160), problem)
+    _problem(Console(file=stream, width=160), problem, "gfx942")
     return stream.getvalue()
 
 
 def row(us, **other):
     return Ranked({"us": us}, us, us / 2, us * 2, "matrix", CompiledResources(), **other)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "assumptions", "shape", "words"),
+    [
+        ("MI355X", [], {"dtype": "fp16"}, "row 1 reaches 100 of 2,517 TFLOP/s"),
+        (
+            "gfx942",
+            ["no product was named: MI300X is assumed"],
+            {"dtype": "fp16"},
+            "row 1 reaches 100 of 1,307 TFLOP/s",
+        ),
+        ("gfx942", ["no product was named: MI300X is assumed"], {}, "row 1 reaches 100 TFLOP/s"),
+        ("gfx942", [], {"dtype": "fp16"}, "row 1 reaches 100 TFLOP/s"),
+    ],
+)
+def test_the_rate_stands_beside_the_peak_of_its_type(gpu, assumptions, shape, words):
+    """1e9 operations in 10 microseconds, and the peak of matrix instructions where GPU and type are known."""
+    stream = io.StringIO()
+    problem = TunedProblem("p", shape, {}, 1, None, [row(10.0)], [0], assumptions, flops=1_000_000_000, bytes=1)
+    _problem(Console(file=stream, width=160), problem, gpu)
+    assert words in stream.getvalue()
 
 
 def test_the_next_that_is_told_apart_is_the_one_spoken_of():
