@@ -53,7 +53,7 @@ _LESS = ((_CAUSES_SHOWN, False), (3, False), (2, False), (2, True), (1, True))
 """Numbers of causes, and whether to be brief: each shows less than the one before."""
 _DEEPER = 6
 _HEAD = 8
-_STEP = re.compile(r"; (?![^()]*\))")
+_STEP = re.compile(r"(?<=;) (?![^()]*\))")
 """Between the steps of a fix, each of which has a line of its own; what stands in brackets is no step."""
 
 _INDENT = " " * 10
