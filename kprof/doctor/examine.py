@@ -134,11 +134,7 @@ def _verdict(
         return DoctorVerdict("fail", f"measurements here would be wrong or fail: {found}")
     if machine.has_gpu:
         return DoctorVerdict("ok", f"{'ready to measure' if works[_RUN] else 'kernels cannot be run yet'}: {found}")
-    can = (
-        "compiling, analysing and modelling work"
-        if works[_COMPILE]
-        else "compiled kernels and measurements can be read"
-    )
+    can = "compiling, analysing and modelling work" if works[_COMPILE] else "code and measurements can be read"
     checked = ", kernels can be checked on the CUDA GPU" if works.get(_CHECK) else ""
     return DoctorVerdict("ok", f"no AMD GPU here, {can}{checked}: {found}")
 
