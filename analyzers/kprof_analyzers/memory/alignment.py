@@ -108,7 +108,7 @@ def _constant_mask(reader: "_Divisors", mask: str, axis: int | None, group: int,
 
 def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: int) -> bool:
     """A position below a limit: both have to be multiples of the group, and the position counts by ones."""
-    left, right = reader.flow.inputs(op)
+    left, right = reader.flow.input(op, 0), reader.flow.input(op, 1)
     predicate = op.text.strip().partition(",")[0]
     left_steps, right_steps = (steps_of(op.module, value) for value in (left, right))
     if left_steps is None or right_steps is None:

@@ -22,7 +22,7 @@ _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", 
 _ALIGNED = 16
 _SPREAD = frozenset({"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.trunci"})
 _OF_MASKS = frozenset({"arith.andi", "arith.cmpi", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"})
-_CONSTANT = re.compile(r"dense<([-+.\de]+)>")
+_CONSTANT = re.compile(r"dense<(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)>")
 _SUMS = frozenset({"arith.addi", "tt.addptr"})
 _FOLLOWED = ("arith.", "tt.make_range", "tt.splat", "tt.expand_dims", "tt.broadcast", "ttg.convert_layout")
 _ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
@@ -171,10 +171,10 @@ def _swapped(access: Operation, pointer_name: str) -> str | None:
         if op is not None and op.name in _SUMS:
             waiting += flow.inputs(op)
         elif op is not None and op.name == "arith.muli":
-            factor, step = (_name(_spread(flow, one)) for one in flow.inputs(op))
+            factor, step = (_name(_spread(flow, flow.input(op, number))) for number in (0, 1))
             steps.add(step)
             # A scalar product is a loop's part of the same offsets.
-            columns |= {factor} if isinstance(op.result_types[0], TensorType) else set()
+            columns |= {factor} if any(isinstance(kind, TensorType) for kind in op.result_types) else set()
         elif argument(value) != pointer_name:
             rows.add(_name(value))
     if any(len(names) != 1 or "" in names for names in (rows, columns, steps)):

@@ -116,6 +116,22 @@ def test_a_row_of_a_matrix_that_lies_the_other_way(body, swapped):
         assert cause.fix.endswith(f"; or {host}swap the strides of its axes")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("arith.muli %k0, %ss", "arith.muli %ss"),
+        ("arith.muli %k0, %ss", "arith.muli"),
+        ("%ks = arith.muli %k0, %ss : tensor<64xi32, #c>", "%ks = arith.muli %k0, %ss"),
+        ("arith.addi %ks, %at", "arith.addi %ks"),
+    ],
+)
+def test_a_damaged_address_is_no_error(old, new):
+    """Operands and types may be lost; then less is said."""
+    body = (ROW + SCALED + ADDED).replace(old, new)
+    *_, load = global_loads(module(body + READ.format("%o")))
+    assert all("in the kernel" not in cause.fix or "row" in cause.fix for cause in causes_of(load))
+
+
 def test_what_is_stored_is_not_copied_on_the_host_before():
     """A copy of the output would be written in vain."""
     body = COLUMNS_APART + UNEVEN
@@ -146,7 +162,8 @@ def test_rows_below_one_access(wide, words):
 
 
 @pytest.mark.parametrize(
-    ("constant", "other"), [("0.000000e+00", "0.0"), ("-1.500000e+00", "-1.5"), ("0xFC00", "other")]
+    ("constant", "other"),
+    [("0.000000e+00", "0.0"), ("-1.500000e+00", "-1.5"), ("3", "3.0"), ("0xFC00", "other"), ("e", "other")],
 )
 def test_what_a_masked_load_gives_elsewhere(constant, other):
     """Its own number stays what the padding is replaced by; minus infinity is written as bits and not read."""
