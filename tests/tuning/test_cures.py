@@ -116,7 +116,7 @@ def scale(x, y, stride, N: tl.constexpr, BLOCK: tl.constexpr):
 """
 
 
-@pytest.mark.triton
+@pytest.mark.triton("3.9.")
 def test_a_hint_that_holds_is_compiled(monkeypatch, tmp_path):
     """An argument that nothing is known of, compiled as Triton compiles it for a value that it divides."""
     monkeypatch.setenv("KPROF_TRY", "1")
