@@ -1,4 +1,4 @@
-"""Which traces hold predicted times: those that ``kprof profile`` writes say so before their events."""
+"""Tell predicted traces from measured ones: ``kprof profile`` writes a mark before the events."""
 
 from pathlib import Path
 

@@ -178,13 +178,13 @@ def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -
 
 
 class _Registrations:
-    """What was registered with torch, and the way back."""
+    """Registrations with torch that can be taken back."""
 
     def __init__(self, *libraries: Any) -> None:
         self._libraries = libraries
 
     def remove(self) -> None:
-        """Take all of it back."""
+        """Take all of them back."""
         for library in self._libraries:
             library._destroy()  # noqa: SLF001
 

@@ -104,7 +104,7 @@ def cells(row: "ProfiledRow") -> tuple[str, ...]:
 
 
 def _bound(row: "ProfiledRow") -> str:
-    """What limits a row, in two words: a product whose time does not depend on its size has too few tiles."""
+    """Return what limits a row. A product is limited by its few tiles where its time does not depend on its size."""
     if row.bound == "launch":
         return "few tiles" if "product" in row.kind else "fixed cost"
     return row.bound.replace("_", " ") or "-"

@@ -27,6 +27,7 @@ from kprof.tuning.executors.local import judged
 from kprof.tuning.trials import predicted
 from kprof.tuning.trials.changes import option_changes
 from kprof.tuning.work import Judge, TuningTask, task_of
+from kprof_analyzers.memory.narrowness import ALIGNED, rounded_up
 from kprof_analyzers.model.certainty import predicted_gain
 
 SECONDS = 2.0
@@ -38,7 +39,6 @@ MAX_COMPILES = 12
 _KEPT = CacheSection("cures")
 _DIVISIBLE = "divisible"
 """The name of the change that is no option, and of the evidence that proposes it; its value is arguments' names."""
-_MULTIPLE = 16
 
 
 def with_cures(report: KernelReport, job: TargetJob, *, jobs: int = 0, seconds: float = SECONDS) -> KernelReport:
@@ -137,9 +137,9 @@ def _try(
 def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
     """Return the launch compiled with one option or environment switch changed, or with divisible arguments."""
     if names := change.get(_DIVISIBLE):
-        hints = {name: {**job.request.attributes.get(name, {}), "divisibility": _MULTIPLE} for name in names}
+        hints = {name: {**job.request.attributes.get(name, {}), "divisibility": ALIGNED} for name in names}
         request = replace(job.request, attributes={**job.request.attributes, **hints}, passes=False)
-        rounded = {name: _rounded_up(job.arguments[name]) for name in names if name in job.arguments}
+        rounded = {name: rounded_up(job.arguments[name]) for name in names if name in job.arguments}
         return replace(job, request=request, arguments={**job.arguments, **rounded})
     switches = {name: str(value) for name, value in change.items() if name in CODE_SWITCHES}
     options = {name: value for name, value in change.items() if name not in switches}
@@ -150,10 +150,6 @@ def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
         passes=False,
     )
     return replace(job, request=request)
-
-
-def _rounded_up(value: float) -> int:
-    return -(-int(value) // _MULTIPLE) * _MULTIPLE
 
 
 def _attach(report: KernelReport, trials: Sequence[Evaluation]) -> list[Cause]:

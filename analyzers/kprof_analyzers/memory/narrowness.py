@@ -19,7 +19,7 @@ from kprof_analyzers.source_lines import location_of
 
 # What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
-_ALIGNED = 16
+ALIGNED = 16
 _SPREAD = frozenset({"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.trunci"})
 _OF_MASKS = frozenset({"arith.andi", "arith.cmpi", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"})
 _CONSTANT = re.compile(r"dense<(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)>")
@@ -55,13 +55,13 @@ class NarrowCause:
     def fix_for(self, arguments: Mapping[str, int | float]) -> str:
         """Return the fix for a launch with these arguments: a hint that its values make untrue is not given."""
         if self.bounds and self.bounds <= arguments.keys():
-            padded = ", ".join(f"{_padded(name)} = {_rounded_up(arguments[name])}" for name in sorted(self.bounds))
+            padded = ", ".join(f"{_padded(name)} = {rounded_up(arguments[name])}" for name in sorted(self.bounds))
             return self.fix.replace(_PASSED, f"{_PASSED} ({padded})")
-        wrong = [name for name in self.lacking if arguments.get(name, 0) % _ALIGNED]
+        wrong = [name for name in self.lacking if arguments.get(name, 0) % ALIGNED]
         if not wrong:
             return self.fix
-        padded = ", ".join(f"{name} {int(arguments[name]):,} → {_rounded_up(arguments[name]):,}" for name in wrong)
-        return f"pad the rows to a multiple of {_ALIGNED} elements ({padded}) and type {_hint(self.lacking)}"
+        padded = ", ".join(f"{name} {int(arguments[name]):,} → {rounded_up(arguments[name]):,}" for name in wrong)
+        return f"pad the rows to a multiple of {ALIGNED} elements ({padded}) and type {_hint(self.lacking)}"
 
 
 def _padded(bound: str) -> str:
@@ -69,11 +69,12 @@ def _padded(bound: str) -> str:
     return f"{bound}_PADDED".lstrip("_")
 
 
-def _rounded_up(value: float) -> int:
-    return -(-int(value) // _ALIGNED) * _ALIGNED
+def rounded_up(value: float) -> int:
+    """Return the next multiple of 16, to which a number is padded so that the compiler can be told."""
+    return -(-int(value) // ALIGNED) * ALIGNED
 
 
-def _hint(names: Sequence[str], divisor: int = _ALIGNED) -> str:
+def _hint(names: Sequence[str], divisor: int = ALIGNED) -> str:
     return ", ".join(f"{name} = tl.multiple_of({name}, {divisor})" for name in names)
 
 
@@ -87,18 +88,18 @@ def loads_needed(loads: Sequence[Operation]) -> int:
     sizes = [held.elements * (element_bytes(load) or 1) for load in loads if (held := tile(load)) is not None]
     if sum(sizes) < _SMALL_BYTES or all(_bytes_held(load) <= _THIN for load in loads):
         return 0
-    return sum(-(-size // (_ALIGNED * lanes)) for size in sizes)
+    return sum(-(-size // (ALIGNED * lanes)) for size in sizes)
 
 
 def _bytes_held(load: Operation) -> int:
     """Bytes of the tile in the registers of a lane; as many as a wide load fetches where the layout is not known."""
     held, size = tile(load), element_bytes(load) or 1
     if held is None or held.layout is None:
-        return _ALIGNED
+        return ALIGNED
     try:
         layout = linear(held.layout, held.shape)
     except UnknownLayoutError:
-        return _ALIGNED
+        return ALIGNED
     return size << sum(any(basis) for basis in layout.bases[REGISTER])
 
 
@@ -113,17 +114,17 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         steps = [str(step) for step in found.values()]
         fix = contiguous_fix(access, [step for step in steps if step.isidentifier()])
         return (NarrowCause(f"no axis is contiguous in memory (steps of {', '.join(steps)} elements)", fix=fix),)
-    if size is not None and size >= _ALIGNED:
+    if size is not None and size >= ALIGNED:
         return ()
     axis = next((a for a, step in (found or {}).items() if step is not None and step.value({}) == 1), None)
-    if axis is not None and held is not None and size is not None and held.shape[axis] * size < _ALIGNED:
-        fix = f"make the block at least {-(-_ALIGNED // size)} elements long on its contiguous axis"
+    if axis is not None and held is not None and size is not None and held.shape[axis] * size < ALIGNED:
+        fix = f"make the block at least {-(-ALIGNED // size)} elements long on its contiguous axis"
         return (NarrowCause(f"rows of the tile have {held.shape[axis] * size} bytes", fix=fix),)
     mask, misaligned = mask_of(access), _misaligned(access, axis)
     causes = [] if misaligned is None else [misaligned]
     if mask is not None and _varies(access, mask, axis):
         roots = tuple(sorted(flow_of(access.module).roots(mask)))
-        elements = _ALIGNED // (size or 1)
+        elements = ALIGNED // (size or 1)
         bounds, offsets, where = _bounds(access.module, mask, axis)
         hints = [f"tl.multiple_of({name}, {elements})" for name in map(_padded, bounds or [""])]
         wide = f"a mask with {' and '.join(hints)} for {' and '.join(bounds) or 'its bound'}"
@@ -184,20 +185,20 @@ def _swapped(access: Operation, pointer_name: str) -> str | None:
 
 def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
     """Why the address does not allow wide accesses: the arguments that are to blame, or what is known at most."""
-    known = None if axis is None else known_alignment(load, axis, _ALIGNED)
-    if known == _ALIGNED:
+    known = None if axis is None else known_alignment(load, axis, ALIGNED)
+    if known == ALIGNED:
         return None
     lacking = _not_divisible(load)
     if lacking:
         verb = "are" if len(lacking) > 1 else "is"
-        words = f"{' and '.join(lacking)} {verb} not known to be a multiple of {_ALIGNED}"
+        words = f"{' and '.join(lacking)} {verb} not known to be a multiple of {ALIGNED}"
         return NarrowCause(words, fix=f"if it holds, tell the compiler: {_hint(lacking)}", lacking=tuple(lacking))
     if known is None:
         return None
     loaded = pointer_from_memory(load)
     if loaded is not None:
         return NarrowCause(
-            f"its pointer {loaded} comes from memory, so that it is not known to be a multiple of {_ALIGNED} bytes",
+            f"its pointer {loaded} comes from memory, so that it is not known to be a multiple of {ALIGNED} bytes",
             fix=f"if it holds, tell the compiler: {_hint([loaded])}",
         )
     return NarrowCause(
@@ -212,7 +213,7 @@ def _not_divisible(load: Operation) -> list[str]:
     value, base = address(load), pointer(load)
     if value is None or base is None:
         return []
-    divisible = {name for name, by in given_divisors(load.module).items() if by % _ALIGNED == 0}
+    divisible = {name for name, by in given_divisors(load.module).items() if by % ALIGNED == 0}
     roots = {argument(root) for start in (value, base) for root in flow.roots(start, _ENDS)}
     return [name for name in arguments(load.module) if name in roots and name not in divisible]
 
@@ -255,9 +256,9 @@ def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str
 
 
 def _other(load: Operation, mask: str) -> str:
-    """What a masked load gives where the mask is false, as a number; the argument's name where it is no constant.
+    """Return the value of a masked load where its mask is false: a number, or ``other`` where it is no constant.
 
-    A load without it gives 0 or anything.
+    Without that operand the value is 0 or not defined, so that 0 is right.
     """
     flow = flow_of(load.module)
     values = flow.inputs(load)
@@ -286,7 +287,7 @@ def _varies(load: Operation, mask: str, axis: int | None) -> bool:
     """Whether a mask changes along the contiguous axis, or along any where that axis is not known."""
     flow = flow_of(load.module)
     if axis is not None:
-        if mask_is_constant(load, mask, axis, _ALIGNED):
+        if mask_is_constant(load, mask, axis, ALIGNED):
             return False
         along = _axes(flow, mask)
         if along is not None:

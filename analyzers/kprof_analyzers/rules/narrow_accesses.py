@@ -56,7 +56,7 @@ class Narrow:
 
     @property
     def evidence(self) -> dict[str, object]:
-        """What the rules about loads and stores rest on."""
+        """Evidence of the findings about narrow loads and stores."""
         found: dict[str, object] = {
             "loop": self.region.header,
             "widths": self.widths,

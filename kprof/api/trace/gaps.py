@@ -189,7 +189,7 @@ def _seen(grid: Grid, part: "Idle") -> Grid:
 
 
 def _around(part: "Idle", cause: str) -> str:
-    """Return the operators that launch after most of the idle time of a cause, as far as gaps are listed, as words."""
+    """Return ``aten::div and aten::copy_``: the operators before which a cause made the GPU wait longest."""
     times: Counter[str] = Counter()
     for gap in part.report.gaps:
         if gap.cause == cause and gap.stack:
