@@ -113,6 +113,8 @@ def test_rows_whose_length_is_no_multiple_of_16():
     assert "96 loads and 32 stores" in found.message
     # No promise that the launch's own value breaks.
     assert found.fix.startswith("pad the rows to a multiple of 16 elements (stride 16,380 → 16,384) and type stride = ")
-    mask = "columns < tl.multiple_of(N_PADDED, 8) in place of the mask of layernorm.py:27, with a new argument"
-    assert f"{mask} (N_PADDED = 16384)" in found.fix
+    # Once, of the loads and the store together. Older Tritons do not name the offsets that N is compared with.
+    assert found.fix.count("tl.multiple_of(N_PADDED, 8)") == found.fix.count("load and store under") == 1
+    assert "in place of the mask of layernorm.py:27, with a new argument (N_PADDED = 16384) to which" in found.fix
+    assert found.evidence["divisible"] == ["stride", "N"]
     assert not {"KP101", "KP105"} & set(findings("layernorm", replace(options, shape={"M": 2048, "N": 16384})))

@@ -47,7 +47,7 @@ def test_the_first_cause_carries_its_cure(monkeypatch):
     assert again.model.time_us == pytest.approx(first.cure.after_us)
 
 
-@pytest.mark.triton("3.9.")
+@pytest.mark.triton
 def test_what_padding_and_hints_bring_is_compiled(monkeypatch):
     """Rows of 16,380 elements cost as much as those of 16,384 once their stride and the mask's bound are multiples."""
     monkeypatch.setenv("KPROF_TRY", "1")

@@ -81,6 +81,27 @@ def _named(op: Operation, name: str) -> str | None:
     return flow_of(op.module).input(op, op.operands.index(name)) if name in op.operands else None
 
 
+def mask_of(access: Operation) -> str | None:
+    """The mask of a load or store: the operand behind the address that is a tensor of single bits."""
+    flow, where = flow_of(access.module), address(access)
+    values = flow.inputs(access)
+    at = values.index(where) + 1 if where in values else len(values)
+    return next((value for value in values[at:] if _is_mask(flow, value)), None)
+
+
+def _is_mask(flow: Dataflow, value: str) -> bool:
+    # A value that a loop carries, or its result, has the type of its initial value and of what it yields.
+    made, seen = value, {value}
+    while (op := flow.producer(made)) is None:
+        made = flow.initial(made) or flow.following(made) or ""
+        if not made or made in seen:
+            return False
+        seen.add(made)
+    kind = dict(zip(flow.results(op), op.result_types, strict=False)).get(made)
+    element = kind.element if isinstance(kind, TensorType) else None
+    return isinstance(element, Scalar) and element.bits == 1
+
+
 def tile(load: Operation) -> TensorType | None:
     """The loaded tile with its register layout; for a copy to LDS the tensor of its addresses."""
     found = [t for t in (*load.result_types, *load.operand_types) if isinstance(t, TensorType)]

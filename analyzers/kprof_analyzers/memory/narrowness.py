@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kprof.inputs.mlir import Module, Operation, TensorType
-from kprof_analyzers.memory.addressing import address, base, element_bytes, pointer, strides, tile
+from kprof_analyzers.memory.addressing import address, base, element_bytes, mask_of, pointer, strides, tile
 from kprof_analyzers.memory.alignment import (
     given_divisors,
     known_alignment,
@@ -216,13 +216,6 @@ def _not_divisible(load: Operation) -> list[str]:
     divisible = {name for name, by in given_divisors(load.module).items() if by % ALIGNED == 0}
     roots = {argument(root) for start in (value, base) for root in flow.roots(start, _ENDS)}
     return [name for name in arguments(load.module) if name in roots and name not in divisible]
-
-
-def mask_of(load: Operation) -> str | None:
-    """The mask: the first operand behind the address."""
-    values, where = flow_of(load.module).inputs(load), address(load)
-    at = values.index(where) + 1 if where in values else len(values)
-    return values[at] if at < len(values) else None
 
 
 def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str, str]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import prod
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.mlir import Module, Operation, Scalar, TensorType
-from kprof_analyzers.memory.addressing import address
-from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES, Dataflow, flow_of
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.memory.addressing import mask_of
+from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
 from kprof_analyzers.model.comparisons import Bound, MaskReader
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.launch import samples, spread
@@ -71,7 +71,7 @@ def fullest_shares(facts: KernelFacts) -> dict[int, float]:
 
 
 def _all(facts: KernelFacts, module: Module) -> tuple[Masked, ...]:
-    accesses = [(op, _mask(op)) for op in module.operations if op.name in (*GLOBAL_LOADS, *GLOBAL_STORES)]
+    accesses = [(op, mask_of(op)) for op in module.operations if op.name in (*GLOBAL_LOADS, *GLOBAL_STORES)]
     if all(mask is None for _, mask in accesses):
         return tuple(Masked(op, 1.0) for op, _ in accesses)
     lanes = facts.resources.wavefront_size
@@ -92,27 +92,6 @@ def _all(facts: KernelFacts, module: Module) -> tuple[Masked, ...]:
         share = None if bounds is None else _together(bounds)
         found.append(Masked(access, share, tuple(bounds or ())))
     return tuple(found)
-
-
-def _mask(access: Operation) -> str | None:
-    """The operand behind the address that is a tensor of single bits."""
-    flow, where = flow_of(access.module), address(access)
-    values = flow.inputs(access)
-    at = values.index(where) + 1 if where in values else len(values)
-    return next((value for value in values[at:] if _is_mask(flow, value)), None)
-
-
-def _is_mask(flow: Dataflow, value: str) -> bool:
-    # A value that a loop carries, or its result, has the type of its initial value and of what it yields.
-    made, seen = value, {value}
-    while (op := flow.producer(made)) is None:
-        made = flow.initial(made) or flow.following(made) or ""
-        if not made or made in seen:
-            return False
-        seen.add(made)
-    kind = dict(zip(flow.results(op), op.result_types, strict=False)).get(made)
-    element = kind.element if isinstance(kind, TensorType) else None
-    return isinstance(element, Scalar) and element.bits == 1
 
 
 def _enter(evaluator: Evaluator, access: Operation, entered: set[int]) -> None:

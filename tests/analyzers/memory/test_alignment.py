@@ -11,6 +11,7 @@ from kprof.inputs import mlir
 from kprof.inputs.amdgcn import InstructionClass
 from kprof.options.groups import CompileOptions
 from kprof.targets.resolver import load
+from kprof_analyzers.memory.addressing import mask_of
 from kprof_analyzers.memory.alignment import (
     given_divisors,
     known_alignment,
@@ -18,7 +19,6 @@ from kprof_analyzers.memory.alignment import (
     pointer_from_memory,
 )
 from kprof_analyzers.memory.dataflow import flow_of, global_loads
-from kprof_analyzers.memory.narrowness import mask_of
 from kprof_analyzers.pipeline import facts_of
 
 FILE = Path(__file__).parents[2] / "rules" / "ab_kernels" / "aligned.py"

@@ -3,7 +3,7 @@
 import pytest
 
 from kprof.inputs import mlir
-from kprof_analyzers.memory.dataflow import global_loads
+from kprof_analyzers.memory.dataflow import GLOBAL_STORES, global_loads
 from kprof_analyzers.memory.narrowness import causes_of, loads_needed
 from tests.analyzers.memory.test_addressing import module, scaled
 
@@ -42,6 +42,24 @@ def test_the_padded_bound_of_a_launch_is_a_number():
     (cause,) = causes(scaled("%t"), COLUMNS)
     assert cause.fix_for({"n": 1001}) == f"{N} (n_PADDED = 1008){FILLED.format('k2 < n')}"
     assert cause.fix_for({"s": 1001}) == cause.fix
+
+
+STORES = {
+    "to a pointer": """    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>, #b>
+    %xp = tt.addptr %xs, %o : tensor<64x64x!tt.ptr<f16>, #b>, tensor<64x64xi32, #b>
+    tt.store %xp, %v, %m : tensor<64x64x!tt.ptr<f16>, #b>
+""",
+    "to a buffer": "    amdg.buffer_store %v, %x[%o], %m : tensor<64x64xf16, #b>\n",
+}
+
+
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+def test_the_mask_of_a_store_is_not_its_value(store):
+    """A pointer is followed by the value, a buffer's offsets by the mask."""
+    value = "    %v = arith.constant dense<1.0> : tensor<64x64xf16, #b>\n"
+    (found,) = module(scaled("%t") + COLUMNS + value + store).named(*GLOBAL_STORES)
+    (cause,) = causes_of(found)
+    assert cause.fix == f"{N} to which every tensor under it is padded"
 
 
 def causes(body, mask="", offset="%o"):
