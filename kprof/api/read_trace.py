@@ -48,9 +48,10 @@ def read_trace(path: "Path_", *, stacks: bool = False) -> Trace:
         InputError: there is no such file, it is no trace or damaged, it is a folder with several traces, or a Proton
             profile, which has no timeline.
     """
+    from kprof.inputs.torch_profiler.load import MODULES_ONLY
     from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
 
     files = trace_files([Path(path)])
     if len(files) > 1:
         raise InputError(f"this folder holds {len(files)} traces", path=str(path), hint="name one of them")
-    return Trace(open_trace(files[0], stacks=stacks))
+    return Trace(open_trace(files[0], shortest_frame_us=0 if stacks else MODULES_ONLY))

@@ -5,6 +5,7 @@ computation, the tables and the verdict. The command, the function in :mod:`kpro
 follow from them.
 """
 
+import math
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -271,6 +272,8 @@ class TraceView(View):
     )
     needs_details: ClassVar[bool] = False
     """Whether operators' shapes and collectives are needed."""
+    shortest_frame_us: ClassVar[float] = math.inf
+    """Duration from which Python frames are needed; those of modules always are."""
     place: ClassVar[int] = 90
     """Where the view stands in ``kprof trace report``; 0: nowhere."""
 
@@ -284,7 +287,9 @@ class TraceView(View):
         """Compute the answer for one file; for views that need not read the whole of it."""
         from kprof_analyzers.profiles.timeline.files import open_trace
 
-        return cls.of_trace(open_trace(file, details=cls.needs_details), options, **further)
+        return cls.of_trace(
+            open_trace(file, details=cls.needs_details, shortest_frame_us=cls.shortest_frame_us), options, **further
+        )
 
     @classmethod
     def answer(cls, paths: Sequence[Path_], options: Any, **further: Any) -> Self:

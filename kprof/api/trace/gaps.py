@@ -1,9 +1,12 @@
 """``kprof trace gaps``: when the GPU stood still, and what the CPU did meanwhile."""
 
+import re
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from kprof.api.views import TraceAdvice, TraceView, function_of
@@ -25,18 +28,21 @@ _MEANINGS = {
     "queued": "the next kernel was launched, and the GPU waited for something else",
     "unknown": "the trace does not have the next kernel's launch",
 }
-_CURES = {
-    "launch-bound": (
-        'torch.compile(model, mode="reduce-overhead")',
-        "it launches many kernels as one graph; else larger batches, fewer small operators",
-    ),
-    "synchronisation": (
-        "tensor.to(device, non_blocking=True) from pinned memory",
-        "and no .item(), .cpu() or print of tensors between kernels",
-    ),
-}
+_ONE_GRAPH = 'torch.compile({}, mode="reduce-overhead")'
+_ONE_GRAPH_WHY = "it launches many kernels as one graph; else larger batches, fewer small operators"
+_NO_WAITING = (
+    "tensor.to(device, non_blocking=True) from pinned memory",
+    "and no .item(), .cpu() or print of tensors between kernels",
+)
 _WHOLE_RECORDING = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
-_OUTSIDE = {"(no operator)": "Python outside operators"}
+_OUTSIDE = {"(no operator)": "Python outside operators (with_stack=True records the function)"}
+_FUNCTION = re.compile(r"(?P<file>[^(<>]+)\((?P<line>\d+)\): (?P<name>.+)")
+# Python's own and torch's functions, by their file's place: what calls them is what a user can change.
+_LIBRARIES = ("torch/", "<")
+_INSTALLED = re.compile(r".*/(?:site-packages|dist-packages|lib/python\d\.\d+)/")
+_COMPILED = "OptimizedModule"
+_MOST_OF_IT, _WORTH_A_MODULE = 0.5, 0.2
+"""Shares of the launch-bound time from which a module is named to compile: of any program, of one that has graphs."""
 _LITTLE = 0.01
 """Share of the span below which idle time is not the first thing to change."""
 _NAME = 44
@@ -62,6 +68,8 @@ class TraceGaps(TraceView):
     options = GapOptions
     limited = True
     place = 40
+    # A function that lasts shorter than this explains no gap that is worth a line.
+    shortest_frame_us = 20.0
     traces: "Sequence[Idle]"
 
     @classmethod
@@ -98,9 +106,12 @@ class TraceGaps(TraceView):
             Column("us", lambda gap: f"{gap.duration_ns / 1000:,.1f}"),
             Column("rank/GPU", lambda gap: f"{gap.rank}/{'?' if gap.device is None else gap.device}"),
             Column("cause", lambda gap: gap.cause),
-            Column("next launched by", lambda gap: gap.stack[-1] if gap.stack else "-", wide=True),
+            Column(
+                "next operator or kernel",
+                lambda gap: gap.stack[-1] if gap.stack else kernel_label(gap.after),
+                wide=True,
+            ),
             Column("CPU meanwhile (us)", _meanwhile, wide=True),
-            Column("next kernel", lambda gap: kernel_label(gap.after), wide=True, spare=True),
         )
         stretches = (
             Column("ms", lambda s: milliseconds(s.duration_ns)),
@@ -147,7 +158,8 @@ class TraceGaps(TraceView):
         gap = max(gaps, key=lambda gap: gap.duration_ns)
         by = f", launched by {kernel_label(gap.stack[-1], _NAME)}" if gap.stack else ""
         doing = next(iter(gap.cpu), "")
-        during = f", while the CPU was in {_OUTSIDE.get(doing, one_line(doing))}" if doing else ""
+        inside = _function(gap.functions) or _OUTSIDE.get(doing, one_line(doing))
+        during = f", while the CPU was in {inside}" if inside else ""
         longest = f"the longest, {milliseconds(gap.duration_ns)} ms ({gap.cause})"
         return f"; {longest}, before {kernel_label(gap.after, _NAME)}{by}{during}"
 
@@ -165,22 +177,36 @@ class TraceGaps(TraceView):
     @classmethod
     def advice(cls, part: "Idle") -> Iterable[TraceAdvice]:
         """Return the cure of each cause, with the time that stood still because of it."""
+        span = part.report.span_ns
         for cause, total in part.report.by_cause.items():
-            if cause in _CURES:
-                names = _around(part, cause)
-                text, why = _CURES[cause]
-                gone = f"if no {cause} gap were left"
-                if cause == "launch-bound" and part.graph_launches:
-                    text = f"launch {names or 'the rest'} in the graphs, too"
-                    why = f"the program replays graphs, {part.graph_launches:,} times here, and this outside of them"
-                elif names:
-                    gone += f"; the longest are before {names}"
-                yield TraceAdvice(total, text, why, part.report.span_ns, gone)
+            if cause == "launch-bound":
+                yield _launch_advice(part, total)
+            elif cause == "synchronisation":
+                gone = f"if no {cause} gap were left{_longest_before(part, cause)}"
+                yield TraceAdvice(total, *_NO_WAITING, span, gone)
             elif cause == "queued":
                 path = shlex.quote(part.report.path)
-                yield TraceAdvice(total, f"kprof trace path {path}", "what the GPU waited for", part.report.span_ns)
+                yield TraceAdvice(total, f"kprof trace path {path}", "what the GPU waited for", span)
             else:
                 yield TraceAdvice(0.0, _WHOLE_RECORDING, "launches are missing, so that causes are unknown")
+
+
+def _launch_advice(part: "Idle", total: int) -> TraceAdvice:
+    """Return what takes launches off the CPU: of a module that holds a good part of the gaps, else of the model."""
+    span, cause = part.report.span_ns, "launch-bound"
+    modules = [(name, ns) for name, ns in part.report.modules.items() if name != _COMPILED]
+    if modules and modules[0][1] >= (_WORTH_A_MODULE if part.graph_launches else _MOST_OF_IT) * total:
+        (module, mine), *others = modules
+        then = "".join(f"; then {name}, {milliseconds(ns)} ms" for name, ns in others[:1])
+        return TraceAdvice(
+            mine, _ONE_GRAPH.format(module), _ONE_GRAPH_WHY, span, f"if no {cause} gap were left in it{then}"
+        )
+    if part.graph_launches:
+        why = f"the program replays graphs, {part.graph_launches:,} times here, and this outside of them"
+        what = _around(part, cause) or "the rest"
+        return TraceAdvice(total, f"launch {what} in the graphs, too", why, span, f"if no {cause} gap were left")
+    gone = f"if no {cause} gap were left{_longest_before(part, cause)}"
+    return TraceAdvice(total, _ONE_GRAPH.format("model"), _ONE_GRAPH_WHY, span, gone)
 
 
 def _seen(grid: Grid, part: "Idle") -> Grid:
@@ -197,10 +223,44 @@ def _around(part: "Idle", cause: str) -> str:
     return " and ".join(name for name, _ in times.most_common(_PLACES))
 
 
+def _longest_before(part: "Idle", cause: str) -> str:
+    names = _around(part, cause)
+    return f"; the longest are before {names}" if names else ""
+
+
+def _function(names: Sequence[str], *, brief: bool = False) -> str:
+    """Return the innermost function of the user's or a library's code, else the innermost of all, with its place.
+
+    As ``diffusers/hooks/hooks.py:268 (_set_context)``, or brief as ``hooks.py:268 _set_context``.
+    """
+    found = [each for name in names if (each := _FUNCTION.fullmatch(name)) is not None]
+    own = [each for each in found if not _is_plumbing(each["file"])]
+    if not found:
+        return ""
+    innermost = (own or found)[-1]
+    file, line, name = one_line(innermost["file"]), innermost["line"], one_line(innermost["name"])
+    return f"{PurePosixPath(file).name}:{line} {name}" if brief else f"{file}:{line} ({name})"
+
+
+def _is_plumbing(file: str) -> bool:
+    place = _INSTALLED.sub("", file)
+    return place.startswith(_LIBRARIES) or place.partition("/")[0].removesuffix(".py") in sys.stdlib_module_names
+
+
+def _next(gap: Any) -> str:
+    """Return the operator that launched what ended a gap; where that is not known, the kernel."""
+    return gap.stack[-1] if gap.stack else kernel_label(gap.after)
+
+
 def _meanwhile(gap: Any) -> str:
-    """Return what the CPU did for most of a gap; the document has all of it."""
+    """Return what the CPU did for most of a gap, and in which function; the document has all of it."""
     name, ns = max(gap.cpu.items(), key=lambda item: item[1], default=("", 0))
-    return f"{ns / 1000:,.0f} {'Python' if name in _OUTSIDE else name}" if name else "-"
+    if not name:
+        return "-"
+    function = _function(gap.functions, brief=True)
+    if name in _OUTSIDE:
+        return f"{ns / 1000:,.0f} {function or 'Python'}"
+    return f"{ns / 1000:,.0f} {name}" + (f" in {function}" if function else "")
 
 
 trace_gaps = function_of(TraceGaps)

@@ -1,5 +1,6 @@
 """A whole trace as linked tables."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import cache
@@ -34,6 +35,8 @@ from kprof.inputs.torch_profiler.reader import TraceReader
 from kprof.inputs.torch_profiler.table_events import MODULE_PREFIX, CompleteEvent, TableEvent, table_decoder
 from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, sound, usable
 
+MODULES_ONLY = math.inf
+"""Duration from which Python frames are kept where none but those of modules are wanted."""
 _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
 _TIMED = GPU_KINDS | {"launch", "operator"}
@@ -55,13 +58,18 @@ _UNKNOWN_RANK: Any = None
 
 
 def load(
-    path: Path | str, *, stacks: bool = False, memory: bool = False, details: bool = True, rank: int | None = None
+    path: Path | str,
+    *,
+    shortest_frame_us: float = MODULES_ONLY,
+    memory: bool = False,
+    details: bool = True,
+    rank: int | None = None,
 ) -> LinkedTrace:
     """Read a Kineto trace (.json or .json.gz) into linked tables.
 
     Args:
         path: the trace.
-        stacks: keep every Python frame; otherwise only those of modules.
+        shortest_frame_us: keep Python frames of this duration, 0 for all; those of modules are always kept.
         memory: keep allocator events.
         details: read :data:`~kprof.inputs.torch_profiler.table_events.DETAILS`, too. If false, they may be read.
         rank: the rank of events that name none; by default the file's own, or 0.
@@ -69,9 +77,9 @@ def load(
     Raises:
         KprofError: unreadable, or not a trace. Damage inside is in ``LinkedTrace.issues``.
     """
-    loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
+    loading = _Loading(path, shortest_frame_us=shortest_frame_us, memory=memory, rank=rank)
     # Allocator events need the general types.
-    decoder = None if memory else table_decoder(stacks=stacks, details=details)
+    decoder = None if memory else table_decoder(stacks=shortest_frame_us < MODULES_ONLY, details=details)
     with paused():
         for events in loading.reader.events() if decoder is None else loading.reader.decoded_by(decoder):
             if isinstance(events[0], FullEvent):
@@ -82,10 +90,10 @@ def load(
 
 
 class _Loading:
-    def __init__(self, path: Path | str, *, stacks: bool, memory: bool, rank: int | None) -> None:
+    def __init__(self, path: Path | str, *, shortest_frame_us: float, memory: bool, rank: int | None) -> None:
         self.reader = TraceReader(path, FullEvent)
         self._log = self.reader.log
-        self._stacks = stacks
+        self._shortest_frame_us = shortest_frame_us
         self._memory = memory
         self._rank = rank
         self._categories: Counter[str] = Counter()
@@ -104,8 +112,14 @@ class _Loading:
         found = {
             adding: list(compress(rest, map(is_, goes, repeat(adding)))) for adding in dict.fromkeys(kept.values())
         }
-        if not self._stacks and add_frames in found:
-            found[add_frames] = [event for event in found[add_frames] if event.name.startswith(MODULE_PREFIX)]
+        if self._shortest_frame_us and add_frames in found:
+            # As _is_wanted; a call for each of the frames takes longer.
+            least = self._shortest_frame_us
+            found[add_frames] = [
+                frame
+                for frame in found[add_frames]
+                if (frame.dur or 0) >= least or frame.name.startswith(MODULE_PREFIX)
+            ]
         if not all(sound([e.ts for e in each], [e.dur for e in each]) for each in found.values() if each):
             # One by one, so that the issues are in the order of the file.
             self.take(cast("list[FullEvent]", events))
@@ -133,9 +147,9 @@ class _Loading:
         """Put events into the tables they belong to, one by one."""
         for adding in list(self._waiting):
             self._add(adding)
-        if not self._stacks:
+        if self._shortest_frame_us:
             # Most of a trace: left out before anything else is asked.
-            kept = [e for e in events if e.cat != _PYTHON or e.ph not in _PHASES or e.name.startswith(MODULE_PREFIX)]
+            kept = [e for e in events if e.cat != _PYTHON or e.ph not in _PHASES or self._is_wanted(e)]
             if len(kept) < len(events):
                 self._categories[_PYTHON] += len(events) - len(kept)
                 self._profiled = True
@@ -155,7 +169,7 @@ class _Loading:
         if event.ph in _PHASES:
             self._categories[event.cat] += 1
             kind = kind_of(event.cat, event.pid)
-            if kind == "other" or (kind == "python" and not self._stacks and not event.name.startswith(MODULE_PREFIX)):
+            if kind == "other" or (kind == "python" and not self._is_wanted(event)):
                 return None
             if kind == "unknown":
                 self._log.add("unknown-category", f"events of an unknown category, first {event.cat!r}")
@@ -174,6 +188,10 @@ class _Loading:
             if kind_of(event.cat, event.pid) in _TIMED:
                 self._unpaired()
         return None
+
+    def _is_wanted(self, frame: CompleteEvent | FullEvent) -> bool:
+        """Whether a Python frame lasts long enough, or is a module's."""
+        return (frame.dur or 0) >= self._shortest_frame_us or frame.name.startswith(MODULE_PREFIX)
 
     def _unpaired(self) -> None:
         self._log.add("unpaired-phase", "only complete events are read", lost=1)

@@ -50,13 +50,13 @@ def _events(times):
     )
 
 
-def both(path, monkeypatch, *, stacks=False, rank=None, block=1 << 18):
+def both(path, monkeypatch, *, shortest_frame_us=loading.MODULES_ONLY, rank=None, block=1 << 18):
     """The tables filled batch by batch, and record by record."""
     monkeypatch.setattr(loading, "TraceReader", lambda *args: TraceReader(*args, block))
-    batched = loading.load(path, stacks=stacks, rank=rank)
+    batched = loading.load(path, shortest_frame_us=shortest_frame_us, rank=rank)
     with monkeypatch.context() as patch:
         patch.setattr(TraceReader, "decoded_by", lambda reader, _: reader.events())
-        return batched, loading.load(path, stacks=stacks, rank=rank)
+        return batched, loading.load(path, shortest_frame_us=shortest_frame_us, rank=rank)
 
 
 @settings(
@@ -67,11 +67,11 @@ def both(path, monkeypatch, *, stacks=False, rank=None, block=1 << 18):
 )
 @given(
     events=st.lists(_events(_TIME), max_size=40) | st.lists(_events(_ODD_TIME), max_size=20),
-    stacks=st.booleans(),
+    shortest_frame_us=st.sampled_from([0, 5, loading.MODULES_ONLY]),
     block=st.integers(300, 5000),
     together=st.sampled_from([1, 5, 1 << 10]),
 )
-def test_columns_hold_what_records_hold(tmp_path, monkeypatch, events, stacks, block, together):
+def test_columns_hold_what_records_hold(tmp_path, monkeypatch, events, shortest_frame_us, block, together):
     """Text for numbers, numbers for text, missing and absurd values, mixed ranks: tables and remarks are the same."""
     path = tmp_path / "t.json"
     path.write_text(
@@ -79,7 +79,7 @@ def test_columns_hold_what_records_hold(tmp_path, monkeypatch, events, stacks, b
     )
     monkeypatch.setattr(loading, "_TOGETHER", together)
 
-    batched, general = both(path, monkeypatch, stacks=stacks, block=block)
+    batched, general = both(path, monkeypatch, shortest_frame_us=shortest_frame_us, block=block)
 
     assert columns(batched) == columns(general)
     assert batched.info == general.info

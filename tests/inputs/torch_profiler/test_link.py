@@ -85,7 +85,7 @@ def test_stacks_keep_every_frame_when_asked(tmp_path, kineto):
     path = builder.write(tmp_path / "t.json")
 
     assert [f.name for f in load(path).frames] == ["nn.Module: MLP_0"]
-    assert [f.parent for f in load(path, stacks=True).frames] == [-1, 0]
+    assert [f.parent for f in load(path, shortest_frame_us=0).frames] == [-1, 0]
 
 
 def test_allocator_events_when_asked(tmp_path, kineto):

@@ -11,7 +11,7 @@ from kprof.errors import InputError, KprofError
 from kprof.inputs import perfetto, xplane
 from kprof.inputs.completeness import Repairs, repaired
 from kprof.inputs.rocprof.timeline import is_timeline, load_timeline
-from kprof.inputs.torch_profiler.load import load
+from kprof.inputs.torch_profiler.load import MODULES_ONLY, load
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
 from kprof.inputs.torch_profiler.tables import is_tables, read_tables
@@ -128,8 +128,10 @@ def _inside(folder: Path) -> Iterator[TraceFile]:
                 yield TraceFile(str(path), _kind_of(path), found=True)
 
 
-def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, rank: int | None = None) -> LinkedTrace:
-    """The linked tables of a trace or of a directory of tables; what only shapes and collectives need is ``details``.
+def open_trace(
+    file: TraceFile, *, shortest_frame_us: float = MODULES_ONLY, details: bool = True, rank: int | None = None
+) -> LinkedTrace:
+    """The linked tables of a trace or of a directory of tables; the arguments are those of its reader.
 
     Raises:
         KprofError: unreadable, or a Proton profile, which has no timeline.
@@ -138,7 +140,7 @@ def open_trace(file: TraceFile, *, stacks: bool = False, details: bool = True, r
         raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
     if file.kind != "kineto":
         return repaired(_READERS[file.kind](Path(file.path)), file.repairs)
-    return repaired(load(file.path, stacks=stacks, details=details, rank=rank), file.repairs)
+    return repaired(load(file.path, shortest_frame_us=shortest_frame_us, details=details, rank=rank), file.repairs)
 
 
 class FileStep(msgspec.Struct, frozen=True):

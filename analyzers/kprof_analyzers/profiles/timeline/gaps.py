@@ -3,7 +3,7 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappush, heappushpop, merge
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
@@ -16,6 +16,7 @@ from kprof_analyzers.profiles.timeline.breakdown import occupations
 from kprof_analyzers.profiles.timeline.categories import Categories
 from kprof_analyzers.profiles.timeline.intervals import gaps as gaps_between
 from kprof_analyzers.profiles.timeline.intervals import merged
+from kprof_analyzers.profiles.timeline.tree import BACKWARD, NOWHERE, Paths, class_of
 
 Cause = Literal["launch-bound", "synchronisation", "queued", "unknown"]
 _Item = tuple[int, int, int, int]
@@ -37,6 +38,8 @@ class Gap(msgspec.Struct, frozen=True):
         cpu: what the launching thread did, innermost operator or call, to ns inside the gap, largest first;
             ``(no operator)`` is time in plain Python.
         stack: operators around the next launch, outermost first.
+        functions: Python functions that the launching thread was in for most of the gap, outermost first, as
+            ``file(line of the function): name``; none where the trace has no frames.
     """
 
     rank: int
@@ -49,12 +52,15 @@ class Gap(msgspec.Struct, frozen=True):
     launch: str | None = None
     cpu: dict[str, int] = {}
     stack: list[str] = []
+    functions: list[str] = []
 
 
 class GapReport(msgspec.Struct, frozen=True):
     """The largest gaps, and the sums over all of them: count and ns by cause.
 
-    ``span_ns`` is the sum over devices, each from its first activity to its last.
+    ``span_ns`` is the sum over devices, each from its first activity to its last. ``modules`` has the ns of
+    launch-bound gaps by the class of the outermost module that launched what comes after them; gaps outside of modules
+    are left out.
     """
 
     path: str
@@ -64,15 +70,18 @@ class GapReport(msgspec.Struct, frozen=True):
     by_cause: dict[str, int]
     cpu: dict[str, int]
     span_ns: int = 0
+    modules: dict[str, int] = {}
 
 
 def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
     """Every gap of every device, the ``limit`` largest in detail."""
-    threads = ThreadTimes(trace)
+    threads, functions, launched_by = ThreadTimes(trace), _Functions(trace), Paths(trace, "modules")
     ranks, devices = trace.activities.numbers("rank").data, trace.activities.numbers("device")
     starts = trace.activities.numbers("start_ns").data
     by_cause: Counter[str] = Counter()
     cpu: Counter[str] = Counter()
+    modules: Counter[str] = Counter()
+    launches, operators = (trace.activities.numbers(field).data for field in ("launch", "operator"))
     largest: list[tuple[int, int, _Place]] = []
     count = total = span = 0
     for occupation in occupations(trace, categories):
@@ -91,14 +100,24 @@ def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 
             count += 1
             total += end - begin
             by_cause[cause] += end - begin
+            if cause == "launch-bound":
+                module = _outermost(launched_by.of(launches[place.after], operators[place.after]))
+                modules[module] += end - begin
             for name, time in doing.items():
                 cpu[name] += time
             # The later gap goes first out of the heap when two are equally long.
             entry = (end - begin, -begin, place)
             (heappush if len(largest) < limit else heappushpop)(largest, entry)
-    shown = [_gap(trace, threads, place) for _, _, place in sorted(largest, reverse=True)]
+    shown = [_gap(trace, threads, functions, place) for _, _, place in sorted(largest, reverse=True)]
     causes, doing = dict(by_cause.most_common()), dict(cpu.most_common(20))
-    return GapReport(trace.info.path, shown, total, count, causes, doing, span)
+    modules.pop("", None)
+    return GapReport(trace.info.path, shown, total, count, causes, doing, span, dict(modules.most_common(20)))
+
+
+def _outermost(path: Sequence[str]) -> str:
+    """Return the class of the outermost module of a path; empty where it has none."""
+    name = path[1] if path[0] == BACKWARD and len(path) > 1 else path[0]
+    return "" if name == NOWHERE else class_of(name)
 
 
 class _Place(NamedTuple):
@@ -122,7 +141,7 @@ def _cause(trace: LinkedTrace, threads: "ThreadTimes", place: _Place) -> tuple[C
     return ("synchronisation" if any(waits_for_gpu(name) for name in cpu) else "launch-bound"), cpu
 
 
-def _gap(trace: LinkedTrace, threads: "ThreadTimes", place: _Place) -> Gap:
+def _gap(trace: LinkedTrace, threads: "ThreadTimes", functions: "_Functions", place: _Place) -> Gap:
     cause, cpu = _cause(trace, threads, place)
     after = trace.activities[place.after]
     return Gap(
@@ -136,12 +155,45 @@ def _gap(trace: LinkedTrace, threads: "ThreadTimes", place: _Place) -> Gap:
         trace.launches.words("name")[after.launch] if after.launch >= 0 else None,
         cpu,
         trace.operator_names(after.operator)[::-1],
+        functions.around(after.launch, place.begin, place.end),
     )
 
 
 def waits_for_gpu(name: str) -> bool:
     """Whether a call of the runtime returns when the GPU has done something."""
     return name in _BLOCKING or any(part in name for part in _SYNCHRONISING)
+
+
+class _Functions:
+    """The Python functions of each thread, by time."""
+
+    def __init__(self, trace: LinkedTrace) -> None:
+        self._trace = trace
+        self._names = trace.frames.words("name")
+        self._starts, self._durations, self._parents = (
+            trace.frames.numbers(field).data for field in ("start_ns", "duration_ns", "parent")
+        )
+        rows: dict[tuple[int, int | None], list[int]] = {}
+        threads = trace.frames.numbers("thread")
+        for row, rank in enumerate(trace.frames.numbers("rank").data):
+            rows.setdefault((rank, threads[row]), []).append(row)
+        self._rows = {key: by_start(trace.frames, found) for key, found in rows.items()}
+
+    def around(self, launch: int, begin: int, end: int) -> list[str]:
+        """Names of the functions that a launch's thread was in for most of the time from ``begin`` to ``end``."""
+        if launch < 0:
+            return []
+        launches = self._trace.launches
+        rows = self._rows.get((launches.numbers("rank").data[launch], launches.numbers("thread")[launch]), [])
+        at = bisect_right(rows, (begin + end) // 2, key=self._starts.__getitem__) - 1
+        frame = rows[at] if at >= 0 else -1
+        names: list[str] = []
+        while frame >= 0:
+            start, stop = self._starts[frame], self._starts[frame] + self._durations[frame]
+            if 2 * (min(stop, end) - max(start, begin)) > end - begin:
+                names.append(self._names[frame])
+            frame = self._parents[frame]
+        return names[::-1]
 
 
 class ThreadTimes:

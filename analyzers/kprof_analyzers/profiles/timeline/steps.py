@@ -10,6 +10,7 @@ import msgspec
 from kprof.errors import InputError
 from kprof.inputs.torch_profiler.columns import Records
 from kprof.inputs.torch_profiler.issues import TraceIssue
+from kprof.inputs.torch_profiler.load import MODULES_ONLY
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
 from kprof.inputs.torch_profiler.tables import write_tables
@@ -227,7 +228,7 @@ def _shares_by_name(summary: FileSummary) -> Shares:
 
 def tables_step(file: TraceFile, folders: dict[str, str], file_format: str, *, stacks: bool = False) -> WrittenTables:
     """Write the linked tables of a trace into the folder that was chosen for its path."""
-    trace = open_trace(file, stacks=stacks)
+    trace = open_trace(file, shortest_frame_us=0 if stacks else MODULES_ONLY)
     directory = folders[file.path]
     target = Path(directory)
     if target.resolve() == Path(file.path).resolve():

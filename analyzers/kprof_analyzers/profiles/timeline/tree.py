@@ -73,7 +73,7 @@ def time_tree(
     levels: By = by if has_modules else "operators"
     times: Counter[Path] = Counter()
     counts: Counter[Path] = Counter()
-    paths = _Paths(trace, levels)
+    paths = Paths(trace, levels)
     kinds = trace.activities.words("kind")
     kernel = kinds.code("kernel")
     graphs = trace.activities.words("graph")
@@ -92,8 +92,13 @@ def time_tree(
     return TimeTree(trace.info, levels, _tree(times, counts, fold=not each), has_modules, trace.issues)
 
 
-class _Paths:
-    """Names from the outside in of what was open at a launch; equal launches are looked up once."""
+class Paths:
+    """Names from the outside in of what was open at a launch; equal launches are looked up once.
+
+    Args:
+        trace: linked tables.
+        by: what is named: modules, operators or both.
+    """
 
     def __init__(self, trace: LinkedTrace, by: By) -> None:
         self._trace, self._by = trace, by
@@ -149,7 +154,7 @@ def _tree(times: Counter[Path], counts: Counter[Path], *, fold: bool) -> TreeNod
     nodes: dict[Path, TreeNode] = {(): root}
     members: dict[Path, set[Path]] = {}
     for path, time in times.items():
-        place = tuple(_class_of(name) for name in path) if fold else path
+        place = tuple(class_of(name) for name in path) if fold else path
         for depth in range(len(path) + 1):
             part = place[:depth]
             node = nodes.get(part)
@@ -166,6 +171,6 @@ def _tree(times: Counter[Path], counts: Counter[Path], *, fold: bool) -> TreeNod
     return root
 
 
-def _class_of(name: str) -> str:
+def class_of(name: str) -> str:
     """A module's name without its number; an operator's is left as it is."""
     return name if "::" in name else _NUMBER.sub("", name)
