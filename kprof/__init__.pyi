@@ -309,8 +309,8 @@ def counter_diff(
         after: The run in question.
         arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
-            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
+            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
         dispatch: Only this dispatch; repeatable.
 
     Raises:
@@ -335,8 +335,8 @@ def counter_metrics(
         paths: Files or folders of any ROCm profiler; each is a run.
         arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
-            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
+            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
         dispatch: Only this dispatch; repeatable.
         only_run: Only this run: its number or a part of its path; repeatable.
 
@@ -397,8 +397,8 @@ def counter_roofline(
         paths: Files or folders of any ROCm profiler; each is a run.
         arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
-            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
+            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
         dispatch: Only this dispatch; repeatable.
         only_run: Only this run: its number or a part of its path; repeatable.
 
@@ -809,8 +809,8 @@ def profile(
         output: File or folder to write; as a file, - is standard output.
         top: Rows to show; 0: all.
         budget: Seconds after which no compile is begun; 0: no limit.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
-            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
+            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
         advise: Seconds to search, by recompiling, for better knobs; 0: none.
         time_limit: Seconds that the program after -- may run; 3600 if left out.
         jobs: Worker processes; 0: one for each core.
@@ -1332,8 +1332,8 @@ def trace_tree(
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         exclude_warm_up: Leave out what was launched before the recording began; it counts otherwise.
         cap_durations: Cut impossible durations at their stream's next start.
-        by: What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules,
-            operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
+        by: What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree:
+            modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.
         each: Keep modules of one class apart instead of putting them together.
 
     Raises:

@@ -110,7 +110,8 @@ class JournalReader:
                         to_host=record.to_host,
                     )
                 case r.ScopeRecord():
-                    self.scopes[record.n] = ModelScope(record.phase, record.module, record.range)
+                    place = None if record.place is None else Location(record.place[0], max(record.place[1], 1))
+                    self.scopes[record.n] = ModelScope(record.phase, record.module, record.range, place)
                 case r.Tuning():
                     first = None if record.again is None else self.tunings.get(record.again)
                     self.tunings[record.n] = CapturedTuning(record.name, {}, {}, {}, first)

@@ -66,11 +66,13 @@ class ModelScope:
         module: classes of the modules around the call, outermost first, with dots between; in the backward pass those
             whose gradients it computes.
         range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
+        place: the line of the program; ``None`` where its code is not on the stack.
     """
 
     phase: str
     module: str
     range: str = ""
+    place: Location | None = None
 
 
 @dataclass(frozen=True)

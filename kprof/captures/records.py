@@ -173,12 +173,14 @@ class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
         phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
         module: classes of the ``torch.nn`` modules around the call, outermost first, with dots between.
         range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
+        place: file and line of the program; ``None`` where its code is not on the stack.
     """
 
     n: Count
     phase: Name = ""
     module: Name = ""
     range: Name = ""
+    place: tuple[Name, Count] | None = None
 
 
 class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):

@@ -288,8 +288,8 @@ class ByOptions(Options):
     by: Annotated[
         str,
         Option(
-            "What makes a row. Of a profile: name, shapes, module, phase, range, or module,name. Of a tree: modules, "
-            "operators or both. Of counters: what launches of a kernel agree in, such as name,grid.",
+            "What makes a row. Of a profile: name, shapes, module, phase, range, place, or module,name. Of a tree: "
+            "modules, operators or both. Of counters: what launches of a kernel agree in, such as name,grid.",
             metavar="FIELD[,FIELD]",
         ),
     ] = ""

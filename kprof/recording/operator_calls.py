@@ -115,15 +115,19 @@ def _value(value: Any) -> Any:
     return describe.argument(value)
 
 
-def scope() -> tuple[str, str]:
-    """Which part of a training step the program is in, and the ``torch.nn`` modules that it is in, outermost first.
+def scope() -> tuple[str, str, tuple[str, int] | None]:
+    """The part of a training step that the program is in, the ``torch.nn`` modules, outermost first, and the line.
 
-    In the backward pass these are the modules whose gradients are computed.
+    In the backward pass the modules are those whose gradients are computed. The line is the innermost one of the
+    program or of a library that is neither torch's nor Python's own.
     """
     phase = BACKWARD if _in_backward() else OUTSIDE
     modules: list[str] = []
+    place: tuple[str, int] | None = None
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # the stack is what is asked for
     while frame is not None:
+        if place is None and not describe.is_machinery(frame.f_code):
+            place = frame.f_code.co_filename, frame.f_lineno
         kind = _kind(frame.f_code.co_filename, frame.f_code.co_name)
         if kind == OPTIMIZER:
             phase = OPTIMIZER
@@ -136,7 +140,7 @@ def scope() -> tuple[str, str]:
         _MADE_BY.remember(_newest_node(), module)
     elif phase == BACKWARD and not module:
         module = _MADE_BY.of(_current_node())
-    return phase, module
+    return phase, module, place
 
 
 def _in_backward() -> bool:
@@ -172,6 +176,7 @@ def _kind(file: str, function: str) -> str:
 
 def scope_number(journal: "CaptureJournal") -> int:
     """The number of the place in the model that the program is in."""
-    phase, module = scope()
+    phase, module, place = scope()
     named = current_range()
-    return journal.number("scope", (phase, module, named), {"phase": phase, "module": module, "range": named})
+    fields = {"phase": phase, "module": module, "range": named, "place": place}
+    return journal.number("scope", (phase, module, named, place), fields)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.whole_step.document import ProfileChange, ProfileDocument, ProfiledRow
 
 
-_PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)"}
+_PLACES = {"module": "(no module)", "phase": "(not known)", "range": "(no range)", "place": "(not known)"}
 """What rows by place are of, to the word for none."""
 
 _ROOM_FOR_NAMES = 100
@@ -41,6 +41,9 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     table = [headings, *(_cells(row, by) for row in rows)]
     if _narrow():
         table = [(*line[:_MEAN], *line[_MEAN + 1 :]) for line in table]
+    elif any(row.place for row in rows) and "place" not in groups(by):
+        lines = ["line", *(place_of(row) for row in rows)]
+        table = [(*line[:-1], place, line[-1]) for line, place in zip(table, lines, strict=True)]
     text = rows_table(table[0], table[1:], wide=len(table[0]) - 1).splitlines()
     left = len(document.rows) - len(rows)
     if left:
@@ -108,6 +111,12 @@ def _bound(row: "ProfiledRow") -> str:
     if row.bound == "launch":
         return "few tiles" if "product" in row.kind else "fixed cost"
     return row.bound.replace("_", " ") or "-"
+
+
+def place_of(row: "ProfiledRow") -> str:
+    """Return ``train.py:8 +2``: the line of the program that most of a row's time is of, and the number of others."""
+    name = row.place.replace("\\", "/").rpartition("/")[2]
+    return f"{name} +{row.places - 1}" if row.places > 1 else name
 
 
 def _narrow() -> bool:
@@ -236,11 +245,12 @@ def _longest(document: "ProfileDocument") -> list[str]:
         return []
     words = "too few tiles to fill the GPU" if _bound(row) == "few tiles" else limit_words(row.bound)
     bound = f", limited by {words}" if row.bound else ""
-    return [f"{100 * row.share:.0f} % of it in {_name(row)}{bound}"]
+    at = f" ({place_of(row)})" if row.place and row.name else ""
+    return [f"{100 * row.share:.0f} % of it in {_name(row)}{at}{bound}"]
 
 
 def _name(row: "ProfiledRow") -> str:
-    parts = (f"{row.name.removeprefix('aten::')} {row.shapes}".strip(), row.module, row.phase, row.range)
+    parts = (f"{row.name.removeprefix('aten::')} {row.shapes}".strip(), row.module, row.phase, row.range, row.place)
     return next(filter(None, parts), "the program")
 
 

@@ -30,7 +30,8 @@ def lines(found: "ImplementationChoice") -> list[str]:
         where = f" {'for' if found.basis == 'predicted' else 'on'} {found.device or found.arch}"
         where += f", {in_short(found.condition)}" if found.basis == "predicted" else ""
         rows.append(f"{found.basis:<15} {duration(1000 * found.ms)}{where}")
-    rows.append(f"rule            {found.rule}: {found.reason}")
+    rule = "" if found.reason.startswith(found.rule) else f"{found.rule}: "
+    rows.append(f"rule            {rule}{found.reason}")
     rows += [f"note            {note}" for note in found.notes]
     if found.candidates:
         unit, size = column_unit(1000 * one.ms for one in found.candidates if one.ms is not None)
@@ -52,7 +53,7 @@ def verdict(found: "ImplementationChoice") -> str:
     if found.rule in {"published", "predicted"}:
         compared, published = _compared(found), found.rule == "published"
         parts += [found.reason.partition(" (")[0]] * (published or not compared)
-        parts += [f"by the model {compared}" if published else compared] * bool(compared)
+        parts += [compared] * bool(compared)
     else:
         parts.append(found.reason)
     conclusion = "; ".join(parts)
@@ -87,14 +88,17 @@ def _compared(found: "ImplementationChoice") -> str:
         return found.reason
     more = max(ratio, 1 / ratio)
     sure = certainty(more, found.arch)
-    words = f", certainty that it is faster {100 * sure:.0f} %" if sure is not None else ""
-    time = f"({duration(1000 * (other.ms or 0.0))}{words})"
-    if ratio < 1 and sure is not None and sure < ENOUGH:
-        return f"not told apart from {other.implementation} {time}"
+    percent = f"{100 * sure:.0f} %" if sure is not None else ""
+    time = duration(1000 * (other.ms or 0.0))
+    words = f", {percent} sure" if percent else ""
     if ratio < 1:
-        # The model contradicts what was published.
-        return f"{other.implementation} is {more:.2f} times as fast {time}"
-    return f"{more:.2f} times as fast as {other.implementation} {time}"
+        # The model contradicts what was published, or cannot tell.
+        if sure is not None and sure < ENOUGH:
+            times = f"{other.implementation}: {time}, {percent} sure that it is faster"
+            return f"the model does not tell the two apart ({times})"
+        return f"by the model {other.implementation} is {more:.2f} times as fast ({time}{words})"
+    by = "by the model " if found.rule == "published" else ""
+    return f"{by}{more:.2f} times as fast as {other.implementation} ({time}{words})"
 
 
 def _row(one: "ConsideredImplementation", size: float) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,24 @@ def test_the_backward_pass_has_the_modules_whose_gradients_it_computes(profiled)
     products = [call.scope.module for call in backward if call.timed.name == "aten::mm"]
     assert products == ["Sequential.Linear"] * 9
     assert {call.scope.module for call in backward if call.timed.name == "aten::gelu_backward"} == {"Sequential.GELU"}
+
+
+def test_each_call_has_the_line_of_the_program(profiled, kprof):
+    """Forward where the model is called, backward where the program asks for it, the update where it steps."""
+    lines = STEP.read_text().splitlines()
+
+    def line_of(text):
+        (found,) = (number for number, line in enumerate(lines, 1) if text in line)
+        return found
+
+    wanted = {"backward": line_of(".backward()"), "optimizer": line_of("optimizer.step()")}
+    for phase, line in wanted.items():
+        places = {call.scope.place for call in profiled.calls if call.scope.phase == phase}
+        assert {(Path(place.file).name, place.line) for place in places} == {(STEP.name, line)}, phase
+    assert all(call.scope.place.file.endswith(STEP.name) for call in profiled.calls if call.scope.phase == "forward")
+    row = next(row for row in profiled.document.rows if row.phase == "optimizer")
+    assert (row.place, row.places) == (f"{STEP}:{wanted['optimizer']}", 1)
+    assert f"{STEP.name}:{wanted['optimizer']}" in kprof("profile", "--arch", "MI300X", "--", sys.executable, STEP).out
 
 
 def test_what_has_no_time_is_in_the_first_line(profiled):
@@ -147,7 +166,7 @@ def test_programs_that_do_nothing(kprof, tmp_path):
     assert "-- python step.py" in ran.err
     ran = kprof("profile", tmp_path / "none", "--by", "colour")
     assert ran.code == 2
-    assert "name, shapes, module, phase, range" in ran.err
+    assert "name, shapes, module, phase, range, place" in ran.err
 
 
 def test_a_kernel_that_this_triton_refuses_names_those_that_take_it(kprof, tmp_path):

@@ -61,7 +61,7 @@ def test_breakdown_says_the_most_important_first_and_draws(trace, tmp_path):
     done = kprof("trace", "breakdown", trace, "-o", tmp_path / "share.svg")
 
     lines = done.stdout.splitlines()
-    assert lines[0].split() == ["category", "ms", "share", "count", "largest"]
+    assert lines[0].split() == ["category", "ms", "share", "count", "largest", "kernel"]
     assert lines[1].split()[:3] == ["MLP", "GEMM", "0.060"]
     assert lines[-1].startswith("measured: GPU busy ")
     assert "MLP GEMM takes 41.7 % of 0.144 ms GPU time" in lines[-1]

@@ -113,7 +113,7 @@ def test_advice_says_how_sure_it_is_that_it_is_faster(times, speedup):
     (advice,) = finding.advice
     share = certainty(speedup, "gfx942")
     assert (advice.speedup, advice.certainty) == (speedup, round(share, 3))
-    assert advice.note == (f"predicted {speedup:.2f} times as fast, certainty that it is faster {100 * share:.0f} %")
+    assert advice.note == (f"predicted {speedup:.2f} times as fast, {100 * share:.0f} % sure that it is faster")
 
 
 def test_without_a_predicted_time_there_is_no_number():

@@ -82,7 +82,7 @@ def chosen(**changes):
 
 
 def test_a_choice_says_what_limits_it_what_it_beats_and_how_sure_that_is():
-    sure = f"certainty that it is faster {100 * certainty(1.5, 'gfx942'):.0f} %"
+    sure = f"{100 * certainty(1.5, 'gfx942'):.0f} % sure"
     assert select_text.verdict(chosen()) == (
         "use gemm on MI300X: 200 µs predicted (likely 160 to 300 µs), most of it on LDS accesses (gemm::sum); 1.50 "
         f"times as fast as gemm_streamk (300 µs, {sure}); next: kprof tune gemm --arch MI300X --shape M=64 "

@@ -52,12 +52,12 @@ class PredictedGain:
         return max(self.speedup, 1 / self.speedup) - 1 >= least_difference()
 
     def words(self) -> str:
-        """``1.21 times as fast, certainty 88 %``; where it cannot tell, that both have to be measured."""
+        """``1.21 times as fast, 88 % sure that it is faster``; where it cannot tell, that both have to be measured."""
         faster = f"{self.speedup:.2f} times as fast"
         if self.certainty is None:
             sure = f"certainty not known: {self.unknown}"
         else:
-            sure = f"certainty that it is faster {100 * self.certainty:.0f} %"
+            sure = f"{100 * self.certainty:.0f} % sure that it is faster"
         return f"{faster}, {sure}" if self.told_apart else f"{faster}, {sure}: not told apart, measure both on the GPU"
 
 

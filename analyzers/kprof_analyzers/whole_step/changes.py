@@ -61,7 +61,6 @@ def _findings(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange
 
 
 def _fusions(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
-    for names, us, count in fusable(calls):
+    for what, us, count in fusable(calls):
         sure = "by shapes: what passes between may be needed elsewhere"
-        how = "" if "torch's" in names else ": torch.compile(model) does"
-        yield ProfileChange(f"fuse {names}{how}", us, us / whole, count, at_most=True, sure=sure)
+        yield ProfileChange(what, us, us / whole, count, at_most=True, sure=sure)

@@ -20,6 +20,8 @@ class ProfiledRow(msgspec.Struct, frozen=True):
         module: the ``torch.nn`` modules around the call, outermost first; empty where rows of several are in one.
         range: what the program calls the part itself; empty as above.
         calls: how many.
+        place: file and line of the program that make most of the time; empty where they are not known.
+        places: number of such lines.
         us: of all calls.
         low_us, high_us: where that is likely to lie.
         share: of the sum of all rows whose time is known.
@@ -42,6 +44,8 @@ class ProfiledRow(msgspec.Struct, frozen=True):
     bound: str = ""
     finding: str = ""
     why: str = ""
+    place: str = ""
+    places: int = 0
 
 
 class ProfileChange(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ _NAMED = 4
 
 
 def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:
-    """Runs of operators that could be one kernel: their names, microseconds saved, calls in them, by name.
+    """Runs of operators that could be one kernel: what to type for it, microseconds saved, calls in them, by name.
 
     A run is of element-wise operators and copies in the same phase that each take a tensor of the shape that the one
     before gave. Saved is all but the longest of them: what passes between need not go through memory. It is an upper
@@ -23,9 +23,9 @@ def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:
         times = [call.timed.us or 0.0 for call in run]
         names = [call.timed.name.removeprefix("aten::") for call in run]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        text = f"{', '.join(names[:_NAMED])}{more}"
+        text = f"torch.compile(model) (it fuses {', '.join(names[:_NAMED])}{more})"
         if all(name.startswith("_foreach_") for name in names):
-            text = f"the optimizer's {len(names)} operators on lists, as torch's fused=True does"
+            text = f"fused=True in the optimizer (its {len(names)} operators on lists become one kernel)"
         saved, count = found[text]
         found[text] = saved + sum(times) - max(times), count + len(run)
     return [(text, saved, count) for text, (saved, count) in found.items()]

@@ -8,7 +8,7 @@ from kprof.errors import KprofError
 from kprof_analyzers.whole_step.document import ProfiledRow
 from kprof_analyzers.whole_step.timing import StepCall
 
-GROUPS = ("name", "shapes", "module", "phase", "range")
+GROUPS = ("name", "shapes", "module", "phase", "range", "place")
 """What rows can be made by."""
 
 Key = tuple[str, ...]
@@ -19,6 +19,7 @@ _KEYS: dict[str, Callable[[StepCall], Key]] = {
     "module": lambda call: (call.scope.module if call.scope else "",),
     "phase": lambda call: (call.scope.phase if call.scope else "",),
     "range": lambda call: (call.scope.range if call.scope else "",),
+    "place": lambda call: (_line(call),),
 }
 
 
@@ -33,6 +34,12 @@ def groups_of(by: str) -> list[str]:
         hint = f"They are {', '.join(GROUPS)}, or several: module,name."
         raise KprofError(f"no rows by {by!r}", hint=hint)
     return found
+
+
+def _line(call: StepCall) -> str:
+    """File and line of the program that makes a call; empty where that is not known."""
+    place = call.scope.place if call.scope else None
+    return "" if place is None else f"{place.file}:{place.line}"
 
 
 def _maker(call: StepCall) -> str:
@@ -128,6 +135,10 @@ def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
     phases = dict.fromkeys(call.scope.phase for call in calls if call.scope is not None)
     modules = dict.fromkeys(call.scope.module for call in calls if call.scope is not None)
     ranges = dict.fromkeys(call.scope.range for call in calls if call.scope is not None)
+    lines: Counter[str] = Counter()
+    for call in calls:
+        lines[_line(call)] += int(1000 * (call.timed.us or 0.0))
+    lines.pop("", None)
     kinds = dict.fromkeys(call.timed.kind for call in calls)
     return ProfiledRow(
         name=first.name if not {"name", "shapes"}.isdisjoint(by) else "",
@@ -136,6 +147,8 @@ def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
         phase=", ".join(phases),
         module=next(iter(modules)) if len(modules) == 1 else "",
         range=next(iter(ranges)) if len(ranges) == 1 else "",
+        place=lines.most_common(1)[0][0] if lines else "",
+        places=len(lines),
         calls=len(calls),
         us=sum(call.timed.us or 0.0 for call in calls) if known else None,
         low_us=sum(call.timed.low_us or 0.0 for call in calls) if known else None,

@@ -1,5 +1,6 @@
 """``kprof trace breakdown``: GPU time by category, and how busy each GPU was."""
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,11 +16,14 @@ from kprof.reporters.grids import Column, ViewTable
 
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.model import LinkedTrace
+    from kprof_analyzers.profiles.timeline.breakdown import CategoryTime
     from kprof_analyzers.profiles.timeline.files import TraceFile
     from kprof_analyzers.profiles.timeline.fused import FusedKernel
     from kprof_analyzers.profiles.timeline.occupation import DeviceTime
     from kprof_analyzers.profiles.timeline.steps import Shares
 
+# Some ninety settings follow the tile of hipBLASLt's kernels.
+_TILE = re.compile(r"(MT[\dx]+_MI[\dx]+)_SN_\w+$")
 _CELLS = 48
 """Characters of the line over time; it fits into 80 columns."""
 _PRODUCT = "GEMM"
@@ -91,15 +95,15 @@ class TraceBreakdown(TraceView):
         from kprof_analyzers.profiles.timeline.pictures.terminal import bar
 
         categories = (
-            Column("category", lambda row: row.category),
-            Column("ms", lambda row: milliseconds(row.total_ns)),
-            Column("share", lambda row: percent(row.share, 1)),
-            Column("count", lambda row: f"{row.count:,}"),
-            Column("", lambda row: bar(row.share, 30)),
-            Column("largest", lambda row: kernel_label(row.largest), wide=True, spare=True),
+            Column("category", lambda row: row[0].category),
+            Column("ms", lambda row: milliseconds(row[0].total_ns)),
+            Column("share", lambda row: percent(row[0].share, 1)),
+            Column("count", lambda row: f"{row[0].count:,}"),
+            Column("", lambda row: bar(row[0].share, 30)),
+            Column("largest kernel", lambda row: row[1], wide=True, spare=True),
         )
         return (
-            ViewTable("categories", categories, lambda one: one.breakdown.categories, CategoryTime, remarks=_fused),
+            ViewTable("categories", categories, _with_largest, CategoryTime, remarks=_fused),
             ViewTable("devices", DEVICES, lambda one: one.breakdown.devices, DeviceTime, remarks=_over_time),
         )
 
@@ -214,6 +218,18 @@ def _document(shares: "Shares") -> dict[str, Any]:
         "by_name_only": shares.by_name_only,
         "issues": shares.issues,
     }
+
+
+def _with_largest(shares: "Shares") -> "list[tuple[CategoryTime, str]]":
+    """Return the categories, each with its largest kernel; one that was named above is not named again."""
+    named: dict[str, str] = {}
+    rows: list[tuple[CategoryTime, str]] = []
+    for row in shares.breakdown.categories:
+        first = named.setdefault(row.largest, row.category) if row.largest else row.category
+        rows.append(
+            (row, _TILE.sub(r"\1", kernel_label(row.largest)) if first == row.category else f"the one of {first}")
+        )
+    return rows
 
 
 def _fused(shares: "Shares") -> Iterable[str]:

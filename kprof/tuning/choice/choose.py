@@ -234,7 +234,7 @@ def _by_ratio(
         implementation=best.implementation,
         config=best.config,
         rule="published",
-        reason=f"published as {ratio:.2f} times as fast as {second.implementation} ({near}): {best.reason}",
+        reason=f"published as {ratio:.2f} times as fast as {second.implementation} ({near})",
         distance=known.distance,
         measured=known.shape,
         ms=None if mine is None else mine.ms,

@@ -9,6 +9,8 @@ from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.choice.distance import distance, too_far
 from kprof.tuning.choice.model import ConsideredImplementation
 
+_ONLY_RATIO = ", so that only the ratio counts"
+
 
 class Published(NamedTuple):
     """What was published for a problem or one near to it.
@@ -85,6 +87,6 @@ def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arc
         "published",
         row["ms"],
         config=config,
-        reason=f"{row['provider']}, a kernel of this form: {reason}",
+        reason=f"{row['provider']}: {reason}{_ONLY_RATIO if ratio_only else ''}",
         ratio_only=ratio_only,
     )

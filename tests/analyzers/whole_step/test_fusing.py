@@ -20,7 +20,7 @@ def call(name, us, taken=LARGE, given=LARGE, scope=FORWARD, kind="elementwise"):
 
 def test_a_run_saves_all_but_its_longest():
     assert fusable([call("aten::mul", 3.0), call("aten::add", 5.0), call("aten::exp", 2.0)]) == [
-        ("mul, add, exp", 5.0, 3)
+        ("torch.compile(model) (it fuses mul, add, exp)", 5.0, 3)
     ]
 
 
@@ -57,6 +57,6 @@ def test_changes_are_findings_and_fusions_by_what_they_save():
     changes = changes_of([kernel, kernel, call("aten::mul", 3.0), call("aten::add", 5.0)])
     assert [(one.what, one.us, one.calls, one.at_most) for one in changes] == [
         ("k: KP301 spills", 8.0, 2, False),
-        ("fuse mul, add: torch.compile(model) does", 3.0, 2, True),
+        ("torch.compile(model) (it fuses mul, add)", 3.0, 2, True),
     ]
     assert changes_of([]) == []

@@ -226,7 +226,7 @@ def test_a_cure_says_how_certain_it_is_that_it_is_faster() -> None:
     assert cures["{'num_stages': 1}"] == (1.13, certainty(1.13, "gfx942"))
     assert cures["{'num_warps': 4}"] == (None, None)
     (line,) = cure_times(found)
-    assert line.endswith(f"1.13 times as fast, certainty that it is faster {100 * certainty(1.13, 'gfx942'):.0f} %")
+    assert line.endswith(f"1.13 times as fast, {100 * certainty(1.13, 'gfx942'):.0f} % sure that it is faster")
 
 
 @pytest.mark.parametrize(("us", "named"), [(111.0, False), (80.0, True), (None, True)])
