@@ -238,6 +238,7 @@ _SAMPLED = (
         "",
     ),
     ("difference", "kprof.diffing.reading", "diffing/reading", ""),
+    ("difference", "kprof.diffing.source_lines", "diffing/source_lines", ""),
     ("what may run", "kprof.api.live.reach", "api/live/reach", ""),
     ("what may run", "kprof.importing.dependencies", "importing/dependencies", ""),
     ("what may run", "kprof.importing.functions", "importing/functions", ""),

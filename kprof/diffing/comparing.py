@@ -18,6 +18,7 @@ from kprof.document import KernelReport, Verdict
 from kprof.findings import Severity
 from kprof.output.quantities import duration
 from kprof.version import __version__
+from kprof_analyzers.model.certainty import certainty
 
 _ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "better", "changed", "same")
 
@@ -252,13 +253,16 @@ def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
     worse = [change for change in found.changes if change.effect == "worse"]
     steps = f", {sides[found.old].label} to {sides[found.new].label}" if len(sides) > 2 else ""
     # The time says how much slower it is, the next change why.
-    return f"{name}{steps}: {', '.join(map(_in_words, worse[: 1 + (worse[0].metric == 'model_us')]))}"
+    told = [_in_words(change, kernel.arch) for change in worse[: 1 + (worse[0].metric == "model_us")]]
+    return f"{name}{steps}: {', '.join(told)}"
 
 
-def _in_words(change: Change) -> str:
+def _in_words(change: Change, arch: str) -> str:
     old, new = change.old, change.new
     if change.metric == "model_us" and old and new:
-        return f"{change.text} {duration(old)} → {duration(new)} ({new / old:.3g}x)"
+        sure = certainty(new / old, arch)
+        words = f", {100 * sure:.0f} % sure that it is slower" if sure is not None else ""
+        return f"{change.text} {duration(old)} → {duration(new)} ({new / old:.3g}x{words})"
     return f"{change.text} {_value(old)} → {_value(new)}"
 
 

@@ -66,6 +66,20 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     location: Location | UnsetType = UNSET
 
 
+class SourceChange(msgspec.Struct, frozen=True):
+    """The one stretch in which the source code of a kernel differs.
+
+    Attributes:
+        old, new: its first line on either side.
+        old_lines, new_lines: how many lines it has there.
+    """
+
+    old: Location
+    new: Location
+    old_lines: int
+    new_lines: int
+
+
 class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """A kernel on two neighbouring sides.
 
@@ -75,6 +89,7 @@ class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
         changes: what differs, the most harmful first.
         differs: where the two are not the same specialisation: what differs, ``[old, new]``.
         notes: how they were paired when that is not certain, and what could not be compared.
+        source: what differs in the kernel's source code, where that is one stretch and both sources are at hand.
     """
 
     old: int
@@ -83,6 +98,7 @@ class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
     changes: list[Change] = []
     differs: dict[str, tuple[Any, Any]] = {}
     notes: list[str] = []
+    source: SourceChange | UnsetType = UNSET
 
 
 class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from kprof.diffing import facts
-from kprof.diffing.document import Change, DiffStep, Status
+from kprof.diffing.document import Change, DiffStep, SourceChange, Status
 from kprof.diffing.limits import DiffLimits
 from kprof.diffing.loops import compare_loops, compare_widths
 from kprof.diffing.rating import ComparedFigure, rate
+from kprof.diffing.source_lines import source_change
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
 from kprof_analyzers.model.certainty import predicted_gain
@@ -103,7 +104,14 @@ def step(
         changes=changes,
         differs=differences(old, new),
         notes=notes,
+        source=_source(old, new),
     )
+
+
+def _source(old: KernelReport, new: KernelReport) -> SourceChange | UnsetType:
+    if old.source is UNSET or new.source is UNSET:
+        return UNSET
+    return source_change(old.source, new.source) or UNSET
 
 
 def differences(old: KernelReport, new: KernelReport) -> dict[str, tuple[object, object]]:

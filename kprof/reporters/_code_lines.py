@@ -20,12 +20,15 @@ def code_at(location: Location | UnsetType) -> str:
     """
     if location is UNSET or Path(location.file).suffix != ".py":
         return ""
-    lines = _lines(location.file)
+    try:
+        lines = _lines(location.file, Path(location.file).stat().st_mtime_ns)
+    except (OSError, ValueError):
+        return ""
     text = lines[location.line - 1].strip() if 0 < location.line <= len(lines) else ""
     return f"{location.line}  {clean(text)}" if 0 < len(text) <= _WIDEST else ""
 
 
 @lru_cache(maxsize=16)
-def _lines(file: str) -> list[str]:
+def _lines(file: str, changed_ns: int) -> list[str]:  # noqa: ARG001 - a session sees a file again after it was edited
     content = boundary.content_of(file, _MOST_BYTES)
     return [] if content is None else content.decode(errors="replace").splitlines()

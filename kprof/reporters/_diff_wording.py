@@ -6,11 +6,12 @@ from msgspec import UNSET
 
 from kprof.diffing.comparing import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
+from kprof.findings import Location
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration, likely
 from kprof.reporters._code_lines import code_at
 from kprof.reporters.answer import at_best
-from kprof_analyzers.model.certainty import PredictedGain
+from kprof_analyzers.model.certainty import PredictedGain, predicted_gain
 from kprof_analyzers.rules import known_rules
 
 FIGURES = {
@@ -148,7 +149,7 @@ def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool 
     """
     changes, _left = shown(step, verbose)
     times = kernel.figures.get("model_us") or [None]
-    lines = [predicted(kernel) if step.changes else ""]
+    lines = [predicted(kernel) if step.changes else "", *_undone(kernel, step, code=code)]
     for change in changes:
         if change.fix and change.effect == "worse":
             gain = at_best(times[-1], change.saves_us)
@@ -158,6 +159,28 @@ def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool 
             _, _, source = code_at(change.location).partition("  ") if code else ("", "", "")
             lines.append(f"    {change.location}  {source}" if source else "")
     return [line for line in lines if line]
+
+
+def _undone(kernel: KernelDiff, step: DiffStep, *, code: bool) -> list[str]:
+    """Return what taking the old lines back brings, where the code differs in one stretch and the new one is slower."""
+    if step.source is UNSET:
+        return []
+    times = kernel.figures.get("model_us") or []
+    old, new = (times[index] if index < len(times) else None for index in (step.old, step.new))
+    gain = predicted_gain(old, new, kernel.arch)
+    if gain is None or gain.speedup <= 1 or not gain.told_apart or old is None or new is None:
+        return []
+    sure = f"; {100 * gain.certainty:.0f} % sure that it is faster" if gain.certainty is not None else ""
+    change = step.source
+    brought = f"{duration(new)} → {duration(old)} ({gain.speedup:.3g}x; compiled{sure})"
+    here = _stretch(change.new, change.new_lines)
+    lines = [f"fix: {_stretch(change.old, change.old_lines)} in place of {here}: {brought}"]
+    _, _, source = code_at(change.old).partition("  ") if code else ("", "", "")
+    return [*lines, f"    {change.old}  {source}"] if source else lines
+
+
+def _stretch(first: Location, count: int) -> str:
+    return str(first) if count == 1 else f"{first}-{first.line + count - 1}"
 
 
 def step_of(kernel: KernelDiff) -> DiffStep | None:

@@ -1,6 +1,7 @@
 """Predicted times of both sides: first of all changes, an error from twice the time on, with what mends a finding."""
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from kprof.diffing import facts
@@ -51,7 +52,9 @@ def test_times_on_two_products_are_not_compared(made):
 
 def test_the_verdict_has_the_time_and_what_makes_it(made):
     found = diff([Input("a", [timed(made, 100.0)]), Input("b", [timed(made, 300.0, vgpr_spills=9)])], LIMITS)
-    assert found.verdict.summary.endswith("; gemm on gfx942: predicted time 100 µs → 300 µs (3x), VGPRs spilled 0 → 9")
+    assert found.verdict.summary.endswith(
+        "; gemm on gfx942: predicted time 100 µs → 300 µs (3x, 95 % sure that it is slower), VGPRs spilled 0 → 9"
+    )
     (kernel,) = found.kernels
     assert (kernel.problem, kernel.grid) == ({"M": 4096}, [64, 2])
     assert words.launch(kernel) == "M=4096   grid 64x2"
@@ -109,3 +112,37 @@ def test_a_terminal_shows_the_line_that_a_fix_is_about(made, tmp_path):
         "    k.py:2  v = tl.load(x + row + cols * stride)",
     ]
     assert words.remarks(kernel, kernel.steps[0]) == [fix]
+
+
+BEFORE = "@jit\ndef k(x):\n    v = load(x + row * stride)\n    store(v)\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "after_us", "said"),
+    [
+        (BEFORE.replace("row * stride", "row"), 300.0,
+         ["fix: old.py:3 in place of new.py:3: 300 µs → 100 µs (3x; compiled; 95 % sure that it is faster)",
+          "    old.py:3  v = load(x + row * stride)"]),
+        (BEFORE.replace("(x + row * stride)", "(x)\n    v = v"), 300.0,
+         ["fix: old.py:3 in place of new.py:3-4: 300 µs → 100 µs (3x; compiled; 95 % sure that it is faster)",
+          "    old.py:3  v = load(x + row * stride)"]),
+        (BEFORE.replace("row * stride", "row"), 111.0, []),
+        (BEFORE.replace("row * stride", "row"), 50.0, []),
+        (BEFORE.replace("row * stride", "row"), None, []),
+        (BEFORE, 300.0, []),
+    ],
+    ids=["a line", "two lines for one", "not told apart", "faster", "no time", "the same code"],
+)  # fmt: skip
+def test_taking_the_old_lines_back_is_a_compiled_fix(made, tmp_path, after, after_us, said):
+    """Where the code differs in one stretch, the old side is what comes of it. The line itself is for terminals."""
+    sides = []
+    for name, text, us in (("old", BEFORE, 100.0), ("new", after, after_us)):
+        path = tmp_path / f"{name}.py"
+        path.write_text(text)
+        kernel = timed(made, us or 1.0, vgpr_spills=9 * (name == "new"))
+        kernel = kernel if us is not None else replace(kernel, model=UNSET)
+        sides.append(Input(name, [replace(kernel, source=Location(str(path), 1))]))
+    (kernel,) = diff(sides, LIMITS).kernels
+    (step,) = kernel.steps
+    assert [line for line in words.remarks(kernel, step, code=True) if "old.py" in line] == said
+    assert [line for line in words.remarks(kernel, step) if "old.py" in line] == said[:1]

@@ -1,5 +1,7 @@
 """Lines of code beside findings."""
 
+import os
+
 import pytest
 from msgspec import UNSET
 
@@ -39,3 +41,14 @@ def test_a_line_moves_no_cursor(source):
     """Control characters of a file are none of the terminal's."""
     assert "\x1b" not in code_at(Location(source, 5))
     assert code_at(Location(source, 5)).startswith("5  z = ")
+
+
+def test_a_file_is_read_again_when_it_has_changed(tmp_path):
+    """A notebook or a language server sees the same file before and after an edit."""
+    path = tmp_path / "k.py"
+    path.write_text("a = 1\n")
+    assert code_at(Location(str(path), 1)) == "1  a = 1"
+    path.write_text("b = 2\n")
+    os.utime(path, ns=(0, 0))
+    assert code_at(Location(str(path), 1)) == "1  b = 2"
+    assert code_at(Location(f"{path}\0.py", 1)) == ""
