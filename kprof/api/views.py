@@ -72,7 +72,7 @@ class TraceAdvice(NamedTuple):
     def step(self) -> str:
         """The sentence with what it could bring."""
         whole = f" of {milliseconds(self.whole_ns)}" if self.whole_ns else ""
-        most = f"at most {milliseconds(self.saves_ns)}{whole} ms to gain" if self.saves_ns else "gain not known"
+        most = f"gain not known, at most {milliseconds(self.saves_ns)}{whole} ms" if self.saves_ns else "gain not known"
         return _with_remarks(self.text, self.why, ", ".join(filter(None, (most, self.condition))))
 
 

@@ -157,7 +157,7 @@ def remarks(kernel: KernelDiff, step: DiffStep, verbose: int = 0, *, code: bool 
                 f"fix of {change.metric.removeprefix('finding:')}: {change.fix}" + (f" ({gain})" if gain else "")
             )
             _, _, source = code_at(change.location).partition("  ") if code else ("", "", "")
-            lines.append(f"    {change.location}  {source}" if source else "")
+            lines.append(f"    now {change.location}  {source}" if source else "")
     return [line for line in lines if line]
 
 
@@ -174,9 +174,11 @@ def _undone(kernel: KernelDiff, step: DiffStep, *, code: bool) -> list[str]:
     change = step.source
     brought = f"{duration(new)} → {duration(old)} ({gain.speedup:.3g}x; compiled{sure})"
     here = _stretch(change.new, change.new_lines)
-    lines = [f"fix: {_stretch(change.old, change.old_lines)} in place of {here}: {brought}"]
+    lines = [
+        f"fix, if the change was not meant: {_stretch(change.old, change.old_lines)} in place of {here}: {brought}"
+    ]
     _, _, source = code_at(change.old).partition("  ") if code else ("", "", "")
-    return [*lines, f"    {change.old}  {source}"] if source else lines
+    return [*lines, f"    was {change.old}  {source}"] if source else lines
 
 
 def _stretch(first: Location, count: int) -> str:

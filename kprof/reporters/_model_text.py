@@ -1,6 +1,7 @@
 """What the performance model says, on the terminal: the time, where it goes, and what more occupancy would gain."""
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -53,13 +54,11 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
         if (how := supplied(prediction)) is not None:
             rows.append(("", Text(how, style="cyan")))
     causes = Text()
-    shares = [(cause, share) for cause, share in prediction.shares.items() if share >= 0.01]
-    for cause, share in shares[:_SHOWN]:
+    shown, left = _shown(prediction.shares)
+    for cause, share in shown:
         causes.append(f"{_percent(share)} ", style="bold" if cause == prediction.bound else "")
         causes.append(f"{_named(cause, prediction)}   ", style=_NEEDED.get(cause, "cyan"))
-    left = 1 - sum(share for _, share in shares[:_SHOWN])
-    if left >= 0.01:
-        causes.append(f"{_percent(left)} other", style="dim")
+    causes.append(left, style="dim")
     rows.append(("  Time", causes))
     # The figure is of the code before the cure, so it would contradict the cure.
     cured = any(cause.cure is not UNSET for cause in kernel.causes)
@@ -68,6 +67,21 @@ def model_rows(kernel: KernelReport, *, full: bool = False, assumed: bool = True
     for number, line in enumerate(_assumed(kernel, prediction, full=full) if assumed else ()):
         rows.append(("" if number else "  Assumed", Text(line, style="dim")))
     return rows
+
+
+def _shown(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], str]:
+    """Return the causes that are worth a word with their shares, and ``4 % other`` for the rest."""
+    shown = [(cause, share) for cause, share in shares.items() if share >= 0.01][:_SHOWN]
+    left = 1 - sum(share for _, share in shown)
+    return shown, f"{_percent(left)} other" if left >= 0.01 else ""
+
+
+def time_words(shares: Mapping[str, float]) -> str:
+    """Return ``71 % matrix units   12 % LDS   4 % other``; nothing where the shares are not known."""
+    shown, left = _shown(shares)
+    return "   ".join(
+        filter(None, [*(f"{_percent(share)} {_named(cause)}" for cause, share in shown), left * bool(shown)])
+    )
 
 
 def _unknown_time(prediction: Prediction, kernel: KernelReport) -> "Text":

@@ -113,7 +113,8 @@ def show_trials(trials: "Trials", console: "Console") -> None:
         console.print(f"= not told apart: time these {len(asked)} on the GPU before choosing one:", style="dim")
         for trial in asked:
             name = assigned(trial.change) or "as it is"
-            console.print(f"= {name}\n  {switches_and_code(trial.config)}", markup=False, soft_wrap=True)
+            code = switches_and_code(trial.config).replace("\n", "\n  ")
+            console.print(f"= {name}\n  {code}", markup=False, soft_wrap=True)
 
 
 def verdict(trials: "Trials") -> str:

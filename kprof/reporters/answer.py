@@ -139,13 +139,14 @@ def steps(finding: Finding, compiled: str) -> dict[str, str]:
 
 
 def at_best(before_us: float | None, saves_us: float | None) -> str:
-    """Return ``120 µs → 36.2 µs at best, not compiled``: a launch's time, and what is left without a cost.
+    """Return ``gain not known, at best 120 µs → 36.2 µs: not compiled``: a launch's time, and what is left of it.
 
     Nothing where one of them is not known, or where nothing that can be measured is gained.
     """
     if before_us is None or saves_us is None or saves_us < NEGLIGIBLE * before_us:
         return ""
-    return f"{duration(before_us)} → {duration(max(before_us - saves_us, 0.0))} at best, not compiled"
+    left = duration(max(before_us - saves_us, 0.0))
+    return f"gain not known, at best {duration(before_us)} → {left}: not compiled"
 
 
 def cost_words(gain: Gain | None) -> str:
@@ -245,7 +246,7 @@ def performance(kernel: KernelReport) -> str:
         parts.append(f"{level.bytes / seconds / 1e9:,.0f}{of_peak} GB/s {name}")
     percent = kernel.model.speed_of_light_percent
     if kernel.model.speed_of_light_us and percent is not None:
-        near = f": near its limit, {_to_gain(kernel)}" if _is_near_limit(kernel) else ""
+        near = f": near its limit, {_to_gain(kernel)} to gain" if _is_near_limit(kernel) else ""
         parts.append(f"{percent:.0f} % of the GPU's limit ({duration(kernel.model.speed_of_light_us)}){near}")
     return "   ".join(parts)
 
@@ -270,7 +271,7 @@ def _memory_of(arch: str) -> str:
 def next_step(kernel: KernelReport) -> tuple[str, str]:
     """Return why to compare other configurations and the command for it; two empty texts where a finding comes first.
 
-    ``("no finding is worth 5 % of the time: compare configurations (at most 342 µs to gain)", "kprof tune ...")``.
+    ``("no finding is worth 5 %: compare configurations (gain not known, at most 342 µs)", "kprof tune ...")``.
     """
     if time_of(kernel) is None or kernel.launch is UNSET or any(_is_worth_it(cause, kernel) for cause in kernel.causes):
         return "", ""
@@ -280,22 +281,27 @@ def next_step(kernel: KernelReport) -> tuple[str, str]:
     where = kernel.product if isinstance(kernel.product, str) else kernel.arch
     command = tune_command(target, where, problem)
     keep = "keep it, or compare" if _is_near_limit(kernel) else "compare"
-    gain = f" ({room})" if (room := _to_gain(kernel)) else ""
-    return f"no finding is worth {100 * WORTH_A_CHANGE:.0f} % of the time: {keep} configurations{gain}", command
+    gain = f" (gain not known, {room})" if (room := _to_gain(kernel)) else ""
+    return f"no finding is worth {100 * WORTH_A_CHANGE:.0f} %: {keep} configurations{gain}", command
 
 
 def tune_command(target: str, where: str, problem: Mapping[str, object]) -> str:
     """Return the command that compares configurations of a kernel for a problem on a GPU."""
+    return f"kprof tune {shlex.quote(target)} --arch {shlex.quote(where)} {shape_option(problem)}"
+
+
+def shape_option(problem: Mapping[str, object]) -> str:
+    """Return ``--shape M=64,N=64``: a problem as a shell takes it."""
     shape = ",".join(f"{name}={value}" for name, value in problem.items() if value is not None)
-    return f"kprof tune {shlex.quote(target)} --arch {shlex.quote(where)} --shape {shlex.quote(shape)}"
+    return f"--shape {shlex.quote(shape)}"
 
 
 def _to_gain(kernel: KernelReport) -> str:
-    """Return ``at most 10.6 µs to gain``: the time above the GPU's limit; nothing where that is not known."""
+    """Return ``at most 10.6 µs``: the time above the GPU's limit; nothing where that is not known."""
     time = time_of(kernel)
     if time is None or kernel.model is UNSET or not kernel.model.speed_of_light_us:
         return ""
-    return f"at most {duration(time - kernel.model.speed_of_light_us)} to gain"
+    return f"at most {duration(time - kernel.model.speed_of_light_us)}"
 
 
 def _is_worth_it(cause: Cause, kernel: KernelReport) -> bool:

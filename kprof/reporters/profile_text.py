@@ -265,10 +265,10 @@ def _next_step(document: "ProfileDocument") -> str:
     search = next((note.removeprefix(UNSEARCHED) for note in document.notes if note.startswith(UNSEARCHED)), "")
     if search and row is not None and row.kind == "triton" and (first is None or first.share < WORTH_A_CHANGE):
         why = f"compiles other configurations of {_name(row)}"
-        return f"{search} ({why}; at most {_ms(row.us or 0.0)} of {whole} ms to gain, all that it takes)"
+        return f"{search} ({why}; gain not known, at most {_ms(row.us or 0.0)} of {whole} ms, all that it takes)"
     if first is not None:
-        most = "at most " if first.at_most else ""
-        gain = f"{most}{_ms(first.us)} of {whole} ms to gain by the model"
+        most = "gain not known, at most " if first.at_most else "gain "
+        gain = f"{most}{_ms(first.us)} of {whole} ms by the model"
         what = first.what.replace(ANY_PROGRAM, shlex.join(document.program) or ANY_PROGRAM)
         head = f"{what[:-1]}; " if what.endswith(")") else f"{what} ("
         return f"{head}{', '.join(filter(None, (gain, first.sure)))})"

@@ -8,7 +8,7 @@ from kprof.output.headline import with_next, wrapped
 from kprof.output.quantities import column_unit, duration, predicted_time, three_digits
 from kprof.output.tables import reasons_table
 from kprof.reporters._verdict_sentence import GOES_TO
-from kprof.reporters.answer import tune_command
+from kprof.reporters.answer import shape_option, tune_command
 from kprof.reporters.tune_text import spread_cell
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ def verdict(found: "ImplementationChoice") -> str:
     if not found.config:
         return conclusion
     shape = (chosen.shape if chosen else {}) or found.shape
+    if found.rule == "published" and found.basis == "predicted":
+        # The model does not say the same: the GPU has to be asked.
+        command = f"kprof bench {found.implementation} --provider triton,alternatives {shape_option(shape)}"
+        return with_next(conclusion, f"{command} (on an {where}: it times both; gain not known)")
     command = tune_command(found.implementation, where, shape)
     return with_next(conclusion, f"{command} (compares other configurations; gain not known)")
 

@@ -74,7 +74,7 @@ def verdict(report: "TuneReport") -> str:
     if _keeps_own(problem):
         words = f"keep the kernel's own, {time}: {_why_kept(problem, gains[0])}"
         return f"tune {report.kernel} on {report.arch}: {words}{ended}; own: {assigned(best.config)}"
-    gain = f", {gains[0]:.2f}x as fast as the kernel's own" if gains else ""
+    gain = f", {gains[0]:.2f}x as fast as the kernel's own{_sure(best, problem.own)}" if gains else ""
     found = f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {assigned(best.config)}"
     if problem.ties <= 1 or best.measured_ms is not None:
         return found
@@ -84,6 +84,13 @@ def verdict(report: "TuneReport") -> str:
 
 _ALIKE = 1.03
 """Times closer than this are one: no configuration is changed for it."""
+
+
+def _sure(best: "Ranked", own: "Ranked | None") -> str:
+    """Return how sure the model is that the best one is faster; nothing where both were measured."""
+    if own is None or own.certainty is None or best.measured_ms is not None:
+        return ""
+    return f" ({100 * own.certainty:.0f} % sure)"
 
 
 def _keeps_own(problem: "TunedProblem") -> bool:
@@ -137,8 +144,12 @@ def common(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _problem(console: "Console", problem: "TunedProblem", gpu: str) -> None:
+    from kprof.reporters._model_text import time_words
+
     ranking = [problem.ranking[place] for place in problem.short_list]
     console.print(f"{problem.name}{_speed(problem, gpu)}", style="bold", markup=False)
+    if problem.ranking and problem.ranking[0].measured_ms is None and (time := time_words(problem.ranking[0].shares)):
+        _fold(console, f"time of row 1   {time}", indent=16)
     if not ranking:
         console.print("  no configuration could be predicted", markup=False)
         if problem.own is None:

@@ -19,8 +19,8 @@ def config_code(config: Mapping[str, Any]) -> str:
 
 
 def switches_and_code(config: Mapping[str, Any]) -> str:
-    """As :func:`config_code`, below the environment's switches among the knobs, as a shell would set them."""
+    """As :func:`config_code`, below the environment's switches among the knobs, as a shell sets them."""
     from kprof.tuning.trials.changes import SWITCHES
 
-    switches = [f"{name}={config[name]}" for name in config if name in SWITCHES]
+    switches = [f"export {name}={config[name]}" for name in config if name in SWITCHES]
     return "\n".join([*switches, config_code({n: v for n, v in config.items() if n not in SWITCHES})])

@@ -64,6 +64,7 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         cycles_per_element: there, cycles for each element of ``axis``: the order of the ranking.
         axis: what that bound depends on.
         bound: what limits it.
+        shares: causes of its time to their parts of it, the largest first; empty where they are not known.
         resources: registers, spills, LDS, wavefronts per SIMD.
         tie: cannot be distinguished from the first one.
         certainty: that the first one is faster, 0 to 1, by published pairs predicted as far apart
@@ -95,6 +96,7 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
     cycles_per_element: float | None = None
     axis: str = ""
     given: bool = False
+    shares: dict[str, float] = {}
 
     @property
     def cost(self) -> float:
@@ -316,6 +318,7 @@ def _ranked(one: Evaluation, best: Evaluation, arch: str) -> Ranked:
         measured_ms=one.measured_ms,
         note=one.note,
         given=one.given,
+        shares={cause: round(share, 3) for cause, share in sorted(one.shares.items(), key=lambda item: -item[1])},
     )
 
 

@@ -76,9 +76,8 @@ def test_select_prints_what_to_use(tmp_path: Path) -> None:
         "use mlstm_chunkwise on MI300X: 123 µs predicted (likely 93.3 to 173 µs), most of it on LDS accesses "
         "(mlstm_chunkwise::states); published as 1.08 times as fast as mlstm_chunkwise_d64; the model does "
         "not tell the two apart (mlstm_chunkwise_d64: 117 µs, 57 % sure that it is faster); next: "
-        "kprof tune mlstm_chunkwise "
-        "--arch MI300X --shape B=1,S=4096,H=8,DQK=64,DV=64,dtype=bf16,gates=usual "
-        "(compares other configurations; gain not known)"
+        "kprof bench mlstm_chunkwise --provider triton,alternatives "
+        "--shape B=1,S=4096,H=8,DQK=64,DV=64,dtype=bf16,gates=usual (on an MI300X: it times both; gain not known)"
     )
     assert written.returncode == 0
     choice = json.loads(target.read_text())

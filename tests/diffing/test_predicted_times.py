@@ -80,7 +80,7 @@ def test_a_finding_on_the_new_side_only_has_its_fix_and_what_that_saves(made):
     (change,) = (one for one in step.changes if one.metric == "finding:KP101")
     assert (change.fix, change.saves_us) == ("pass 1 as stride", 200.0)
     assert words.remarks(kernel, step)[1:] == [
-        "fix of KP101: pass 1 as stride (300 µs → 100 µs at best, not compiled)",
+        "fix of KP101: pass 1 as stride (gain not known, at best 300 µs → 100 µs: not compiled)",
     ]
 
 
@@ -109,11 +109,12 @@ def test_a_terminal_shows_the_line_that_a_fix_is_about(made, tmp_path):
     fix = "fix of KP101: pass 1 as stride"
     assert words.remarks(kernel, kernel.steps[0], code=True) == [
         fix,
-        "    k.py:2  v = tl.load(x + row + cols * stride)",
+        "    now k.py:2  v = tl.load(x + row + cols * stride)",
     ]
     assert words.remarks(kernel, kernel.steps[0]) == [fix]
 
 
+UNMEANT = "fix, if the change was not meant"
 BEFORE = "@jit\ndef k(x):\n    v = load(x + row * stride)\n    store(v)\n"
 
 
@@ -121,11 +122,11 @@ BEFORE = "@jit\ndef k(x):\n    v = load(x + row * stride)\n    store(v)\n"
     ("after", "after_us", "said"),
     [
         (BEFORE.replace("row * stride", "row"), 300.0,
-         ["fix: old.py:3 in place of new.py:3: 300 µs → 100 µs (3x; compiled; 95 % sure that it is faster)",
-          "    old.py:3  v = load(x + row * stride)"]),
+         [f"{UNMEANT}: old.py:3 in place of new.py:3: 300 µs → 100 µs (3x; compiled; 95 % sure that it is faster)",
+          "    was old.py:3  v = load(x + row * stride)"]),
         (BEFORE.replace("(x + row * stride)", "(x)\n    v = v"), 300.0,
-         ["fix: old.py:3 in place of new.py:3-4: 300 µs → 100 µs (3x; compiled; 95 % sure that it is faster)",
-          "    old.py:3  v = load(x + row * stride)"]),
+         [f"{UNMEANT}: old.py:3 in place of new.py:3-4: 300 µs → 100 µs (3x; compiled; 95 % sure that it is faster)",
+          "    was old.py:3  v = load(x + row * stride)"]),
         (BEFORE.replace("row * stride", "row"), 111.0, []),
         (BEFORE.replace("row * stride", "row"), 50.0, []),
         (BEFORE.replace("row * stride", "row"), None, []),

@@ -129,7 +129,7 @@ def test_its_function_and_its_place_in_the_report(view):
         "doc": True,
         "html": True,
     }
-    assert summary == "2 streams; next: use a third stream (at most 7.000 ms to gain)"
+    assert summary == "2 streams; next: use a third stream (gain not known, at most 7.000 ms)"
     assert view.python("-c", STUB, cwd=view.root).stdout.strip() == "1"
     report = view.kprof("trace", "report", "trace.json")
     parts = re.findall(r"^== (\w+)", report, re.MULTILINE)

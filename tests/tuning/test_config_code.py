@@ -34,5 +34,5 @@ def test_every_knob_stands_once_where_triton_takes_it(config):
 def test_switches_of_the_environment_come_first_and_options_of_the_launch_are_no_arguments():
     """Also where the kernel says nothing of its wavefronts."""
     switch, code = switches_and_code({"BLOCK": 64, "num_ctas": 2, "AMDGCN_USE_BUFFER_OPS": "0"}).splitlines()
-    assert switch == "AMDGCN_USE_BUFFER_OPS=0"
+    assert switch == "export AMDGCN_USE_BUFFER_OPS=0"
     assert evaluated(code) == ({"BLOCK": 64}, {"num_ctas": 2})

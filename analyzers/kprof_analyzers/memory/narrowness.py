@@ -30,6 +30,7 @@ _ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
 _SMALL_BYTES = 1024
 _THIN = 4
 _PASSED = "a new argument"
+_IS_PADDED = "to which every tensor under it is padded"
 CONTIGUOUS_LAST = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
 """What to do where no axis of a block is contiguous in memory."""
 
@@ -44,6 +45,7 @@ class NarrowCause:
         fix: what to change in the kernel's code; no part of what makes two causes equal.
         lacking: arguments that are not known to be a multiple of 16.
         bounds: arguments that the mask compares with, where the mask is the cause.
+        tensor: the argument whose memory is accessed, where that is one.
     """
 
     words: str
@@ -51,12 +53,18 @@ class NarrowCause:
     fix: str = field(default="", compare=False)
     lacking: tuple[str, ...] = ()
     bounds: frozenset[str] = frozenset()
+    tensor: str = field(default="tensor", compare=False)
 
     def fix_for(self, arguments: Mapping[str, int | float]) -> str:
         """Return the fix for a launch with these arguments: a hint that its values make untrue is not given."""
         if self.bounds and self.bounds <= arguments.keys():
             padded = ", ".join(f"{_padded(name)} = {rounded_up(arguments[name])}" for name in sorted(self.bounds))
-            return self.fix.replace(_PASSED, f"{_PASSED} ({padded})")
+            fix = self.fix.replace(_PASSED, f"{_PASSED} ({padded})")
+            if len(self.bounds) > 1:
+                return fix
+            (more,) = (rounded_up(arguments[name]) - int(arguments[name]) for name in self.bounds)
+            host = f"{self.tensor} = torch.nn.functional.pad({self.tensor}, (0, {more}))"
+            return fix.replace(_IS_PADDED, f"{_IS_PADDED} on the host, as {host}")
         wrong = [name for name in self.lacking if arguments.get(name, 0) % ALIGNED]
         if not wrong:
             return self.fix
@@ -131,13 +139,15 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
         if len(bounds) == 1 and offsets:
             wide = f"{offsets} < {hints[0]}"
         masked = f"load and store under {wide}{f' in place of the mask of {where}' if where else ''}"
-        fix = f"{masked}, with {_PASSED} to which every tensor under it is padded"
+        fix = f"{masked}, with {_PASSED} {_IS_PADDED}"
         if is_load(access):
             bound = bounds[0] if len(bounds) == 1 else "bound"
             value = _name(next(iter(access.results), "")) or "x"
             kept = f"tl.where({offsets or 'offsets'} < {bound}, {value}, {_other(access, mask)})"
             fix += f"; behind the load, {value} = {kept} keeps the padding out"
-        causes.append(NarrowCause("its mask may change inside 16 bytes", roots, fix, bounds=frozenset(bounds)))
+        words, names = "its mask may change inside 16 bytes", base(access)
+        tensor = names[0] if len(names) == 1 else "tensor"
+        causes.append(NarrowCause(words, roots, fix, bounds=frozenset(bounds), tensor=tensor))
     return tuple(causes)
 
 

@@ -29,7 +29,7 @@ _MEANINGS = {
     "unknown": "the trace does not have the next kernel's launch",
 }
 _ONE_GRAPH = 'torch.compile({}, mode="reduce-overhead")'
-_ONE_GRAPH_WHY = "it launches many kernels as one graph; else larger batches, fewer small operators"
+_ONE_GRAPH_WHY = "it launches many kernels as one graph"
 _NO_WAITING = (
     "tensor.to(device, non_blocking=True) from pinned memory",
     "and no .item(), .cpu() or print of tensors between kernels",
@@ -39,6 +39,8 @@ _OUTSIDE = {"(no operator)": "Python outside operators (with_stack=True records 
 _FUNCTION = re.compile(r"(?P<file>[^(<>]+)\((?P<line>\d+)\): (?P<name>.+)")
 # Python's own and torch's functions, by their file's place: what calls them is what a user can change.
 _LIBRARIES = ("torch/", "<")
+_MODULE = "nn.Module: "
+_MODULE_NUMBER = re.compile(r"_\d+$")
 _INSTALLED = re.compile(r".*/(?:site-packages|dist-packages|lib/python\d\.\d+)/")
 _COMPILED = "OptimizedModule"
 _MOST_OF_IT, _WORTH_A_MODULE = 0.5, 0.2
@@ -197,10 +199,13 @@ def _launch_advice(part: "Idle", total: int) -> TraceAdvice:
     modules = [(name, ns) for name, ns in part.report.modules.items() if name != _COMPILED]
     if modules and modules[0][1] >= (_WORTH_A_MODULE if part.graph_launches else _MOST_OF_IT) * total:
         (module, mine), *others = modules
-        then = "".join(f"; then {name}, {milliseconds(ns)} ms" for name, ns in others[:1])
-        return TraceAdvice(
-            mine, _ONE_GRAPH.format(module), _ONE_GRAPH_WHY, span, f"if no {cause} gap were left in it{then}"
-        )
+        then = [f"then {name}, {milliseconds(ns)} ms" for name, ns in others[:1]]
+        longest = max(part.report.gaps, key=lambda gap: gap.duration_ns, default=None)
+        apart = longest is not None and not any(_is_in(longest, name) for name, _ in modules[:2])
+        then += [f"the longest gap is {'in neither of them' if then else 'not in it'}"] * (apart and _has_modules(part))
+        caller = _caller(part, module)
+        text = _ONE_GRAPH.format(module) + (f" where {caller} calls it" if caller else "")
+        return TraceAdvice(mine, text, _ONE_GRAPH_WHY, span, "; ".join(then))
     if part.graph_launches:
         why = f"the program replays graphs, {part.graph_launches:,} times here, and this outside of them"
         what = _around(part, cause) or "the rest"
@@ -226,6 +231,29 @@ def _around(part: "Idle", cause: str) -> str:
 def _longest_before(part: "Idle", cause: str) -> str:
     names = _around(part, cause)
     return f"; the longest are before {names}" if names else ""
+
+
+def _is_in(gap: Any, module: str) -> bool:
+    """Return whether a gap lies in a module of a class, as far as the functions around it tell."""
+    return any(_class_in(name) == module for name in gap.functions)
+
+
+def _has_modules(part: "Idle") -> bool:
+    return any(_class_in(name) for gap in part.report.gaps for name in gap.functions)
+
+
+def _class_in(function: str) -> str:
+    """Return the class in a module's frame, ``Linear`` of ``nn.Module: Linear_0``; empty for any other frame."""
+    return _MODULE_NUMBER.sub("", function.removeprefix(_MODULE)) if function.startswith(_MODULE) else ""
+
+
+def _caller(part: "Idle", module: str) -> str:
+    """Return the function that calls a module, by the gaps in it; empty where the trace does not have its frames."""
+    for gap in part.report.gaps:
+        for at, name in enumerate(gap.functions):
+            if _class_in(name) == module and (found := _function(gap.functions[:at])):
+                return found
+    return ""
 
 
 def _function(names: Sequence[str], *, brief: bool = False) -> str:

@@ -198,7 +198,11 @@ class TraceOps(TraceView):
         worst = max((row for one in self.traces for row in one.rows), key=lambda row: row.lost_ns or 0.0)
         seen = f"{percent(limited, whole)} of the kernels' {milliseconds(whole)} ms was judged"
         replayed = sum(one.graph_ns for one in self.traces)
-        rest = f", {percent(replayed, whole)} was replayed by graphs, without operators" if replayed else ""
+        rest = (
+            f", {percent(replayed, whole)} was replayed by graphs, which record no operators (kprof trace top)"
+            if replayed
+            else ""
+        )
         return (
             f"{self.basis}: {milliseconds(lost)} of {milliseconds(limited)} ms lost against the GPU's limits, most in "
             f"{_name(worst)} {worst.shapes}, which {_reached(worst)} ({milliseconds(worst.total_ns)} ms); {seen}{rest}"
@@ -285,7 +289,7 @@ def _remarks(one: "OperatorTable") -> Iterable[str]:
     yield from (f"Not judged: {each.why}." for each in _unknown(one))
     if one.graph_ns:
         share = percent(one.graph_ns, one.kernel_ns)
-        yield f"Replayed by graphs, so without operators: {share} of the kernels' time; listed by kernel."
+        yield f"Replayed by graphs, so without operators: {share} of the kernels' time; kprof trace top lists them."
     assumed = sorted({row.assumed for row in one.rows if row.assumed})
     if assumed:
         yield f"Assumed: {'; '.join(assumed)}."
