@@ -30,6 +30,7 @@ _ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
 _SMALL_BYTES = 1024
 _THIN = 4
 _PASSED = "a new argument"
+_COPIED = "(a copy, not in the time)"
 _IS_PADDED = "to which every tensor under it is padded"
 CONTIGUOUS_LAST = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
 """What to do where no axis of a block is contiguous in memory."""
@@ -63,7 +64,7 @@ class NarrowCause:
             if len(self.bounds) > 1:
                 return fix
             (more,) = (rounded_up(arguments[name]) - int(arguments[name]) for name in self.bounds)
-            host = f"{self.tensor} = torch.nn.functional.pad({self.tensor}, (0, {more}))"
+            host = f"{self.tensor} = torch.nn.functional.pad({self.tensor}, (0, {more})) {_COPIED}"
             return fix.replace(_IS_PADDED, f"{_IS_PADDED} on the host, as {host}")
         wrong = [name for name in self.lacking if arguments.get(name, 0) % ALIGNED]
         if not wrong:
@@ -163,7 +164,7 @@ def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
     if len(names) != 1:
         return last
     (name,) = names
-    host = f"on the host {name} = {name}.mT.contiguous() (a copy, not in the time)"
+    host = f"on the host {name} = {name}.mT.contiguous() {_COPIED}"
     if (swapped := _swapped(access, name)) is not None:
         return f"{host}, and in the kernel {swapped}"
     return f"{last}; or {host}, and swap the strides of its axes"

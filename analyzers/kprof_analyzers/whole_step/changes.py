@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from kprof.hardware.machine import Product
 from kprof_analyzers.whole_step.document import ProfileChange
-from kprof_analyzers.whole_step.fusing import fusable
+from kprof_analyzers.whole_step.fusing import FUSED, fusable
 from kprof_analyzers.whole_step.joined_products import joinable
 from kprof_analyzers.whole_step.library_kernels import library_kernels
 from kprof_analyzers.whole_step.short_launches import short_launches
@@ -62,5 +62,5 @@ def _findings(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange
 
 def _fusions(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
     for what, us, count in fusable(calls):
-        sure = "by shapes: what passes between may be needed elsewhere"
+        sure = "by shapes" if what.startswith(FUSED) else "by shapes: what passes between may be needed elsewhere"
         yield ProfileChange(what, us, us / whole, count, at_most=True, sure=sure)

@@ -9,6 +9,8 @@ from kprof_analyzers.whole_step.timing import StepCall
 
 _KINDS = frozenset({"elementwise", "copy"})
 _NAMED = 4
+FUSED = "fused=True"
+"""What replaces an optimizer's operators on lists by one kernel."""
 
 
 def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:
@@ -25,7 +27,7 @@ def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         text = f"torch.compile(model) (it fuses {', '.join(names[:_NAMED])}{more})"
         if all(name.startswith("_foreach_") for name in names):
-            text = f"fused=True in the optimizer (its {len(names)} operators on lists become one kernel)"
+            text = f"{FUSED} in the optimizer (its {len(names)} operators on lists become one kernel)"
         saved, count = found[text]
         found[text] = saved + sum(times) - max(times), count + len(run)
     return [(text, saved, count) for text, (saved, count) in found.items()]

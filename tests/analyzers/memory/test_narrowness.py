@@ -40,7 +40,7 @@ def test_the_bound_along_the_contiguous_axis_is_padded(mask, fix):
 def test_the_padded_bound_of_a_launch_is_a_number():
     """It is the bound rounded up; where the launch does not pass the bound, nothing is said of it."""
     (cause,) = causes(scaled("%t"), COLUMNS)
-    host = "padded on the host, as x = torch.nn.functional.pad(x, (0, 7));"
+    host = "padded on the host, as x = torch.nn.functional.pad(x, (0, 7)) (a copy, not in the time);"
     filled = FILLED.format("k2 < n").replace("padded;", host)
     assert cause.fix_for({"n": 1001}) == f"{N} (n_PADDED = 1008){filled}"
     assert cause.fix_for({"s": 1001}) == cause.fix
