@@ -1,5 +1,6 @@
 """Calls of torch's operators on tensors of the GPU, each with its shapes, where a whole step is asked for."""
 
+import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ def to_host() -> Iterator[None]:
         _TO_HOST.reset(token)
 
 
+_GENERATED = re.compile(r"[/\\]c[a-z2-7]{51}\.py$")
 _MODULES = 6
 _OPTIMIZERS = "torch/optim/"
 _FACTORS = {"aten::mm": 0, "aten::bmm": 0, "aten::_scaled_mm": 0, "aten::addmm": 1, "aten::baddbmm": 1}
@@ -119,14 +121,14 @@ def scope() -> tuple[str, str, tuple[str, int] | None]:
     """The part of a training step that the program is in, the ``torch.nn`` modules, outermost first, and the line.
 
     In the backward pass the modules are those whose gradients are computed. The line is the innermost one of the
-    program or of a library that is neither torch's nor Python's own.
+    program or of a library that is neither torch's nor Python's own, and that nobody generated.
     """
     phase = BACKWARD if _in_backward() else OUTSIDE
     modules: list[str] = []
     place: tuple[str, int] | None = None
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # the stack is what is asked for
     while frame is not None:
-        if place is None and not describe.is_machinery(frame.f_code):
+        if place is None and not (describe.is_machinery(frame.f_code) or _is_generated(frame.f_code.co_filename)):
             place = frame.f_code.co_filename, frame.f_lineno
         kind = _kind(frame.f_code.co_filename, frame.f_code.co_name)
         if kind == OPTIMIZER:
@@ -141,6 +143,12 @@ def scope() -> tuple[str, str, tuple[str, int] | None]:
     elif phase == BACKWARD and not module:
         module = _MADE_BY.of(_current_node())
     return phase, module, place
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_generated(file: str) -> bool:
+    """Whether a file is one of those that Inductor writes, which are named by a digest of their text."""
+    return _GENERATED.search(file) is not None
 
 
 def _in_backward() -> bool:

@@ -58,6 +58,15 @@ def test_each_call_has_the_line_of_the_program(profiled, kprof):
     assert f"{STEP.name}:{wanted['optimizer']}" in kprof("profile", "--arch", "MI300X", "--", sys.executable, STEP).out
 
 
+def test_generated_code_has_the_line_that_called_it():
+    """Inductor's own files are named by a digest, which tells nobody where in the program that is."""
+    pytest.importorskip("torch")
+    found = kp.profile([sys.executable, str(PROGRAMS / "compiled.py")], arch="MI300X")
+    kernels = [call for call in found.calls if call.timed.kind == "triton"]
+    assert len(kernels) > 3
+    assert {Path(call.scope.place.file).name for call in kernels} == {"compiled.py"}
+
+
 def test_what_has_no_time_is_in_the_first_line(profiled):
     transform = next(row for row in profiled.document.rows if row.name == "aten::_fft_r2c")
     assert (transform.us, transform.share, transform.why) == (None, None, "kprof does not know what it does")
