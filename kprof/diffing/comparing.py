@@ -18,7 +18,7 @@ from kprof.document import KernelReport, Verdict
 from kprof.findings import Severity
 from kprof.output.quantities import duration
 from kprof.version import __version__
-from kprof_analyzers.model.certainty import certainty
+from kprof_analyzers.model.certainty import certainty, sure_words
 
 _ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "better", "changed", "same")
 
@@ -261,7 +261,7 @@ def _in_words(change: Change, arch: str) -> str:
     old, new = change.old, change.new
     if change.metric == "model_us" and old and new:
         sure = certainty(new / old, arch)
-        words = f", {100 * sure:.0f} % sure that it is slower" if sure is not None else ""
+        words = f", {sure_words(sure, 'slower')}" if sure is not None else ""
         return f"{change.text} {duration(old)} → {duration(new)} ({new / old:.3g}x{words})"
     return f"{change.text} {_value(old)} → {_value(new)}"
 

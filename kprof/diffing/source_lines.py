@@ -1,4 +1,4 @@
-"""What differs in the source code of two kernels, where that is in one place."""
+"""The lines in which the source code of two kernels differs, if all of them are next to each other."""
 
 from difflib import SequenceMatcher
 from itertools import takewhile

@@ -11,7 +11,7 @@ from kprof.output.assignments import assigned
 from kprof.output.quantities import duration, likely
 from kprof.reporters._code_lines import code_at
 from kprof.reporters.answer import at_best
-from kprof_analyzers.model.certainty import PredictedGain, predicted_gain
+from kprof_analyzers.model.certainty import PredictedGain, predicted_gain, sure_words
 from kprof_analyzers.rules import known_rules
 
 FIGURES = {
@@ -170,7 +170,7 @@ def _undone(kernel: KernelDiff, step: DiffStep, *, code: bool) -> list[str]:
     gain = predicted_gain(old, new, kernel.arch)
     if gain is None or gain.speedup <= 1 or not gain.told_apart or old is None or new is None:
         return []
-    sure = f"; {100 * gain.certainty:.0f} % sure that it is faster" if gain.certainty is not None else ""
+    sure = f"; {sure_words(gain.certainty)}" if gain.certainty is not None else ""
     change = step.source
     brought = f"{duration(new)} → {duration(old)} ({gain.speedup:.3g}x; compiled{sure})"
     here = _stretch(change.new, change.new_lines)

@@ -160,11 +160,13 @@ def cost_words(gain: Gain | None) -> str:
 
 def cure_words(cure: Cure) -> str:
     """Return ``waves_per_eu 2 → 1: 3.82 ms → 934 µs (4.09x), spilled VGPRs 443 → 0 (compiled; 95 % sure)``."""
+    from kprof_analyzers.model.certainty import sure_words
+
     change = ", ".join(f"{knob} {_value(old)} → {_value(new)}" for knob, (old, new) in cure.change.items())
     compiled = f"compiled with multiples of 16 as {' and '.join(cure.divisible)}" if cure.divisible else "compiled"
     times = f"{duration(cure.before_us)} → {duration(cure.after_us)} ({cure.speedup:.3g}x)"
     figures = [f"{_FIGURES[name]} {_value(old)} → {_value(new)}" for name, (old, new) in cure.figures.items()]
-    sure = "" if cure.certainty is UNSET else f"; {100 * cure.certainty:.0f} % sure that it is faster"
+    sure = "" if cure.certainty is UNSET else f"; {sure_words(cure.certainty)}"
     return ", ".join([f"{change}: {times}" if change else times, *figures]) + f" ({compiled}{sure})"
 
 

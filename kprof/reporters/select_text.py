@@ -80,7 +80,7 @@ def _time(found: "ImplementationChoice", chosen: "ConsideredImplementation | Non
 
 def _compared(found: "ImplementationChoice") -> str:
     """Return how a predicted choice compares with the best other one, and how sure that is; "" without another one."""
-    from kprof_analyzers.model.certainty import ENOUGH, certainty
+    from kprof_analyzers.model.certainty import ENOUGH, certainty, sure_words
 
     others = [one for one in found.candidates if one.usable and one.basis == "predicted" and one.ms is not None]
     others = [one for one in others if one.implementation != found.implementation]
@@ -92,13 +92,12 @@ def _compared(found: "ImplementationChoice") -> str:
         return found.reason
     more = max(ratio, 1 / ratio)
     sure = certainty(more, found.arch)
-    percent = f"{100 * sure:.0f} %" if sure is not None else ""
     time = duration(1000 * (other.ms or 0.0))
-    words = f", {percent} sure" if percent else ""
+    words = f", {100 * sure:.0f} % sure" if sure is not None else ""
     if ratio < 1:
         # The model contradicts what was published, or cannot tell.
         if sure is not None and sure < ENOUGH:
-            times = f"{other.implementation}: {time}, {percent} sure that it is faster"
+            times = f"{other.implementation}: {time}, {sure_words(sure)}"
             return f"the model does not tell the two apart ({times})"
         return f"by the model {other.implementation} is {more:.2f} times as fast ({time}{words})"
     by = "by the model " if found.rule == "published" else ""

@@ -59,7 +59,7 @@ def test_each_call_has_the_line_of_the_program(profiled, kprof):
 
 
 def test_generated_code_has_the_line_that_called_it():
-    """Inductor's own files are named by a digest, which tells nobody where in the program that is."""
+    """Not the line in the file that Inductor wrote: its name is a digest, which nobody can look up."""
     pytest.importorskip("torch")
     found = kp.profile([sys.executable, str(PROGRAMS / "compiled.py")], arch="MI300X")
     kernels = [call for call in found.calls if call.timed.kind == "triton"]

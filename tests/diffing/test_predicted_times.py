@@ -135,7 +135,7 @@ BEFORE = "@jit\ndef k(x):\n    v = load(x + row * stride)\n    store(v)\n"
     ids=["a line", "two lines for one", "not told apart", "faster", "no time", "the same code"],
 )  # fmt: skip
 def test_taking_the_old_lines_back_is_a_compiled_fix(made, tmp_path, after, after_us, said):
-    """Where the code differs in one stretch, the old side is what comes of it. The line itself is for terminals."""
+    """The old side was compiled, so its time is what the old lines bring. Source lines are shown on a terminal only."""
     sides = []
     for name, text, us in (("old", BEFORE, 100.0), ("new", after, after_us)):
         path = tmp_path / f"{name}.py"

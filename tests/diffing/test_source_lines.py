@@ -1,4 +1,4 @@
-"""Where the source of two kernels differs: said only where it is one stretch."""
+"""Two kernels whose source differs: the lines are named only if all of them are next to each other."""
 
 import pytest
 

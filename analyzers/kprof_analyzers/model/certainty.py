@@ -28,6 +28,11 @@ class PairsApart:
     pairs: int
 
 
+def sure_words(certainty: float, than: str = "faster") -> str:
+    """``95 % sure that it is faster``: how certain the order of two predicted times is."""
+    return f"{100 * certainty:.0f} % sure that it is {than}"
+
+
 @dataclass(frozen=True)
 class PredictedGain:
     """Two predicted times of a kernel: of a proposal and of the present configuration.
@@ -54,10 +59,7 @@ class PredictedGain:
     def words(self) -> str:
         """``1.21 times as fast, 88 % sure that it is faster``; where it cannot tell, that both have to be measured."""
         faster = f"{self.speedup:.2f} times as fast"
-        if self.certainty is None:
-            sure = f"certainty not known: {self.unknown}"
-        else:
-            sure = f"{100 * self.certainty:.0f} % sure that it is faster"
+        sure = f"certainty not known: {self.unknown}" if self.certainty is None else sure_words(self.certainty)
         return f"{faster}, {sure}" if self.told_apart else f"{faster}, {sure}: not told apart, measure both on the GPU"
 
 

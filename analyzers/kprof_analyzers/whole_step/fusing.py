@@ -10,7 +10,7 @@ from kprof_analyzers.whole_step.timing import StepCall
 _KINDS = frozenset({"elementwise", "copy"})
 _NAMED = 4
 FUSED = "fused=True"
-"""What replaces an optimizer's operators on lists by one kernel."""
+"""The argument with which torch's optimizers update all parameters in one kernel."""
 
 
 def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.occupation import DeviceTime
     from kprof_analyzers.profiles.timeline.steps import Shares
 
-# Some ninety settings follow the tile of hipBLASLt's kernels.
+# hipBLASLt's kernel names go on with some ninety settings behind the tile; the tile is what tells them apart.
 _TILE = re.compile(r"(MT[\dx]+_MI[\dx]+)_SN_\w+$")
 _CELLS = 48
 """Characters of the line over time; it fits into 80 columns."""

@@ -39,8 +39,6 @@ _OUTSIDE = {"(no operator)": "Python outside operators (with_stack=True records 
 _FUNCTION = re.compile(r"(?P<file>[^(<>]+)\((?P<line>\d+)\): (?P<name>.+)")
 # Python's own and torch's functions, by their file's place: what calls them is what a user can change.
 _LIBRARIES = ("torch/", "<")
-_MODULE = "nn.Module: "
-_MODULE_NUMBER = re.compile(r"_\d+$")
 _INSTALLED = re.compile(r".*/(?:site-packages|dist-packages|lib/python\d\.\d+)/")
 _COMPILED = "OptimizedModule"
 _MOST_OF_IT, _WORTH_A_MODULE = 0.5, 0.2
@@ -70,7 +68,7 @@ class TraceGaps(TraceView):
     options = GapOptions
     limited = True
     place = 40
-    # A function that lasts shorter than this explains no gap that is worth a line.
+    # Shorter calls cannot explain a gap that is long enough to be shown.
     shortest_frame_us = 20.0
     traces: "Sequence[Idle]"
 
@@ -234,7 +232,7 @@ def _longest_before(part: "Idle", cause: str) -> str:
 
 
 def _is_in(gap: Any, module: str) -> bool:
-    """Return whether a gap lies in a module of a class, as far as the functions around it tell."""
+    """Return whether the CPU was inside a module of this class during a gap."""
     return any(_class_in(name) == module for name in gap.functions)
 
 
@@ -244,7 +242,10 @@ def _has_modules(part: "Idle") -> bool:
 
 def _class_in(function: str) -> str:
     """Return the class in a module's frame, ``Linear`` of ``nn.Module: Linear_0``; empty for any other frame."""
-    return _MODULE_NUMBER.sub("", function.removeprefix(_MODULE)) if function.startswith(_MODULE) else ""
+    from kprof.inputs.torch_profiler.table_events import MODULE_PREFIX
+    from kprof_analyzers.profiles.timeline.tree import class_of
+
+    return class_of(function.removeprefix(MODULE_PREFIX)) if function.startswith(MODULE_PREFIX) else ""
 
 
 def _caller(part: "Idle", module: str) -> str:

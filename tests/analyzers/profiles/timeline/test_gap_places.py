@@ -1,4 +1,4 @@
-"""Where in a program the GPU is kept waiting: Python functions of a gap, and modules that no graph replays."""
+"""Gaps of the GPU: the Python function that the CPU was in, and the module to compile."""
 
 import json
 
@@ -73,7 +73,7 @@ def test_frames_are_kept_from_a_duration_on(tmp_path, kineto):
 
 
 def modules(builder, shares, *, graphs):
-    """A gap of 100 µs in the module of each share, so many times; with or without a replayed graph at the end."""
+    """Give each module its number of gaps of 100 µs; ``graphs``: the program replays a graph at the end."""
     at = 1000.0
     for module, count in shares:
         builder.module(module, at, count * 110.0 + 50)
