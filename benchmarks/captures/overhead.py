@@ -2,13 +2,14 @@
 
 Usage: ``overhead.py [--jobs N] [--rounds N] PROGRAM.py [ARGUMENTS]``.
 
-Four runs of one program, each in a process of its own, cold caches for each. Several rounds take turns, so that each
-kind of run meets the same load; the lowest of each counts:
+Five runs of one program, each in a process of its own, cold caches for all but ``again``. Several rounds take turns, so
+that each kind of run meets the same load; the lowest of each counts:
 
 plain     the program on the simulated GPU, its launches stubbed: nothing is compiled, identified, noted or written
-bare      the same, and each kernel is compiled by ``triton.compile`` in the process
 capture   ``kprof capture``
 again     ``kprof capture`` with the cache of the run before
+bare      as ``plain``, and each kernel that the capture compiled is compiled by ``triton.compile`` in the process
+profile   ``kprof profile``: captured, the candidates of autotuners ranked, costs and what would pay
 
 Costs are CPU seconds of the process and its children, user and system: on a shared machine they hold still where wall
 time does not. Wall seconds stand beside them.
@@ -26,9 +27,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+ARCH = "gfx942"
+
 
 def inside(mode: str, program: list[str], folder: str) -> None:
     """Run the program here, as ``plain`` or ``bare``: on the simulated GPU, with nothing identified or noted."""
+    from kprof.captures.reader import read
+    from kprof.compiler import environment as switches
+    from kprof.recording import jobs
     from kprof.recording.command import RecordOptions, prepare
     from kprof.recording.files_read import Reads
     from kprof.recording.recorder import Recorder
@@ -40,11 +46,15 @@ def inside(mode: str, program: list[str], folder: str) -> None:
     import triton.compiler
 
     compile_bare = triton.compiler.compile
-    session = RecordingSession(prepare(RecordOptions("gfx942", Path(folder, mode), use_cache=False)))
+    compiled = {kernel.id for kernel in read(Path(folder, "first")).kernels if kernel.ok} if mode == "bare" else set()
+    session = RecordingSession(prepare(RecordOptions(ARCH, Path(folder, mode), use_cache=False)))
 
     def compile_one(self, source, target, options, backend):  # noqa: ANN001, ANN202
         del backend
-        if mode == "bare":
+        set_switches = {name: value for name, value in switches.relevant({}).items() if name != "TRITON_DEBUG"}
+        identifier = jobs.identifier(source, target, options, set_switches) if compiled else ""
+        if identifier in compiled:
+            compiled.remove(identifier)
             with contextlib.suppress(Exception):
                 compile_bare(source, target=target, options=options.__dict__)
         ticket = Ticket(str(id(source)), source.fn.fn.__name__, Path(folder))
@@ -81,13 +91,18 @@ def one_round(program: list[str], jobs: int) -> Iterator[tuple[str, tuple[float,
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KPROF_CACHE_DIR"] = f"{folder}/cache"
         capture = [sys.executable, "-m", "kprof", "capture", "-q", "-j", str(jobs), "-o"]
+        inside_run = [sys.executable, __file__, "--folder", folder, "--inside"]
+        profile = [sys.executable, "-m", "kprof", "profile", "-q", "-j", str(jobs), "--arch", ARCH]
         runs = {
-            mode: [sys.executable, __file__, "--inside", mode, "--folder", folder, *program]
-            for mode in ("plain", "bare")
+            "plain": [*inside_run, "plain", *program],
+            "capture": [*capture, f"{folder}/first", "--", sys.executable, *program],
+            "again": [*capture, f"{folder}/second", "--", sys.executable, *program],
+            "bare": [*inside_run, "bare", *program],
+            "profile": [*profile, "--", sys.executable, *program],
         }
-        runs["capture"] = [*capture, f"{folder}/first", "--", sys.executable, *program]
-        runs["again"] = [*capture, f"{folder}/second", "--", sys.executable, *program]
         for mode, command in runs.items():
+            if mode == "profile":
+                os.environ["KPROF_CACHE_DIR"] = f"{folder}/cache-of-profile"
             yield mode, measured(command)
 
 

@@ -99,4 +99,25 @@ class RecordedSource:
                 ) from error
         # Triton looks after the context by the module.
         module.context = context
+        _locate_block_arguments(module)
         return module
+
+
+def _locate_block_arguments(module: Any) -> None:
+    """Give the block arguments of loops and branches the location of their operation.
+
+    Printed operations have no locations for these values, so the parser gives them their place in the text. What is made
+    from them would then name a line that the kernel's source does not have, by which instructions and operations of the
+    TTGIR could not be joined. Triton before 3.5 cannot change locations.
+    """
+    operations: list[Any] = []
+    module.walk(operations.append)
+    parents: dict[int, Any] = {}
+    for operation in operations:
+        if operation.get_num_results() and hasattr(operation.get_result(0), "set_loc"):
+            parents |= {operation.get_region(index).id(): operation for index in range(operation.get_num_regions())}
+    blocks = {block.id(): block for block in (operation.get_block() for operation in operations) if block is not None}
+    for block in blocks.values():
+        if (parent := parents.get(block.get_parent().id())) is not None:
+            for index in range(block.get_num_arguments()):
+                block.arg(index).set_loc(parent.get_result(0).get_loc())

@@ -8,8 +8,24 @@ import pytest
 from kprof.compiler.compile import compile_kernel, compile_many
 from kprof.compiler.from_ttir import load_recorded
 from kprof.errors import KprofError
+from kprof.targets.signature import load_signature
 
 pytestmark = pytest.mark.triton
+
+LINE = re.compile(r"^\s*\.loc\s+\d+ (\d+) ", re.MULTILINE)
+CARRIED = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def carried(x, y, n, BLOCK: tl.constexpr):
+    rows = tl.arange(0, BLOCK)
+    place = rows[:, None] * BLOCK + rows[None, :]
+    state = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for i in range(n):
+        state = tl.dot(tl.load(x + i * BLOCK * BLOCK + place), state)
+    tl.store(y + place, state)
+"""
 
 
 @pytest.fixture
@@ -68,3 +84,20 @@ def test_links_are_not_followed(recorded, tmp_path):
         load_recorded(str(tmp_path / "link.ttir"), "f")
     with pytest.raises(KprofError, match="no such file"):
         load_recorded(str(tmp_path / "none.ttir"), "f")
+
+
+@pytest.mark.triton("3.6.", "3.7.", "3.8.", "3.9.")
+def test_each_instruction_has_a_line_of_the_source(tmp_path):
+    """Values that a loop carries have no location in the text; the line of the text itself is none."""
+    source = tmp_path / "carried.py"
+    source.write_text(CARRIED)
+    request = load_signature(str(source), "carried", "*fp32,*fp32,i32", "gfx942", {"BLOCK": 64})
+    direct = compile_kernel(request)
+    path = tmp_path / "kernel.ttir"
+    path.write_text("//\n" * 100 + direct.text("ttir"))
+    again = compile_kernel(replace(request, path=str(path)))
+    assert code(again.amdgcn) == code(direct.amdgcn)
+    lines = range(CARRIED.count("\n") + 1)
+    assert {int(line) for line in LINE.findall(direct.amdgcn)} <= set(lines)
+    assert {int(line) for line in LINE.findall(again.amdgcn)} <= set(lines)
+    assert path.name not in again.text("ttgir")
