@@ -265,7 +265,9 @@ def _next_step(document: "ProfileDocument") -> str:
     search = next((note.removeprefix(UNSEARCHED) for note in document.notes if note.startswith(UNSEARCHED)), "")
     if search and row is not None and row.kind == "triton" and (first is None or first.share < WORTH_A_CHANGE):
         why = f"compiles other configurations of {_name(row)}"
-        return f"{search} ({why}; gain not known, at most {_ms(row.us or 0.0)} of {whole} ms, all that it takes)"
+        rest = "all that it takes" if row.limit_us is None else "down to the GPU's limit"
+        most = _ms(max(0.0, (row.us or 0.0) - (row.limit_us or 0.0)))
+        return f"{search} ({why}; gain not known, at most {most} of {whole} ms, {rest})"
     if first is not None:
         most = "gain not known, at most " if first.at_most else "gain "
         gain = f"{most}{_ms(first.us)} of {whole} ms by the model"

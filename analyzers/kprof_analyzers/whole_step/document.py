@@ -24,6 +24,7 @@ class ProfiledRow(msgspec.Struct, frozen=True):
         places: number of such lines.
         us: of all calls.
         low_us, high_us: where that is likely to lie.
+        limit_us: the GPU's limit for the work of all these calls; ``None`` where it is not known for one of them.
         share: of the sum of all rows whose time is known.
         bound: what limits most of the time.
         finding: the costliest finding of a Triton kernel, in words.
@@ -46,6 +47,7 @@ class ProfiledRow(msgspec.Struct, frozen=True):
     why: str = ""
     place: str = ""
     places: int = 0
+    limit_us: float | None = None
 
 
 class ProfileChange(msgspec.Struct, frozen=True):

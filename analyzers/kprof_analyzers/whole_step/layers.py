@@ -98,7 +98,7 @@ def _stretched(own: StepCall, call: StepCall, steps: int) -> StepCall:
         first, second = getattr(own.timed, name), getattr(call.timed, name)
         return None if first is None or second is None else first + (second - first) * steps
 
-    timed = replace(call.timed, us=line("us"), low_us=line("low_us"), high_us=line("high_us"))
+    timed = replace(call.timed, us=line("us"), low_us=line("low_us"), high_us=line("high_us"), limit_us=None)
     return replace(call, timed=timed, stretched=True)
 
 

@@ -140,6 +140,7 @@ def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
         lines[_line(call)] += int(1000 * (call.timed.us or 0.0))
     lines.pop("", None)
     kinds = dict.fromkeys(call.timed.kind for call in calls)
+    limits = [call.timed.limit_us for call in calls if call.timed.limit_us is not None]
     return ProfiledRow(
         name=first.name if not {"name", "shapes"}.isdisjoint(by) else "",
         shapes=first.shapes if "shapes" in by else "",
@@ -153,6 +154,7 @@ def _row(calls: Sequence[StepCall], by: Sequence[str]) -> ProfiledRow:
         us=sum(call.timed.us or 0.0 for call in calls) if known else None,
         low_us=sum(call.timed.low_us or 0.0 for call in calls) if known else None,
         high_us=sum(call.timed.high_us or 0.0 for call in calls) if known else None,
+        limit_us=sum(limits) if len(limits) == len(calls) else None,
         bound=bounds.most_common(1)[0][0] if known else "",
         finding=findings.most_common(1)[0][0] if findings else "",
         why=first.why,

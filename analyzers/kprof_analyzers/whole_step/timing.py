@@ -46,6 +46,7 @@ class TimedCall:
         assumed: what was assumed.
         launch_us: what of it an empty launch would take, 0 where that is not known.
         memory_bytes: bytes that memory moves for it and that take a line of the last-level cache, as far as known.
+        limit_us: the GPU's limit for the same work; ``None`` where it is not known.
     """
 
     name: str
@@ -61,6 +62,7 @@ class TimedCall:
     assumed: tuple[str, ...] = ()
     launch_us: float = 0.0
     memory_bytes: float = 0.0
+    limit_us: float | None = None
 
     @property
     def short(self) -> bool:
@@ -215,6 +217,7 @@ class _Times:
         return TimedCall(
             kernel.name, shapes, "triton", *times, bound, finding=finding, assumed=assumed, launch_us=launch_us,
             fix=_fix_of(worst), memory_bytes=model.traffic.get("hbm", 0.0) - model.traffic.get("passing", 0.0),
+            limit_us=model.speed_of_light_us,
         )  # fmt: skip
 
     def _chosen(self, kernel: LoadedKernel, tuning: CapturedTuning | None) -> LoadedKernel:
