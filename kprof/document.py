@@ -361,6 +361,24 @@ class CureTrials(msgspec.Struct, frozen=True):
     remaining: int = 0
 
 
+class OtherRelease(msgspec.Struct, frozen=True):
+    """The same kernel and launch, compiled by another release of Triton.
+
+    Attributes:
+        triton: the release.
+        time_us, low_us, high_us: predicted time and where it is likely to lie; ``None`` where it is not known.
+        vgpr_spills: VGPRs spilled; ``None`` where that is not known.
+        error: why it does not compile there; absent where it does.
+    """
+
+    triton: str
+    time_us: float | None = None
+    low_us: float | None = None
+    high_us: float | None = None
+    vgpr_spills: int | None = None
+    error: str | UnsetType = UNSET
+
+
 class KernelReport(msgspec.Struct, frozen=True):
     """Everything known about one compiled kernel on one architecture.
 
@@ -393,6 +411,8 @@ class KernelReport(msgspec.Struct, frozen=True):
         measured: what measurements say of it; absent when none were given.
         autotuned: how this configuration was chosen among those of an autotuner; absent where none was.
         advised: the best change that a search has found for this kernel and launch; absent where nobody has searched.
+        other_releases: what the neighbouring releases of Triton that are kept on this machine make of it; absent where
+            none was asked.
     """
 
     name: str
@@ -426,6 +446,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     measured: Measured | UnsetType = UNSET
     advised: KnownAdvice | UnsetType = UNSET
     autotuned: AutotunedChoice | UnsetType = UNSET
+    other_releases: list[OtherRelease] | UnsetType = UNSET
 
     @property
     def time_us(self) -> float | None:

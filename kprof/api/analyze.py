@@ -243,7 +243,8 @@ class _Wanted:
         for target in targets:
             # One by one: what was read before something cannot be counts.
             try:
-                found.extend((entry, code if self.keep else None) for entry, code in self.kernels(target))
+                kernels = [(entry, code if self.keep else None) for entry, code in self.kernels(target)]
+                found.extend(self._under_other_releases(target, kernels))
             except KprofError as error:
                 if not keep_going:
                     raise
@@ -308,6 +309,19 @@ class _Wanted:
         from kprof.tuning.cures import with_cures
 
         return with_cures(entry, job, jobs=self.options.jobs)
+
+    def _under_other_releases(
+        self, target: TargetLike, kernels: list[tuple[KernelReport, Program | None]]
+    ) -> list[tuple[KernelReport, Program | None]]:
+        """Return the kernels with what the neighbouring releases of Triton make of them, where these are kept here."""
+        if not isinstance(target, str | Path) or not self._is_source(target):
+            return kernels
+        if not self.try_cures or self.dump is not None or self.options.passes:
+            return kernels
+        from kprof.tuning.trials.releases import with_other_releases
+
+        reports = with_other_releases([report for report, _ in kernels], os.fspath(target), self.options)
+        return [(report, code) for report, (_, code) in zip(reports, kernels, strict=True)]
 
     def _takes(self, name: str) -> bool:
         self.names[name] = None

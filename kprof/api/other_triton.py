@@ -54,6 +54,7 @@ def run_with_triton(name: str, module: str, arguments: Sequence[str], program: S
         KprofError: the Triton cannot be had, or is for another version of Python.
     """
     from kprof.compiler.locations import locate
+    from kprof.tuning.trials.releases import VARIABLE
 
     with tempfile.TemporaryDirectory(prefix="kprof-triton-") as folder:
         place = locate(name, Path(folder) / "triton", log)
@@ -69,7 +70,8 @@ def run_with_triton(name: str, module: str, arguments: Sequence[str], program: S
         imports = children.encoded_path(place.environment.module_path)
         python = str(place.interpreter or sys.executable)
         process = children.popen(
-            [sys.executable, "-c", children.START, module, python, *words, imports], env=place.variables
+            [sys.executable, "-c", children.START, module, python, *words, imports],
+            env={**place.variables, VARIABLE: name},
         )
         try:
             return process.wait()

@@ -106,9 +106,9 @@ class RecordedSource:
 def _locate_block_arguments(module: Any) -> None:
     """Give the block arguments of loops and branches the location of their operation.
 
-    Printed operations have no locations for these values, so the parser gives them their place in the text. What is made
-    from them would then name a line that the kernel's source does not have, by which instructions and operations of the
-    TTGIR could not be joined. Triton before 3.5 cannot change locations.
+    Printed operations have no locations for these values, so the parser gives them their place in the text. What is
+    made from them would then name a line that the kernel's source does not have, and instructions and operations of
+    the TTGIR could not be joined by it. Triton before 3.5 cannot change locations.
     """
     operations: list[Any] = []
     module.walk(operations.append)

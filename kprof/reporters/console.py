@@ -37,6 +37,7 @@ from kprof.reporters.answer import (
     launch_line,
     next_step,
     performance,
+    releases_line,
 )
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class ConsoleReporter:
         from rich.text import Text
 
         self._console.print(together(Text(verdict(kernel), style="bold")))
-        for line in (launch_line(kernel), performance(kernel)):
+        for line in (launch_line(kernel), performance(kernel), releases_line(kernel)):
             if line:
                 self._console.print(together(Text(line)))
         self._better(kernel)

@@ -54,6 +54,22 @@ def test_a_kernel_is_compiled_in_another_process(kprof, another: Path, tmp_path:
 
 
 @pytest.mark.triton
+def test_a_kept_release_compiles_the_kernel_too(kprof, another: Path, tmp_path: Path, monkeypatch) -> None:
+    """The one that is kept here is the same Triton: it has the same time, and the answer is silent about it."""
+    monkeypatch.setattr(installations, "known", lambda: ["3.5.0"])
+    monkeypatch.setenv("KPROF_TRY", "1")
+    found = kprof("analyze", "softmax", "--case", "rows_128", "-a", "MI300X", "--json", tmp_path / "a.json")
+    assert found.code == 0, found.err
+    (kernel,) = json.loads((tmp_path / "a.json").read_text())["kernels"]
+    (other,) = kernel["other_releases"]
+    assert (other["triton"], other["time_us"]) == ("3.5.0", kernel["model"]["time_us"])
+    assert "with Triton" not in found.out
+    monkeypatch.setenv("KPROF_TRY", "0")
+    kprof("analyze", "softmax", "--case", "rows_128", "-a", "MI300X", "--json", tmp_path / "a.json")
+    assert "other_releases" not in json.loads((tmp_path / "a.json").read_text())["kernels"][0]
+
+
+@pytest.mark.triton
 @needs_torch
 def test_a_program_is_recorded_with_it(kprof, another: Path, tmp_path: Path, monkeypatch) -> None:
     """By capture and by analyze: the program finds the release's folder, and the answer names what compiled."""

@@ -17,7 +17,7 @@ from kprof.reporters._loop_names import called, lines_of, summary
 from kprof.reporters._model_text import iteration, missing_for_time, supplied
 from kprof.reporters._rule_coverage import coverage_line
 from kprof.reporters._verdict_sentence import verdict
-from kprof.reporters.answer import cause_text, causes_of, is_negligible
+from kprof.reporters.answer import cause_text, causes_of, is_negligible, releases_line
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import Links, finding_groups, links_of
 from kprof.reporters.html.listing import code_listing, ir_listing, places, source_table
@@ -144,7 +144,8 @@ def kernel_view(
     links = links_of(kernel, details, key)
     groups = finding_groups(kernel, cut("findings", kernel.findings, _FINDINGS), rules, explained, links)
     product = "" if kernel.product is UNSET else kernel.product
-    made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
+    triton = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
+    made_by = "; ".join(filter(None, (triton, releases_line(kernel)))) if isinstance(triton, str) else triton
     return {
         "key": key,
         "name": kernel.name,
