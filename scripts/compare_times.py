@@ -33,11 +33,12 @@ def times_by_command(folder: Path) -> dict[str, Times]:
     """Return the times that each command gives to the kernels that a capture's program launched."""
     capture = read(folder)
     gpu = capture.head.gpu or capture.arch
-    launched = [kernel for kernel in analysed(capture, "", all_configs=False) if kernel.launches and kernel.ok]
+    compiled = [kernel for kernel in analysed(capture, "", all_configs=False) if kernel.ok]
+    launched = [kernel for kernel in compiled if kernel.launches]
     product = load_gpu(gpu)[1]
     return {
-        "analyze": _analyzed(folder, launched, page=False),
-        "report": _analyzed(folder, launched, page=True),
+        "analyze": _analyzed(folder, compiled, page=False),
+        "report": _analyzed(folder, compiled, page=True),
         "check": _gated(folder, gpu, launched),
         "profile": _profiled(folder, gpu, launched),
         "tune": _search_starts(folder, product, launched),
@@ -60,10 +61,10 @@ def differences(folder: Path) -> list[str]:
     return said
 
 
-def _analyzed(folder: Path, launched: list[CapturedKernel], *, page: bool) -> Times:
+def _analyzed(folder: Path, compiled: list[CapturedKernel], *, page: bool) -> Times:
     found = kprof.report(folder, keep_going=True) if page else kprof.analyze(folder, keep_going=True)
-    assert [kernel.name for kernel in found.kernels] == [kernel.name for kernel in launched]
-    return {one.id: kernel.time_us for one, kernel in zip(launched, found.kernels, strict=True)}
+    assert [kernel.name for kernel in found.kernels] == [kernel.name for kernel in compiled]
+    return {one.id: kernel.time_us for one, kernel in zip(compiled, found.kernels, strict=True) if one.launches}
 
 
 def _gated(folder: Path, gpu: str, launched: list[CapturedKernel]) -> Times:

@@ -243,8 +243,9 @@ class _Wanted:
         for target in targets:
             # One by one: what was read before something cannot be counts.
             try:
-                kernels = [(entry, code if self.keep else None) for entry, code in self.kernels(target)]
-                found.extend(self._under_other_releases(target, kernels))
+                begin = len(found)
+                found.extend((entry, code if self.keep else None) for entry, code in self.kernels(target))
+                found[begin:] = self._under_other_releases(target, found[begin:])
             except KprofError as error:
                 if not keep_going:
                     raise

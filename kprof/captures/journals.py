@@ -111,7 +111,9 @@ class JournalReader:
                     )
                 case r.ScopeRecord():
                     place = None if record.place is None else Location(record.place[0], max(record.place[1], 1))
-                    self.scopes[record.n] = ModelScope(record.phase, record.module, record.range, place)
+                    self.scopes[record.n] = ModelScope(
+                        record.phase, record.module, record.range, place, record.compiled
+                    )
                 case r.Tuning():
                     first = None if record.again is None else self.tunings.get(record.again)
                     self.tunings[record.n] = CapturedTuning(record.name, {}, {}, {}, first)

@@ -67,12 +67,14 @@ class ModelScope:
             whose gradients it computes.
         range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
         place: the line of the program; ``None`` where its code is not on the stack.
+        compiled: whether code that ``torch.compile`` generated makes the call.
     """
 
     phase: str
     module: str
     range: str = ""
     place: Location | None = None
+    compiled: bool = False
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,7 @@ class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
         module: classes of the ``torch.nn`` modules around the call, outermost first, with dots between.
         range: what the program calls the part itself (``record_function``), outermost first, with `` > `` between.
         place: file and line of the program; ``None`` where its code is not on the stack.
+        compiled: code that ``torch.compile`` generated makes the call.
     """
 
     n: Count
@@ -181,6 +182,7 @@ class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
     module: Name = ""
     range: Name = ""
     place: tuple[Name, Count] | None = None
+    compiled: bool = False
 
 
 class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):

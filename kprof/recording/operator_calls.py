@@ -117,18 +117,22 @@ def _value(value: Any) -> Any:
     return describe.argument(value)
 
 
-def scope() -> tuple[str, str, tuple[str, int] | None]:
-    """The part of a training step that the program is in, the ``torch.nn`` modules, outermost first, and the line.
+def scope() -> tuple[str, str, tuple[str, int] | None, bool]:
+    """Return the part of a training step that the program is in, the ``torch.nn`` modules, the line, and who calls.
 
-    In the backward pass the modules are those whose gradients are computed. The line is the innermost one of the
-    program or of a library that is neither torch's nor Python's own, and that nobody generated.
+    The modules are outermost first, in the backward pass those whose gradients are computed. The line is the innermost
+    one of the program or of a library that is neither torch's nor Python's own, and that nobody generated. Last,
+    whether code that ``torch.compile`` generated for that line makes the call.
     """
     phase = BACKWARD if _in_backward() else OUTSIDE
     modules: list[str] = []
     place: tuple[str, int] | None = None
+    compiled = False
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  # the stack is what is asked for
     while frame is not None:
-        if place is None and not (describe.is_machinery(frame.f_code) or _is_generated(frame.f_code.co_filename)):
+        if place is None and _is_generated(frame.f_code.co_filename):
+            compiled = True
+        elif place is None and not describe.is_machinery(frame.f_code):
             place = frame.f_code.co_filename, frame.f_lineno
         kind = _kind(frame.f_code.co_filename, frame.f_code.co_name)
         if kind == OPTIMIZER:
@@ -142,7 +146,7 @@ def scope() -> tuple[str, str, tuple[str, int] | None]:
         _MADE_BY.remember(_newest_node(), module)
     elif phase == BACKWARD and not module:
         module = _MADE_BY.of(_current_node())
-    return phase, module, place
+    return phase, module, place, compiled
 
 
 @lru_cache(maxsize=1 << 14)
@@ -184,7 +188,7 @@ def _kind(file: str, function: str) -> str:
 
 def scope_number(journal: "CaptureJournal") -> int:
     """The number of the place in the model that the program is in."""
-    phase, module, place = scope()
+    phase, module, place, compiled = scope()
     named = current_range()
-    fields = {"phase": phase, "module": module, "range": named, "place": place}
-    return journal.number("scope", (phase, module, named, place), fields)
+    fields = {"phase": phase, "module": module, "range": named, "place": place, "compiled": compiled}
+    return journal.number("scope", (phase, module, named, place, compiled), fields)

@@ -59,12 +59,18 @@ def test_each_call_has_the_line_of_the_program(profiled, kprof):
 
 
 def test_generated_code_has_the_line_that_called_it():
-    """Not the line in the file that Inductor wrote: its name is a digest, which nobody can look up."""
+    """Not the line in the file that Inductor wrote: its name is a digest, which nobody can look up.
+
+    It is said to be compiled, also where it calls an operator, and the program's own calls are not.
+    """
     pytest.importorskip("torch")
     found = kp.profile([sys.executable, str(PROGRAMS / "compiled.py")], arch="MI300X")
     kernels = [call for call in found.calls if call.timed.kind == "triton"]
     assert len(kernels) > 3
     assert {Path(call.scope.place.file).name for call in kernels} == {"compiled.py"}
+    assert all(call.compiled for call in kernels)
+    assert any(call.compiled for call in found.calls if call.timed.kind == "product")
+    assert not any(call.compiled for call in found.calls if call.timed.name == "aten::randn")
 
 
 def test_what_has_no_time_is_in_the_first_line(profiled):

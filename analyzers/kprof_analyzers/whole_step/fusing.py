@@ -17,8 +17,8 @@ def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:
     """Runs of operators that could be one kernel: what to type for it, microseconds saved, calls in them, by name.
 
     A run is of element-wise operators and copies in the same phase that each take a tensor of the shape that the one
-    before gave. Saved is all but the longest of them: what passes between need not go through memory. It is an upper
-    bound: another operator may need what is in between.
+    before gave. Calls by code that ``torch.compile`` generated are compiled already. Saved is all but the longest of a
+    run: what passes between need not go through memory. It is an upper bound, since another operator may need it.
     """
     found: dict[str, tuple[float, int]] = defaultdict(lambda: (0.0, 0))
     for run in _runs(calls):
@@ -40,7 +40,7 @@ def _runs(calls: Sequence[StepCall]) -> Iterator[list[StepCall]]:
             if len(run) > 1:
                 yield run
             run = []
-        if call.timed.kind in _KINDS and call.timed.us is not None:
+        if call.timed.kind in _KINDS and call.timed.us is not None and not call.compiled:
             run.append(call)
     if len(run) > 1:
         yield run
@@ -48,7 +48,7 @@ def _runs(calls: Sequence[StepCall]) -> Iterator[list[StepCall]]:
 
 def _follows(before: StepCall, call: StepCall) -> bool:
     """Whether a call takes what the one before it gave, as far as shapes tell."""
-    if call.timed.kind not in _KINDS or call.timed.us is None or call.process != before.process:
+    if call.timed.kind not in _KINDS or call.timed.us is None or call.process != before.process or call.compiled:
         return False
     made, given = before.made, call.made
     if not (isinstance(made, CapturedOperator) and isinstance(given, CapturedOperator)):

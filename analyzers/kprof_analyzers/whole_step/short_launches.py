@@ -17,13 +17,13 @@ def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileC
 
     Saved on the GPU is at most what launching takes of each but one, by fewer and larger kernels. A captured graph
     launches as many kernels: it saves time of the host, which is not predicted. An optimizer's calls are outside of the
-    model that is compiled.
+    model that is compiled, and code that ``torch.compile`` generated is compiled already.
 
     Args:
         calls: of the step.
         whole: microseconds of the step.
     """
-    short = [call.timed for call in calls if call.timed.short and not _is_optimizers(call)]
+    short = [call.timed for call in calls if call.timed.short and not (_is_optimizers(call) or call.compiled)]
     if len(short) < _MANY:
         return
     saved = sum(one.launch_us for one in short) - max(one.launch_us for one in short)

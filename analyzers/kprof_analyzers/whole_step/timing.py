@@ -92,6 +92,11 @@ class StepCall:
     copy: int = 0
     stretched: bool = False
 
+    @property
+    def compiled(self) -> bool:
+        """Whether code that ``torch.compile`` generated makes the call."""
+        return self.scope is not None and self.scope.compiled
+
 
 def timed_calls(
     capture: Capture,

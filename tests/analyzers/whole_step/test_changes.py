@@ -134,6 +134,12 @@ def test_short_launches_are_named_by_the_time_that_they_take():
     assert "most in sum, pow, add;" in change.sure
 
 
+def test_what_is_compiled_is_not_compiled_again():
+    """Calls by code that ``torch.compile`` generated; of other calls there are too few here."""
+    compiled = replace(short(6.0), scope=ModelScope("forward", "Net", compiled=True))
+    assert list(short_launches([*[compiled] * 40, *[short(6.0)] * 10], 300.0)) == []
+
+
 def test_an_optimizer_is_not_compiled_with_the_model():
     """Its operators on lists do not count among the launches that ``torch.compile(model)`` could join."""
     optimizer = replace(short(6.0), timed=replace(short(6.0).timed, name="aten::_foreach_mul_"))

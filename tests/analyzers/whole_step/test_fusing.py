@@ -34,6 +34,12 @@ def test_what_ends_a_run():
         assert fusable([call("aten::mul", 3.0), between, call("aten::add", 5.0)]) == []
 
 
+def test_what_is_compiled_is_not_fused_again():
+    compiled = ModelScope("forward", "Net", compiled=True)
+    assert fusable([call("aten::mul", 3.0, scope=compiled), call("aten::add", 5.0, scope=compiled)]) == []
+    assert fusable([call("aten::mul", 3.0), call("aten::add", 5.0, scope=compiled)]) == []
+
+
 def test_phases_are_not_fused():
     assert fusable([call("aten::mul", 3.0), call("aten::add", 5.0, scope=BACKWARD)]) == []
 
