@@ -11,7 +11,6 @@ from kprof.cli import _completion
 from kprof.cli._other_triton import run_again
 from kprof.options.groups import DisplayOptions, TritonOptions
 from kprof.options.option import Declared, Options, declared, is_group
-from kprof.options.searches import DiffOptions
 from kprof.reporters.interface import Format
 from kprof.reporters.outputs import TEXT, Outputs
 from kprof.reporters.registry import formats, formats_of
@@ -21,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 _FORMAT = "shown_format"
 
 
-def takes_options(kind: str = "") -> Callable[[Command], Command]:
+def takes_options(kind: str = "", *, compiles: bool = False) -> Callable[[Command], Command]:
     """Give a command the options that its parameters stand for.
 
     A parameter of a group of options becomes those options, and is given the group. ``outputs`` becomes
@@ -29,6 +28,7 @@ def takes_options(kind: str = "") -> Callable[[Command], Command]:
 
     Args:
         kind: what the document is, see :attr:`kprof.reporters.interface.Format.documents`; none when empty.
+        compiles: the command takes ``--triton``, which runs it again in a process that imports that Triton.
     """
 
     def decorate(command: Command) -> Command:
@@ -41,9 +41,10 @@ def takes_options(kind: str = "") -> Callable[[Command], Command]:
             if "outputs" in own:
                 made["outputs"] = _outputs(kind, given)
                 made["outputs"].check()
-            for options in made.values():
-                if isinstance(options, TritonOptions) and not isinstance(options, DiffOptions):
-                    run_again(options, given)
+            if compiles:
+                triton = _group(TritonOptions, given)
+                assert isinstance(triton, TritonOptions)
+                run_again(triton, {**given, **made})
             command(*args, **given, **made)
 
         shown: list[inspect.Parameter] = []
@@ -52,6 +53,7 @@ def takes_options(kind: str = "") -> Callable[[Command], Command]:
                 shown += map(_parameter, declared(groups[name]))
             else:
                 shown += _output_parameters(kind) if name == "outputs" else [each]
+        shown += map(_parameter, declared(TritonOptions) if compiles else ())
         vars(called)["__signature__"] = inspect.Signature(shown)
         called.__annotations__ = {each.name: each.annotation for each in shown}
         return called  # type: ignore[return-value]  # only typer calls it, and reads its signature

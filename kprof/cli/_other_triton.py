@@ -7,10 +7,11 @@ from typing import Any
 import typer
 
 from kprof.cli._programs import program_of
+from kprof.errors import KprofError
 from kprof.options.groups import TritonOptions
 
-_RECOMPILES = "advise"
-"""The command that compiles captures again."""
+_RECOMPILES = ("advise", "tune")
+"""Commands that compile captures again."""
 _RUNS_PROGRAMS = "capture"
 """The command whose arguments are a program, with dashes before it or without."""
 
@@ -19,7 +20,7 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
     """End this command with what the same one says in a process that imports the Triton that is named, if one is.
 
     Raises:
-        KprofError: several are named, a target is compiled already, or the Triton cannot be had.
+        KprofError: several are named, a target is compiled already or missing, or the Triton cannot be had.
         typer.Exit: it ran.
     """
     command = sys.argv[1]
@@ -29,14 +30,17 @@ def run_again(options: TritonOptions, given: Mapping[str, Any]) -> None:
     from kprof.api.other_triton import check_target, run_with_triton
 
     words, after = _halves(sys.argv[1:])
-    named, arguments = program_of(list(given.get("targets") or given.get("program") or []))
+    if "target" in given and given["target"] is None:
+        raise KprofError("--triton compiles a target, and none is named")
+    one = [given[name] for name in ("target", "kernel") if isinstance(given.get(name), str)]
+    named, arguments = program_of(list(given.get("targets") or given.get("program") or one))
     program = after if arguments is None else None
     if command == _RUNS_PROGRAMS and after is None:
         # A program may follow its options without the dashes.
         program, words = named, words[: len(words) - len(named)]
     if program is None:
         for target in named:
-            check_target(target, recompiled=command == _RECOMPILES)
+            check_target(target, recompiled=command in _RECOMPILES)
     words = _without_triton(words)
     if arguments is not None:
         words += ["--", *arguments]

@@ -11,6 +11,7 @@ import typer
 from kprof.api.views import View, documentation, load_view, names_in
 from kprof.cli._groups import Folder, as_click
 from kprof.cli._options import takes_options
+from kprof.options.groups import CompileOptions
 from kprof.output.writing import log
 from kprof.reporters.outputs import Outputs
 
@@ -54,7 +55,7 @@ def command_of(view: type[View]) -> Callable[..., None]:
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind) for name, kind in kinds]
     )
     command.__doc__ = "\n\n".join(filter(None, documentation(view)))
-    return takes_options(view.kind)(command)
+    return takes_options(view.kind, compiles=issubclass(view.options, CompileOptions))(command)
 
 
 def show(found: View, display: Any, outputs: Outputs) -> None:

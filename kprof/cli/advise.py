@@ -6,7 +6,7 @@ import typer
 
 from kprof.cli._completion import targets
 from kprof.cli._options import takes_options
-from kprof.options.searches import AdviseCommandOptions
+from kprof.options.searches import AdviseOptions
 from kprof.output.status_line import StatusLine
 from kprof.output.terminal import terminal
 from kprof.output.writing import log
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HELP = "Try other knobs by recompiling, and show what they change."
 
 
-@takes_options("advice")
+@takes_options("advice", compiles=True)
 def command(
     targets: Annotated[
         list[str],
@@ -29,7 +29,7 @@ def command(
             autocompletion=targets,
         ),
     ],
-    options: AdviseCommandOptions,
+    options: AdviseOptions,
     outputs: Outputs,
 ) -> None:
     """Try other knobs by recompiling, and show what they change.

@@ -46,7 +46,7 @@ def _group() -> None:
 
 
 @app.command()
-@takes_options("report")
+@takes_options("report", compiles=True)
 def kernel(targets: TargetsArgument, options: AnalyzeCommandOptions, outputs: Outputs) -> None:
     """Show what an AMD GPU will do with a kernel and what holds it back. No GPU is used.
 

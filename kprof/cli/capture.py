@@ -6,7 +6,7 @@ import typer
 
 from kprof.cli._options import takes_options
 from kprof.errors import KprofError
-from kprof.options.programs import CaptureCommandOptions
+from kprof.options.programs import CaptureOptions
 from kprof.output.headline import on_screen
 from kprof.reporters.outputs import Outputs
 
@@ -21,10 +21,10 @@ _FAILED = 2
 _INTERRUPTED = 130
 
 
-@takes_options("capture")
+@takes_options("capture", compiles=True)
 def command(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="What to run: -- python train.py --steps 1")],
-    options: CaptureCommandOptions,
+    options: CaptureOptions,
     outputs: Outputs,
 ) -> None:
     """Run a program and record the Triton kernels that it launches. Needs no GPU.

@@ -17,7 +17,7 @@ HELP = "Compare kernels with budgets and a baseline: the gate for CI."
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
-@takes_options("check")
+@takes_options("check", compiles=True)
 def command(
     options: CheckOptions,
     outputs: Outputs,

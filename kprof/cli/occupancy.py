@@ -18,7 +18,7 @@ HELP = "Wavefronts per SIMD, what limits them, and what to give up for more."
 CANNOT_LAUNCH = 1
 
 
-@takes_options("occupancy")
+@takes_options("occupancy", compiles=True)
 def command(
     options: OccupancyOptions,
     outputs: Outputs,

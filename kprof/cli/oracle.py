@@ -14,7 +14,7 @@ from kprof.reporters.outputs import Outputs
 HELP = "Judge candidates for a kernel: compiled, right, predicted time; as JSON, for agents and searches."
 
 
-@takes_options()
+@takes_options(compiles=True)
 def command(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Candidates, each a file of Triton functions.")],
     options: OracleCommandOptions,

@@ -7,7 +7,7 @@ import typer
 
 from kprof.cli._options import takes_options
 from kprof.errors import KprofError
-from kprof.options.programs import ProfileCommandOptions
+from kprof.options.programs import ProfileOptions
 from kprof.reporters.outputs import Outputs
 
 CONTEXT_SETTINGS = {"allow_interspersed_args": True}
@@ -15,12 +15,12 @@ _INCOMPLETE = 2
 HELP = "Predict where a program's time goes, step by step, on a GPU that it does not run on."
 
 
-@takes_options("profile")
+@takes_options("profile", compiles=True)
 def command(
     program: Annotated[
         list[str], typer.Argument(metavar="CAPTURE | -- PROGRAM", help="A capture, or a program: -- python step.py")
     ],
-    options: ProfileCommandOptions,
+    options: ProfileOptions,
     outputs: Outputs,
 ) -> None:
     """Predict where a program's GPU time goes: Triton's kernels by the model, torch's operators by their work.

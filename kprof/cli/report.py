@@ -20,7 +20,7 @@ HELP = "Write one HTML page of everything that is known about a kernel, or about
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
-@takes_options()
+@takes_options(compiles=True)
 def command(
     options: ReportPageOptions,
     outputs: Outputs,

@@ -8,7 +8,7 @@ from kprof.reporters.outputs import Conclusion, Outputs
 HELP = "Say which implementation and configuration to use for a shape."
 
 
-@takes_options("select")
+@takes_options("select", compiles=True)
 def command(kernel: KernelArgument, options: SelectOptions, outputs: Outputs) -> None:
     """Say which implementation and configuration to use for a shape, and where each one's time comes from.
 

@@ -20,7 +20,7 @@ HELP = "Rank a kernel's configurations by predicted time, without a GPU."
 EXIT_INTERRUPTED = 130
 
 
-@takes_options("tune")
+@takes_options("tune", compiles=True)
 def command(
     targets: Annotated[
         list[str],

@@ -14,7 +14,7 @@ HELP = "Compare the model's time and loops with measurements."
 _EXIT = {"confirmed": 0, "refuted": 1, "cannot tell": 2}
 
 
-@takes_options("validation")
+@takes_options("validation", compiles=True)
 def command(targets: TargetsArgument, options: ValidateOptions, outputs: Outputs) -> None:
     """How far the model is off, and in which loop: measured and modelled side by side.
 

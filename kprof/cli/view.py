@@ -13,7 +13,7 @@ from kprof.reporters.outputs import Outputs
 HELP = "A page in your browser: turn a kernel's knobs, see figures, source and instructions follow."
 
 
-@takes_options()
+@takes_options(compiles=True)
 def command(targets: TargetsArgument, options: ViewOptions, outputs: Outputs) -> None:
     """Serve a page of kernels to this machine's browser, until Ctrl-C. No GPU is used.
 

@@ -13,7 +13,6 @@ from kprof.options.groups import (
     ProgramOptions,
     ThreadTraceOptions,
     TimeoutOptions,
-    TritonOptions,
 )
 from kprof.options.kinds import BYTES, PATH, PATHS
 from kprof.options.option import Option, group
@@ -54,7 +53,7 @@ class AnalyzeOptions(KernelOptions, FailOptions):
 
 
 @group(frozen=True, kw_only=True)
-class AnalyzeCommandOptions(AnalyzeOptions, TritonOptions):
+class AnalyzeCommandOptions(AnalyzeOptions):
     """Options of ``kprof analyze kernel``."""
 
     timeline: Annotated[
@@ -85,7 +84,7 @@ class RunReportOptions(KernelOptions, LinkedTargetOptions, OutputOptions, Cluste
 
 
 @group(frozen=True, kw_only=True)
-class ReportPageOptions(ReportOptions, RunReportOptions, TritonOptions):
+class ReportPageOptions(ReportOptions, RunReportOptions):
     """Options of ``kprof report``: of the page of kernels, or of the page of a run."""
 
     without: ClassVar[frozenset[str]] = frozenset({"scheduler"})

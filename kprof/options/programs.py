@@ -18,7 +18,6 @@ from kprof.options.groups import (
     StrictOptions,
     TableOptions,
     TimeoutOptions,
-    TritonOptions,
     WorkerOptions,
 )
 from kprof.options.kinds import ASSIGNMENTS, NAMES, PATH
@@ -173,13 +172,3 @@ class OracleCommandOptions(OracleOptions):
             metavar="KERNEL[@CASE]",
         ),
     ] = None
-
-
-@group(frozen=True, kw_only=True)
-class CaptureCommandOptions(CaptureOptions, TritonOptions):
-    """Options of ``kprof capture``."""
-
-
-@group(frozen=True, kw_only=True)
-class ProfileCommandOptions(ProfileOptions, TritonOptions):
-    """Options of ``kprof profile``."""

@@ -64,11 +64,6 @@ class TuneOptions(
 
 
 @group(frozen=True, kw_only=True)
-class AdviseCommandOptions(AdviseOptions, TritonOptions):
-    """Options of ``kprof advise``."""
-
-
-@group(frozen=True, kw_only=True)
 class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
     """Options of ``kprof.diff`` and ``kprof diff``."""
 

@@ -54,6 +54,25 @@ def test_a_kernel_is_compiled_in_another_process(kprof, another: Path, tmp_path:
 
 
 @pytest.mark.triton
+def test_gates_and_figures_compile_with_it(kprof, another: Path, tmp_path: Path, monkeypatch) -> None:
+    """In the other process, which alone can import the kernel's file."""
+    monkeypatch.chdir(tmp_path)
+    text = PROGRAM.replace("import torch, ", "import ").partition("scale[")[0]
+    (tmp_path / "kernel.py").write_text(text, encoding="utf-8")
+    config = '[[kernel]]\ntarget = "kernel.py::scale"\narch = ["MI300X"]\nsignature = "*fp32:16"\n'
+    (tmp_path / "kprof.toml").write_text(f"{config}constexpr = {{ BLOCK = 64 }}\n", encoding="utf-8")
+    assert kprof("check").code == 2
+    ran = kprof("check", "--triton", "3.6.0", "--json", "check.json")
+    assert ran.code != 2, ran.err
+    assert json.loads(Path("check.json").read_text())["verdict"]["status"] != "cannot_tell"
+
+    launch = ("--signature", "*fp32:16", "--constexpr", "BLOCK=64", "-a", "MI300X")
+    ran = kprof("occupancy", "kernel.py::scale", *launch, "--triton", "3.6.0", "--json", "occupancy.json")
+    assert ran.code == 0, ran.err
+    assert "kprof_marker" not in sys.modules
+
+
+@pytest.mark.triton
 def test_a_kept_release_compiles_the_kernel_too(kprof, another: Path, tmp_path: Path, monkeypatch) -> None:
     """The one that is kept here is the same Triton: it has the same time, and the answer is silent about it."""
     monkeypatch.setattr(installations, "known", lambda: ["3.5.0"])
@@ -99,6 +118,9 @@ def test_a_program_is_recorded_with_it(kprof, another: Path, tmp_path: Path, mon
         ("report gemm --triton 3.6.0 --triton 3.9.0 -o page.html", "one Triton at a time"),
         ("analyze gemm --triton newest", "takes a release"),
         ("advise gemm --triton=none.whl", "no such wheel"),
+        ("occupancy --vgpr 100 --triton installed", "none is named"),
+        ("occupancy kernel.amdgcn --triton installed", "compiled already"),
+        ("check --triton 3.4.0,3.6.0", "one Triton at a time"),
     ],
 )
 def test_what_another_triton_cannot_do_is_refused(

@@ -147,3 +147,12 @@ def test_a_page_of_a_step_is_the_page_of_every_command() -> None:
     """``kprof profile --html`` is no format, since pages of kernels are written beside it."""
     (html,) = (one for one in formats() if one.name == "html")
     assert every_option()["html"][0].option.text == f"{html.help} - is standard output."
+
+
+def test_what_compiles_sources_takes_another_triton() -> None:
+    """A command that says how a kernel is launched says with which Triton it is compiled, too."""
+    flags = {path: {flag for each in command.params for flag in each.opts} for path, command in commands()}
+    assert {path for path, own in flags.items() if "--grid" in own and "--triton" not in own} == set()
+    assert {"capture", "check", "oracle", "profile", "select", "tune"} <= {
+        p for p, own in flags.items() if "--triton" in own
+    }

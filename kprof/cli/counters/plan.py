@@ -12,7 +12,7 @@ from kprof.reporters.outputs import Outputs
 HELP = "Counters that decide a finding or a kernel's findings, in passes."
 
 
-@takes_options("counters-plan")
+@takes_options("counters-plan", compiles=True)
 def command(
     target: Annotated[
         str,

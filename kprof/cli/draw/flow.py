@@ -9,7 +9,7 @@ from kprof.reporters.outputs import Outputs
 HELP = "Draw the control flow of a kernel: blocks, loops, hot spots."
 
 
-@takes_options()
+@takes_options(compiles=True)
 def command(target: TargetArgument, options: ControlFlowOptions, outputs: Outputs) -> None:
     """Draw the control flow of a kernel: blocks, loops, hot spots.
 
