@@ -1,4 +1,4 @@
-"""Small files of each kind for the commands of ``scripts/sources.toml``, and in ``other/`` the same with other contents."""
+"""Small files of each kind for the commands of ``scripts/sources.toml``; those in ``other/`` have other contents."""
 
 import json
 import sys
@@ -123,8 +123,9 @@ def _traces(folder: Path, other: Path) -> None:
     from tests.inputs import test_perfetto
 
     (folder / "trace.json").write_text(TRACE)
-    (other / "trace.json").write_text(TRACE.replace("5.25", "2.5").replace("Cijk_A", "softmax_k").replace(
-        "ncclDevKernel_AllReduce", "flash_attn_fwd").replace('"rank": 0, "world_size": 2', '"rank": 0, "world_size": 1'))  # fmt: skip
+    changed = TRACE.replace("5.25", "2.5").replace('"world_size": 2', '"world_size": 1')
+    changed = changed.replace("Cijk_A", "softmax_k").replace("ncclDevKernel_AllReduce", "flash_attn_fwd")
+    (other / "trace.json").write_text(changed)
     (folder / "omnitrace.pftrace").write_bytes(test_perfetto.counted())
     (other / "omnitrace.pftrace").write_bytes(test_perfetto.counted(2))
     block = ("rms_norm", "Cijk_A", "rotary_embedding", "flash_attn_fwd", "Cijk_B", "rms_norm", "Cijk_C", "silu_and_mul")
@@ -146,7 +147,7 @@ def _counters(folder: Path, other: Path) -> None:
 
 
 def _machines(folder: Path, other: Path) -> None:
-    """Write a node of eight MI300X as files, a second one of four that AMD's guide would change, and what rocminfo prints."""
+    """Write a node of eight MI300X as files, one of four that AMD's guide would change, and output of rocminfo."""
     from tests.doctor.conftest import Tree, good_files
     from tests.doctor.test_settings import GPU as DEVICE
     from tests.doctor.test_settings import with_acs
@@ -154,7 +155,11 @@ def _machines(folder: Path, other: Path) -> None:
 
     access_control = {f"{DEVICE.format(number + 1)}/config": with_acs(0) for number in range(8)}
     Tree(folder / "node").write(good_files(8) | access_control).link()
-    worse = good_files(4) | {f"{DEVICE.format(1)}/config": with_acs(1)} | {"/proc/sys/kernel/numa_balancing": "1", "/proc/cmdline": "root=/dev/sda1 intel_iommu=on"}
+    worse = good_files(4) | {
+        f"{DEVICE.format(1)}/config": with_acs(1),
+        "/proc/sys/kernel/numa_balancing": "1",
+        "/proc/cmdline": "root=/dev/sda1",
+    }
     for cpu in range(4):
         worse[f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"] = "powersave"
         worse[f"/sys/devices/system/cpu/cpu{cpu}/cpuidle/state2/disable"] = "0"

@@ -30,7 +30,7 @@ _LONGEST = 110
 # Exit codes from here on say that a command could not do its work.
 _FAILED = 2
 # Commands whose second word is a command, too.
-_GROUPS = ("analyze", "counters", "ingest", "list", "trace")
+_GROUPS = ("analyze", "counters", "draw", "ingest", "list", "trace")
 
 
 @dataclass(frozen=True)

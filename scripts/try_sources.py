@@ -78,10 +78,11 @@ def page(rows: list[Row], found: list[Tried]) -> str:
 def _controls(found: list[Tried]) -> list[str]:
     entries = [one.entry for one in found if one.entry.run]
     without = [entry for entry in entries if not entry.control]
+    controls = {entry.control for entry in entries if entry.control}
     lines = [
-        f"Each of the {len(entries)} rows that quote a command has a control: the same command on another kernel, case,",
-        "architecture, file or value, whose output must not contain what the row quotes. `scripts/sources.toml` has",
-        f"{len({entry.control for entry in entries if entry.control})} of them. {len(without)} rows have none.",
+        f"Each of the {len(entries)} rows that quote a command has a control: the same command on another kernel,",
+        "case, architecture, file or value, whose output must not contain what the row quotes. `scripts/sources.toml`",
+        f"has {len(controls)} of them; {len(without)} rows have none.",
     ]
     return lines + [f"- {entry.row.what}: {entry.no_control}" for entry in without]
 
