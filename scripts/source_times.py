@@ -16,6 +16,9 @@ _REASONS = {
     "attention": "another kernel, which the table below has",
     "custom": "another implementation of the kernel, in HIP",
 }
+# The text says of this table that several sets of weights kept them out of the caches, and that a graph was timed.
+_MEASURED_COLD = {"gemm_skinny_fp8"}
+_ASSUMED_COLD = "what it found in the caches is not said: taken as for the products"
 # Of the attention report's times, the launch from Python and a synchronisation: its shortest is 162.
 _HOST_US = 110.0
 _GAIN = 1.5
@@ -31,15 +34,14 @@ def predicted(folder: Path) -> Iterator[Row]:
         if document is None or one["provider"] not in _PUBLISHED:
             continue
         after = "after tuning" in one["source"]
-        config = "" if document == "custom" else f" -c {_TUNED if after else _DEFAULT}"
-        command = f"kprof analyze kernel {one['kernel']} --case {one['case']} --arch gfx942{config}"
-        run(f"{command} --json {folder}/one.json", folder)
-        model = json.loads((folder / "one.json").read_text(encoding="utf-8"))["kernels"][0]["model"]
-        times = [model["time_us"], model["low_us"], model["high_us"]]
+        how = "--condition flushed" if document == "custom" else f"-c {_TUNED if after else _DEFAULT}"
+        command = f"kprof analyze kernel {one['kernel']} --case {one['case']} --arch gfx942 {how}"
+        times = _predicted_us(command, folder)
         what = f"table: {one['kernel']} {one['case']}{', tuned' if after else ''}, {one['provider']}"
-        yield _compared(document, what, command, times, 1e3 * one["ms"])
+        remark = "" if one["kernel"] in _MEASURED_COLD or document != "custom" else _ASSUMED_COLD
+        yield _compared(document, what, command, times, 1e3 * one["ms"], remark=remark)
         if document == "attention":
-            attention.setdefault(one["case"], []).append((model["time_us"], 1e3 * one["ms"]))
+            attention.setdefault(one["case"], []).append((times[0], 1e3 * one["ms"]))
     for case, ((before, was), (after_us, became)) in attention.items():
         gain, published = before / after_us, was / became
         off = max(gain / published, published / gain)
@@ -57,30 +59,32 @@ def predicted(folder: Path) -> Iterator[Row]:
     yield from _forms(folder)
 
 
+def _predicted_us(command: str, folder: Path) -> list[float]:
+    """Return the predicted time of all launches and its range, without the events that timing one by one adds."""
+    run(f"{command} --json {folder}/one.json", folder)
+    document = json.loads((folder / "one.json").read_text(encoding="utf-8"))
+    model = document["kernels"][0]["model"]
+    total = next(iter(document["jobs"]), model)
+    return [total[key] - model["events_us"] for key in ("time_us", "low_us", "high_us")]
+
+
 def _published() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((ROOT / "kprof/bench/published.json").read_text(encoding="utf-8"))[
-        "results"
-    ]
+    text = (ROOT / "kprof/bench/published.json").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text)["results"]
     return found
 
 
-def _compared(document: str, what: str, command: str, times: list[float], published: float) -> Row:
+def _compared(document: str, what: str, command: str, times: list[float], published: float, *, remark: str = "") -> Row:
     own, low, high = times
     host = _HOST_US if document == "attention" else 0.0
     took = published - host
     state = "works" if low <= took <= high else "partly" if low / 2 <= took <= 2 * high else "not"
     without = f"{host:g} us of the host's launch and synchronisation taken off" if host else ""
-    why = without
-    if state != "works":
-        parts = [
-            f"published {took:.4g} us is outside, {took / own:.2g} times the prediction",
-            without,
-            _REASONS[document],
-        ]
-        why = "; ".join(filter(None, parts))
+    outside = f"published {took:.4g} us is outside, {took / own:.2g} times the prediction"
+    parts = [without, remark] if state == "works" else [outside, without, remark, _REASONS[document]]
     printed = f"{own:.4g} us, {low:.4g} to {high:.4g}"
-    lacks = "fact" if document == "xlstm" and state != "works" else ""
-    return Row(document, f"{what}: {published:.4g} us", command, printed, state, why, lacks)
+    lacks = "fact" if state != "works" and (remark or document == "xlstm") else ""
+    return Row(document, f"{what}: {published:.4g} us", command, printed, state, "; ".join(filter(None, parts)), lacks)
 
 
 def _forms(folder: Path) -> Iterator[Row]:
