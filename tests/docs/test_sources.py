@@ -57,7 +57,7 @@ def test_every_command_has_a_control():
 
 
 def test_every_row_quotes_a_value():
-    """What a row prints has a number in it, and comes from no help text; the page quotes what the pattern matched."""
+    """The page quotes a number or the value of a setting from each command, and none from a help text."""
     cells = [line.split(" | ") for line in PAGE.splitlines() if line.count(" | ") >= 4]
     printed = {(what, command): quoted for what, command, quoted, *_ in cells}
     for entry in ENTRIES:
@@ -65,7 +65,8 @@ def test_every_row_quotes_a_value():
             assert "--help" not in entry.run
             assert re.compile(entry.pattern).groups, entry.row.what
             quoted = printed[f"| {entry.row.what}", f"`{entry.row.command}`"]
-            assert re.search(r"\d", quoted), (entry.row.what, quoted)
+            assert re.search(r"\d|=|: ", quoted), (entry.row.what, quoted)
+            assert re.search(entry.pattern, entry.run, re.MULTILINE) is None, "the pattern matches the command itself"
 
 
 @pytest.mark.parametrize(
