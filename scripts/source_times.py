@@ -8,25 +8,26 @@ from typing import Any
 from scripts.source_rows import ROOT, Row, run
 
 _PUBLISHED = {"hf-rocm-kernels", "stock Triton", "aiter"}
-# The report's configurations; neither names the matrix instruction, so that the compiler chooses it.
+# The configurations of the attention report. It names no matrix instruction, so the compiler chooses one.
 _DEFAULT = "BLOCK_M=128,BLOCK_N=64,matrix_instr_nonkdim=0"
 _TUNED = "BLOCK_M=64,BLOCK_N=32,PRE_LOAD_V=True,matrix_instr_nonkdim=0"
 _REASONS = {
     "xlstm": "the number of heads is not published (8 here), nor is what a call launches: only ratios compare",
-    "attention": "another kernel, which the table below has",
+    "attention": "AITER's kernel is another one: the table below predicts it",
     "custom": "another implementation of the kernel, in HIP",
 }
-# The text says of this table that several sets of weights kept them out of the caches, and that a graph was timed.
+# The table of this kernel was measured with several sets of weights, which are not in the caches, and a device graph.
 _MEASURED_COLD = {"gemm_skinny_fp8"}
-_ASSUMED_COLD = "what it found in the caches is not said: taken as for the products"
-# Of the attention report's times, the launch from Python and a synchronisation: its shortest is 162.
+_ASSUMED_COLD = "the text does not say what is in the caches: flushed is assumed, as for the products"
+# Launch from Python and synchronisation, which the times of the attention report contain. Its shortest time is 162.
 _HOST_US = 110.0
+# Largest factor between a predicted and a published gain that counts as agreement.
 _GAIN = 1.5
 _AITER = ROOT / "docs/validation/aiter_attention.json"
 
 
 def predicted(folder: Path) -> Iterator[Row]:
-    """A row for each published time of a kernel that is bundled here: inside the predicted range, or how far off."""
+    """Compare each published time of a bundled kernel with the predicted range."""
     sources = {"Creating custom": "custom", "Flash Attention": "attention"}
     attention: dict[str, list[tuple[float, float]]] = {}
     for one in _published():
@@ -46,7 +47,11 @@ def predicted(folder: Path) -> Iterator[Row]:
         gain, published = before / after_us, was / became
         off = max(gain / published, published / gain)
         command = f"kprof analyze kernel flash_attention --case {case} --arch gfx942"
-        why = "" if off <= _GAIN else f"{off:.2f} times too much; with AITER's own kernel it is nearer: the table below"
+        why = (
+            ""
+            if off <= _GAIN
+            else f"{off:.2f} times too high; the table below predicts AITER's own kernel, which is closer"
+        )
         printed, state = f"{before:.4g} us over {after_us:.4g} us: {gain:.2f}", "works" if off <= _GAIN else "partly"
         yield Row(
             "attention",
@@ -88,7 +93,7 @@ def _compared(document: str, what: str, command: str, times: list[float], publis
 
 
 def _forms(folder: Path) -> Iterator[Row]:
-    """mLSTM: everything that a form launches, next to its published times; and which form is ahead."""
+    """Compare both forms of mLSTM, with all their launches, with their published times and with each other."""
     general, special = "mlstm_chunkwise", "mlstm_chunkwise_d64"
     cases: dict[str, list[dict[str, Any]]] = {}
     for one in _published():
@@ -109,18 +114,18 @@ def _forms(folder: Path) -> Iterator[Row]:
             published, predicted = timed[special] / timed[general], own[special]["ms"] / own[general]["ms"]
             agree = (published > 1) == (predicted > 1)
             what = f"the form for heads of 64 over the general one, {case}: {published:.2f}"
-            why = "" if agree else "the other form is predicted ahead"
+            why = "" if agree else "the model has the other form ahead"
             yield Row("xlstm", what, command, f"{predicted:.2f}", "works" if agree else "not", why)
 
 
 def _problem(case: str) -> dict[str, int]:
-    """``b1_s2048_h64`` as sizes."""
+    """Return the sizes of a case such as ``b1_s2048_h64``."""
     batch, length, head = (int(part[1:]) for part in case.split("_"))
     return {"B": batch, "S": length, "DQK": head, "DV": head}
 
 
 def aiter_table() -> list[str]:
-    """What the model says of AITER's own kernel, by the Triton that compiled it."""
+    """Return a table of AITER's own kernel as each Triton compiles it: published and predicted times."""
     published: dict[str, list[float]] = {}
     for one in _published():
         if one["kernel"] == "flash_attention" and one["provider"] == "aiter":
