@@ -14,7 +14,7 @@ numbered before blocks of rows. A GPU made of XCDs deals workgroups out in turn,
 an expert's weights and finds them in its L2 for the next block of rows of the same expert.
 
 With many tokens an expert the matrix units bound the kernel. With few, each expert that is used has its weights read
-for a handful of rows, and the kernel is bound by memory: 6 K I bytes an expert in 16 bits. The grid is made for the
+for a handful of rows, and the kernel is bound by memory: 6 K F bytes an expert in 16 bits. The grid is made for the
 worst case, because a server does not wait for the router's result; blocks without an expert end at once. ``run``
 sorts with torch, and that is not part of the predicted time.
 """
@@ -44,7 +44,7 @@ from kprof.kernel_spec import (
 
 @triton.jit
 def moe_fused_kernel(
-    x_ptr, gate_up_ptr, hidden_ptr, slots_ptr, experts_ptr, n_slots, K, I,
+    x_ptr, gate_up_ptr, hidden_ptr, slots_ptr, experts_ptr, n_slots, K, F,
     TOP_K: tl.constexpr, EVEN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """Gate and up product of ``BLOCK_M`` slots and ``BLOCK_N`` columns; grid: columns, blocks of slots."""
@@ -58,10 +58,10 @@ def moe_fused_kernel(
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     k = tl.arange(0, BLOCK_K)
     # Uniform 64-bit parts go to the bases; the lanes' offsets stay within 32 bits (buffer loads).
-    gate_up_ptr += expert.to(tl.int64) * (2 * I * K)
+    gate_up_ptr += expert.to(tl.int64) * (2 * F * K)
     x_ptrs = x_ptr + token[:, None] * K + k[None, :]
     gate_ptrs = gate_up_ptr + n[None, :] * K + k[:, None]
-    up_ptrs = gate_ptrs + I * K
+    up_ptrs = gate_ptrs + F * K
     gate = tl.zeros([BLOCK_M, BLOCK_N], tl.float32)
     up = tl.zeros([BLOCK_M, BLOCK_N], tl.float32)
     for start in range(0, K, BLOCK_K):
@@ -70,20 +70,20 @@ def moe_fused_kernel(
             w_gate = tl.load(gate_ptrs + start)
             w_up = tl.load(up_ptrs + start)
         else:
-            live = (start + k < K)[:, None] & (n < I)[None, :]
+            live = (start + k < K)[:, None] & (n < F)[None, :]
             x = tl.load(x_ptrs + start, mask=(start + k < K)[None, :], other=0.0)
             w_gate = tl.load(gate_ptrs + start, mask=live, other=0.0)
             w_up = tl.load(up_ptrs + start, mask=live, other=0.0)
         gate = tl.dot(x, w_gate, gate, input_precision="ieee")
         up = tl.dot(x, w_up, up, input_precision="ieee")
     hidden = gate / (1.0 + tl.exp2(gate * -1.4426950408889634)) * up
-    at = row.to(tl.int64)[:, None] * I + n[None, :]
-    tl.store(hidden_ptr + at, hidden.to(hidden_ptr.dtype.element_ty), mask=(n < I)[None, :])
+    at = row.to(tl.int64)[:, None] * F + n[None, :]
+    tl.store(hidden_ptr + at, hidden.to(hidden_ptr.dtype.element_ty), mask=(n < F)[None, :])
 
 
 @triton.jit
 def moe_down_kernel(
-    hidden_ptr, down_ptr, rows_ptr, slots_ptr, experts_ptr, weights_ptr, n_slots, K, I,
+    hidden_ptr, down_ptr, rows_ptr, slots_ptr, experts_ptr, weights_ptr, n_slots, K, F,
     EVEN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """Down product of ``BLOCK_M`` slots and ``BLOCK_N`` columns, weighed; grid: columns, blocks of slots."""
@@ -93,18 +93,18 @@ def moe_down_kernel(
     row = tl.arange(0, BLOCK_M)
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     k = tl.arange(0, BLOCK_K)
-    hidden_ptr += tl.program_id(1).to(tl.int64) * BLOCK_M * I
-    down_ptr += expert.to(tl.int64) * (I * K)
-    h_ptrs = hidden_ptr + row[:, None] * I + k[None, :]
-    w_ptrs = down_ptr + n[None, :] * I + k[:, None]
+    hidden_ptr += tl.program_id(1).to(tl.int64) * BLOCK_M * F
+    down_ptr += expert.to(tl.int64) * (F * K)
+    h_ptrs = hidden_ptr + row[:, None] * F + k[None, :]
+    w_ptrs = down_ptr + n[None, :] * F + k[:, None]
     acc = tl.zeros([BLOCK_M, BLOCK_N], tl.float32)
-    for start in range(0, I, BLOCK_K):
+    for start in range(0, F, BLOCK_K):
         if EVEN:
             h = tl.load(h_ptrs + start)
             w = tl.load(w_ptrs + start)
         else:
-            h = tl.load(h_ptrs + start, mask=(start + k < I)[None, :], other=0.0)
-            w = tl.load(w_ptrs + start, mask=(start + k < I)[:, None] & (n < K)[None, :], other=0.0)
+            h = tl.load(h_ptrs + start, mask=(start + k < F)[None, :], other=0.0)
+            w = tl.load(w_ptrs + start, mask=(start + k < F)[:, None] & (n < K)[None, :], other=0.0)
         acc = tl.dot(h, w, acc, input_precision="ieee")
     slot = tl.load(slots_ptr + tl.program_id(1) * BLOCK_M + row)
     live = slot < n_slots
@@ -129,7 +129,7 @@ def chosen(tokens: int, experts: int, top_k: int, routing: str) -> tuple[int, ..
     """Return the expert of each slot: in turn (``even``), or more often a low one (``skewed``)."""
     if routing == "even":
         return tuple(slot % experts for slot in range(tokens * top_k))
-    draw, found = Random(0), []
+    draw, found = Random(0), []  # noqa: S311 - any routing will do
     for _ in range(tokens):
         mine: list[int] = []
         while len(mine) < top_k:
@@ -165,7 +165,7 @@ def _sorted(
 
 
 def _storage(shape: Shape, config: Config) -> dict[str, Tensor]:
-    t, k, i, e, top, dtype = (shape[name] for name in ("T", "K", "I", "E", "TOP_K", "dtype"))
+    t, k, i, e, top, dtype = (shape[name] for name in ("T", "K", "F", "E", "TOP_K", "dtype"))
     blocks = most_blocks(shape, config["BLOCK_M"])
     slots, experts = _sorted(t, e, top, shape["routing"], config["BLOCK_M"], blocks)
     return {
@@ -185,7 +185,7 @@ def _launch(shape: Shape, config: Config, names: tuple[str, ...], columns: int, 
     memory = _storage(shape, config)
     block_n, block_k = config[f"{prefix}BLOCK_N"], config[f"{prefix}BLOCK_K"]
     args = {f"{name}_ptr": memory[f"{name}_ptr"] for name in (*names, "slots", "experts")}
-    args |= {"n_slots": shape["T"] * shape["TOP_K"], "K": shape["K"], "I": shape["I"]}
+    args |= {"n_slots": shape["T"] * shape["TOP_K"], "K": shape["K"], "F": shape["F"]}
     args |= {"EVEN": columns % block_n == 0 and depth % block_k == 0}
     args |= {"BLOCK_M": config["BLOCK_M"], "BLOCK_N": block_n, "BLOCK_K": block_k}
     return Launch(args, (triton.cdiv(columns, block_n), most_blocks(shape, config["BLOCK_M"])))
@@ -193,13 +193,13 @@ def _launch(shape: Shape, config: Config, names: tuple[str, ...], columns: int, 
 
 def launch(shape: Shape, config: Config) -> Launch:
     """One workgroup for a block of slots and ``BLOCK_N`` columns of gate and of up."""
-    made = _launch(shape, config, ("x", "gate_up", "hidden"), shape["I"], shape["K"], "")
+    made = _launch(shape, config, ("x", "gate_up", "hidden"), shape["F"], shape["K"], "")
     return Launch({**made.args, "TOP_K": shape["TOP_K"]}, made.grid)
 
 
 def launch_down(shape: Shape, config: Config) -> Launch:
     """One workgroup for a block of slots and ``DOWN_BLOCK_N`` columns."""
-    return _launch(shape, config, ("hidden", "down", "rows", "weights"), shape["K"], shape["I"], "DOWN_")
+    return _launch(shape, config, ("hidden", "down", "rows", "weights"), shape["K"], shape["F"], "DOWN_")
 
 
 def launch_sum(shape: Shape, config: Config) -> Launch:
@@ -248,7 +248,7 @@ def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
-    t, k, i, e, top = (shape[name] for name in ("T", "K", "I", "E", "TOP_K"))
+    t, k, i, e, top = (shape[name] for name in ("T", "K", "F", "E", "TOP_K"))
     dtype = torch_dtype(shape["dtype"])
     weights = torch.rand(t, top, device=device, generator=generator) + 0.1
     experts = torch.tensor(chosen(t, e, top, shape["routing"]), device=device, dtype=torch.int32)
@@ -276,24 +276,24 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 def tolerance(shape: Shape) -> tuple[float, float]:
     """Hidden values, each expert's row and the result are rounded once to the dtype, with relative error u.
 
-    Hidden values of about 0.6, each off by up to u, change a sum with weights of 1 / sqrt(I) by 0.6 u / sqrt(3)
+    Hidden values of about 0.6, each off by up to u, change a sum with weights of 1 / sqrt(F) by 0.6 u / sqrt(3)
     (5 deviations: 2 u); rows of up to 2 and results add u each. Float32 sums of K products are off by sqrt(K) 2**-24
     a few times over.
     """
     relative, absolute = rounding(shape["dtype"])
-    sums = 8 * (shape["K"] ** 0.5 + shape["I"] ** 0.5) * 2.0**-24
+    sums = 8 * (shape["K"] ** 0.5 + shape["F"] ** 0.5) * 2.0**-24
     return relative + 2.0**-22, 6 * relative + absolute + sums
 
 
 def flops(shape: Shape) -> int:
-    """Three products of 2 K I for each token and expert of it."""
-    return 6 * shape["T"] * shape["TOP_K"] * shape["K"] * shape["I"]
+    """Three products of 2 K F for each token and expert of it."""
+    return 6 * shape["T"] * shape["TOP_K"] * shape["K"] * shape["F"]
 
 
 def traffic(shape: Shape) -> int:
     """The weights of the experts in use once in, tokens in, results out. Hidden values and rows stay in caches."""
     used = len(set(chosen(shape["T"], shape["E"], shape["TOP_K"], shape["routing"])))
-    return (3 * used * shape["I"] + 2 * shape["T"]) * shape["K"] * size_of(shape["dtype"])
+    return (3 * used * shape["F"] + 2 * shape["T"]) * shape["K"] * size_of(shape["dtype"])
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
@@ -318,7 +318,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def _case(t: int, k: int, i: int, e: int, top: int, dtype: str = "bf16", routing: str = "even") -> dict[str, Any]:
-    return {"T": t, "K": k, "I": i, "E": e, "TOP_K": top, "routing": routing, "dtype": dtype}
+    return {"T": t, "K": k, "F": i, "E": e, "TOP_K": top, "routing": routing, "dtype": dtype}
 
 
 _SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 32, "DOWN_BLOCK_N": 32, "DOWN_BLOCK_K": 16}
