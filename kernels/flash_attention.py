@@ -12,6 +12,10 @@ and key. The mask therefore does not depend on the tile, and a backward pass can
 it. Philox takes 20 wide multiplications a counter: drawing a counter for each four keys halves the time of the kernel
 beside drawing one for each key (predicted).
 
+All query blocks of a head read the same keys and values from L2, so memory does not bound the kernel. A score takes
+4 D operations of the matrix units and one exponential of the vector units: the larger the head, the more the matrix
+units bound it. Two wavefronts share a SIMD, so that the exponentials of one run beside the products of the other.
+
 Workgroups are numbered heads first. A GPU made of XCDs deals them out in turn, so all the query blocks of a head,
 which read the same keys and values, meet in the L2 of one XCD. With a causal mask the longest blocks start first.
 """
@@ -33,7 +37,8 @@ def _attend(
 ):  # fmt: skip
     """Attend to the keys from ``first`` up to ``last``; ``limit`` is each query's last visible key.
 
-    ``MASKED``: the end of the keys or the diagonal crosses these blocks. ``WINDOW``: its far edge does.
+    ``MASKED``: whether the end of the keys or the diagonal crosses these blocks. ``WINDOW``: number of keys of a window
+    whose far edge crosses them, else 0.
     """
     col = tl.arange(0, BLOCK_N)
     for start in range(first, last, BLOCK_N):

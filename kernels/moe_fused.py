@@ -302,7 +302,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     block = next((m for m in (16, 32, 64) if rows <= m), 128)
     rdna = arch.startswith(("gfx10", "gfx11", "gfx12"))
     if block == 16:
-        return {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 128, "DOWN_BLOCK_N": 64, "DOWN_BLOCK_K": 128, "num_warps": 4}
+        return {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 128, "DOWN_BLOCK_N": 128, "DOWN_BLOCK_K": 64, "num_warps": 2}
     return {"BLOCK_M": min(block, 64) if rdna else block, "num_warps": 8 if rdna or block == 128 else 4}
 
 
