@@ -32,7 +32,7 @@ from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, exec
 @triton.jit
 def _attend(
     acc, total, top, q, k_ptrs, v_ptrs, first, last, n_keys, limit, k_stride, v_stride, scale, live_d, seed, stream,
-    CAUSAL: tl.constexpr, MASKED: tl.constexpr, WINDOW: tl.constexpr, DROP_BELOW: tl.constexpr, PAD_D: tl.constexpr,
+    CAUSAL: tl.constexpr, MASKED: tl.constexpr, WINDOW: tl.constexpr, DROP: tl.constexpr, PAD_D: tl.constexpr,
     PRE_LOAD_V: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
     """Attend to the keys from ``first`` up to ``last``; ``limit`` is each query's last visible key.
@@ -74,7 +74,7 @@ def _attend(
         fade = tl.exp2(top - base)
         total = total * fade + tl.sum(p, axis=1)
         acc = acc * fade[:, None]
-        if DROP_BELOW > 0:
+        if DROP > 0:
             # Dropped weights still count in the sum: dropout comes after the softmax.
             # A counter gives four words, for four keys in a row, which is how MFMA results lie in the lanes.
             four = (start // 4 + tl.arange(0, BLOCK_N // 4)).to(tl.uint32)[None, :]
@@ -82,7 +82,7 @@ def _attend(
             zero = tl.zeros_like(four + query)
             w0, w1, w2, w3 = tl.philox(seed, zero + four, zero + query, zero + stream, zero)
             word = tl.join(tl.join(w0, w2), tl.join(w1, w3)).reshape(p.shape)
-            p = tl.where(word >= DROP_BELOW, p, 0.0)
+            p = tl.where(word >= DROP, p, 0.0)
         if not PRE_LOAD_V:
             v = tl.load(v_ptrs + start * v_stride, mask=v_mask, other=0.0 if masked_load else None)
         acc = tl.dot(p.to(v.dtype), v, acc)
@@ -95,13 +95,13 @@ def flash_attention_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, sink_ptr, scale, n_queries, n_keys, seed,
     q_stride_b, q_stride_h, q_stride_s, k_stride_b, k_stride_h, k_stride_s,
     v_stride_b, v_stride_h, v_stride_s, o_stride_b, o_stride_h, o_stride_s,
-    GROUP: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, DROP_BELOW: tl.constexpr,
-    HEAD_DIM: tl.constexpr, BLOCK_D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    GROUP: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, DROP: tl.constexpr,
+    D: tl.constexpr, BLOCK_D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
     PRE_LOAD_V: tl.constexpr,
 ):  # fmt: skip
     """Attention of ``BLOCK_M`` queries of one head; grid: heads, blocks of queries, batch."""
     LOG2E: tl.constexpr = 1.4426950408889634
-    PAD_D: tl.constexpr = BLOCK_D != HEAD_DIM
+    PAD_D: tl.constexpr = BLOCK_D != D
     head = tl.program_id(0)
     batch = tl.program_id(2).to(tl.int64)
     block = tl.program_id(1)
@@ -112,7 +112,7 @@ def flash_attention_kernel(
     row = tl.arange(0, BLOCK_M)
     col = tl.arange(0, BLOCK_N)
     d = tl.arange(0, BLOCK_D)
-    live_d = d < HEAD_DIM
+    live_d = d < D
     live_q = q_first + row < n_queries
 
     # Uniform 64-bit parts go to the bases; the lanes' offsets stay within 32 bits.
@@ -150,22 +150,22 @@ def flash_attention_kernel(
         inner = tl.minimum(tl.cdiv(tl.maximum(shared + BLOCK_M - 1 - WINDOW, 0), BLOCK_N) * BLOCK_N, whole)
         acc, total, top = _attend(
             acc, total, top, q, k_ptrs, v_ptrs, begin, inner, n_keys, limit, k_stride_s, v_stride_s, scale * LOG2E,
-            live_d, seed, stream, CAUSAL, False, WINDOW, DROP_BELOW, PAD_D, PRE_LOAD_V, BLOCK_N,
+            live_d, seed, stream, CAUSAL, False, WINDOW, DROP, PAD_D, PRE_LOAD_V, BLOCK_N,
         )  # fmt: skip
     acc, total, top = _attend(
         acc, total, top, q, k_ptrs, v_ptrs, inner, whole, n_keys, limit, k_stride_s, v_stride_s, scale * LOG2E,
-        live_d, seed, stream, CAUSAL, False, 0, DROP_BELOW, PAD_D, PRE_LOAD_V, BLOCK_N,
+        live_d, seed, stream, CAUSAL, False, 0, DROP, PAD_D, PRE_LOAD_V, BLOCK_N,
     )  # fmt: skip
     # The far edge of a window shorter than a block crosses the last blocks, too.
     acc, total, top = _attend(
         acc, total, top, q, k_ptrs, v_ptrs, whole, end, n_keys, limit, k_stride_s, v_stride_s, scale * LOG2E,
-        live_d, seed, stream, CAUSAL, True, WINDOW, DROP_BELOW, PAD_D, PRE_LOAD_V, BLOCK_N,
+        live_d, seed, stream, CAUSAL, True, WINDOW, DROP, PAD_D, PRE_LOAD_V, BLOCK_N,
     )  # fmt: skip
 
     # A query that sees no key at all (more queries than keys) gets zeros.
     acc = acc * tl.where(total > 0.0, 1.0 / total, 0.0)[:, None]
-    if DROP_BELOW > 0:
-        acc *= 4294967296.0 / (4294967296.0 - DROP_BELOW)
+    if DROP > 0:
+        acc *= 4294967296.0 / (4294967296.0 - DROP)
     tl.store(out_ptr + row[:, None] * o_stride_s + d[None, :], acc.to(out_ptr.dtype.element_ty), mask=q_mask)
     if lse_ptr is not None:
         lse_ptr += (batch * tl.num_programs(0) + head) * n_queries + q_first
@@ -211,8 +211,8 @@ def launch(shape: Shape, config: Config) -> Launch:
         "GROUP": h // hk,
         "CAUSAL": shape["causal"],
         "WINDOW": shape.get("window", 0),
-        "DROP_BELOW": drop_below(shape),
-        "HEAD_DIM": d,
+        "DROP": drop_below(shape),
+        "D": d,
         "BLOCK_D": max(16, triton.next_power_of_2(d)),
         "BLOCK_M": config["BLOCK_M"],
         "BLOCK_N": config["BLOCK_N"],
@@ -349,12 +349,17 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     m = min(m, max(16, triton.next_power_of_2(shape["SQ"])))
     narrow = tiles is _CDNA_TILES and m < 32 * warps
     knobs = {"BLOCK_M": m, "BLOCK_N": n, "num_warps": warps, "matrix_instr_nonkdim": 16 if narrow else 0}
-    # The third loop of a window and the words of dropout take registers that the wide tile does not leave.
-    wide = tiles is _CDNA_TILES and 64 < shape["D"] <= 128
-    if wide and arch != "gfx950" and (shape.get("window") or shape.get("dropout")):
-        knobs |= {"BLOCK_N": 32, "num_stages": 2, "matrix_instr_nonkdim": 16 if shape.get("dropout") else 0}
-    elif wide and shape.get("window"):
-        knobs["waves_per_eu"] = 0
+    # The third loop of a window and the words of dropout take registers that the wide tile does not leave. What is
+    # chosen here is predicted to be the fastest without spills.
+    window, dropout = shape.get("window"), shape.get("dropout")
+    if tiles is _CDNA_TILES and shape["D"] <= 128 and (window or dropout):
+        wide = shape["D"] > 64
+        if arch == "gfx950":
+            knobs |= {"waves_per_eu": 0} if window and wide else {}
+        elif wide:
+            knobs |= {"BLOCK_N": 32, "num_stages": 2, "matrix_instr_nonkdim": 16 if dropout else 0}
+        else:
+            knobs["matrix_instr_nonkdim"] = 16
     return knobs
 
 

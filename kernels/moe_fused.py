@@ -302,7 +302,9 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     block = next((m for m in (16, 32, 64) if rows <= m), 128)
     rdna = arch.startswith(("gfx10", "gfx11", "gfx12"))
     if block == 16:
-        return {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 128, "DOWN_BLOCK_N": 128, "DOWN_BLOCK_K": 64, "num_warps": 2}
+        tile = {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 128, "DOWN_BLOCK_N": 64, "DOWN_BLOCK_K": 128, "num_warps": 4}
+        # Weights go straight to LDS on gfx950; elsewhere several workgroups hide the latency better than a pipeline.
+        return tile | {"num_stages": 2 if arch == "gfx950" else 1}
     return {"BLOCK_M": min(block, 64) if rdna else block, "num_warps": 8 if rdna or block == 128 else 4}
 
 
