@@ -254,6 +254,28 @@ def test_int8_inputs_are_what_the_form_says(name: str, kernel_of: KernelOf) -> N
 
 
 @pytest.mark.triton
+@pytest.mark.parametrize("dtype", ["fp8e4b8", "fp8e4nv"])
+@pytest.mark.parametrize("per_head", [True, False])
+def test_fp8_reference_is_torch_attention_of_what_the_values_mean(
+    dtype: str, per_head: bool, kernel_of: KernelOf
+) -> None:
+    """Both forms of FP8, scales by head and by tensor; each scale uses the type's whole range."""
+    torch = pytest.importorskip("torch")
+    kernel = kernel_of("attention_fp8")
+    shape = {**dense_shape(9, 12, causal=True), "dtype": dtype, "out": "fp32", "per_head": per_head}
+    inputs = kernel.inputs(shape, "cpu", 6)
+
+    got = kernel.reference(inputs, shape)
+
+    q, k, v = (inputs[n].double() * inputs[f"{n}_descale"].double()[:, :, None, None] for n in "qkv")
+    assert_close(got["out"], sdpa(q, k, v, visible(9, 12, causal=True)))
+    largest = kernel.reference.__globals__["LARGEST"][dtype]
+    assert inputs["k"].float().abs().amax() == largest
+    assert (len(inputs["k_descale"].unique()) == 1) != per_head
+    assert torch.equal(inputs["k"].float().abs().amax(dim=(2, 3)) == largest, torch.ones(2, 2).bool()) or not per_head
+
+
+@pytest.mark.triton
 def test_latent_attention_is_attention_of_its_heads(kernel_of: KernelOf) -> None:
     """Latent attention is torch's attention of the keys and values that the weights make of the latents."""
     torch = pytest.importorskip("torch")
@@ -281,7 +303,8 @@ def test_flops_count_visible_pairs(sq: int, sk: int, causal: bool, h: int) -> No
     shape = dense_shape(sq, sk, causal=causal, h=h)
     pairs = int(visible(sq, sk, causal=causal).sum())
 
-    for name in ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_int8"):
+    names = ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_int8", "attention_fp8")
+    for name in names:
         assert kernel_library.load(name).flops(shape) == 4 * 2 * h * pairs * 16, name
     assert kernel_library.load("attention_forward_backward").flops(shape) == 14 * 2 * h * pairs * 16
 
