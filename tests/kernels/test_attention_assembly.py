@@ -32,6 +32,8 @@ CASES = [
     ("attention_int8", "qkpv_s4096_d128"),
     ("attention_int8", "kv_s4096_d128"),
     ("attention_int8", "d256_s4096"),
+    ("attention_fp8", "s4096_d64"),
+    ("attention_fp8", "d256_s4096"),
     ("flash_decoding", "d256"),
     ("flash_decoding", "mqa_n16384"),
     ("flash_decoding_int4", "d256"),
@@ -91,6 +93,28 @@ def test_int8_forms_use_the_products_they_say(form: str, integer: bool, floating
     for loop in hot_loops(report):
         assert bool(count(loop, "v_mfma_i32")) == integer
         assert bool(count(loop, "v_mfma_f32")) == floating
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("arch", ["gfx942", "gfx950"])
+def test_both_products_of_fp8_attention_are_in_8_bits(arch: str, analyse: Analyse) -> None:
+    """No matrix instruction of another type, and weights are converted two or four at a time."""
+    for loop in hot_loops(analyse("attention_fp8", arch)):
+        products = [name for name in loop.instructions if name.startswith("v_mfma")]
+        assert products
+        assert all("fp8" in name or "f8f6f4" in name for name in products), products
+        assert count(loop, "v_cvt_pk_fp8") or count(loop, "v_cvt_scalef32_pk_fp8")
+
+
+@pytest.mark.triton
+def test_dropout_moves_no_words_between_lanes(analyse: Analyse) -> None:
+    """Words of Philox are made where the weights lie: dropout adds no access to LDS."""
+    config = {"BLOCK_N": 32, "num_stages": 1, "matrix_instr_nonkdim": 0}
+    plain = hot_loops(analyse("flash_attention", "gfx942", config))[0]
+    dropout = hot_loops(analyse("flash_attention", "gfx942", config, "dropout"))[0]
+
+    assert count(dropout, "v_mul_hi_u32") > 0
+    assert count(dropout, "ds_") == count(plain, "ds_")
 
 
 @pytest.mark.triton

@@ -66,6 +66,72 @@ def test_reference_is_torch_attention(name: str, sq: int, sk: int, causal: bool,
 
 
 @pytest.mark.triton
+@pytest.mark.parametrize(("sq", "sk", "window"), [(9, 9, 1), (9, 9, 4), (5, 12, 7), (12, 5, 3), (9, 9, 50)])
+def test_window_is_a_mask_of_torch_attention(sq: int, sk: int, window: int, kernel_of: KernelOf) -> None:
+    """Each query sees its own key and the ones before it, as many as the window says."""
+    torch = pytest.importorskip("torch")
+    shape = dense_shape(sq, sk, causal=True) | {"window": window}
+    kernel = kernel_of("flash_attention")
+    inputs = kernel.inputs(shape, "cpu", 1)
+
+    got = kernel.reference(inputs, shape)
+
+    position = torch.arange(sq)[:, None] + sk - sq
+    mask = visible(sq, sk, causal=True) & (position - torch.arange(sk)[None, :] < window)
+    q, k, v = (inputs[name].double() for name in "qkv")
+    assert_close(got["out"], sdpa(q, k, v, mask))
+    assert kernel.flops(shape) == 4 * 2 * 4 * int(mask.sum()) * 16
+
+
+@pytest.mark.triton
+def test_sink_is_a_key_with_a_learned_score_and_no_value(kernel_of: KernelOf) -> None:
+    """Torch's softmax of the scores and the sink, with the sink's weight left out of the mean."""
+    torch = pytest.importorskip("torch")
+    shape = dense_shape(7, 9, causal=True) | {"sinks": True}
+    kernel = kernel_of("flash_attention")
+    inputs = kernel.inputs(shape, "cpu", 1)
+
+    got = kernel.reference(inputs, shape)
+
+    q, k, v = (inputs[name].double() for name in "qkv")
+    k, v = (t.repeat_interleave(2, dim=1) for t in (k, v))
+    scores = (q @ k.transpose(-1, -2) / 4).masked_fill(~visible(7, 9, causal=True), -torch.inf)
+    sinks = inputs["sinks"].double()[None, :, None, None].expand(2, -1, 7, 1)
+    assert_close(got["out"], torch.cat([scores, sinks], dim=-1).softmax(-1)[..., :-1] @ v)
+    assert_close(got["lse"], torch.cat([scores, sinks], dim=-1).logsumexp(-1))
+
+
+@pytest.mark.triton
+def test_dropout_words_are_philox(kernel_of: KernelOf) -> None:
+    """The published test vector of Philox 4x32-10 with counter and key of zeros."""
+    torch = pytest.importorskip("torch")
+    philox = kernel_of("flash_attention").reference.__globals__["philox"]
+
+    words = philox(0, torch.arange(4)[None, :], torch.zeros(1, 1, dtype=torch.int64), 0)
+
+    assert words.tolist() == [[0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]]
+
+
+@pytest.mark.triton
+def test_dropout_keeps_the_mean_and_the_log_sum_exp(kernel_of: KernelOf) -> None:
+    """The share of dropped weights is the probability, and heads have masks of their own."""
+    torch = pytest.importorskip("torch")
+    kernel = kernel_of("flash_attention")
+    shape = dense_shape(64, 64, causal=False) | {"D": 64, "dropout": 0.25}
+    inputs = kernel.inputs(shape, "cpu", 1)
+    # Equal scores and the unit matrix as values: the result is the mask.
+    inputs |= {"q": torch.zeros_like(inputs["q"]), "v": torch.eye(64).expand(2, 2, 64, 64)}
+
+    got = kernel.reference(inputs, shape)
+
+    kept = got["out"] * 64 * 0.75
+    assert torch.equal(kept.round(), kept.round().clamp(0, 1))
+    assert kept.mean().item() == pytest.approx(0.75, abs=0.01)
+    assert not torch.equal(kept[0, 0].round(), kept[0, 1].round())
+    assert_close(got["lse"], kernel.reference(inputs, shape | {"dropout": 0.0})["lse"])
+
+
+@pytest.mark.triton
 @pytest.mark.parametrize(("sq", "sk"), [(8, 8), (5, 9), (9, 5)])
 def test_reference_gradients_are_finite_differences(sq: int, sk: int, kernel_of: KernelOf) -> None:
     """A step in the direction of a gradient changes sum(out * dout) by the squared length of that gradient."""
@@ -134,6 +200,25 @@ def test_decoding_is_attention_of_one_query(name: str, kernel_of: KernelOf) -> N
 
 
 @pytest.mark.triton
+@pytest.mark.parametrize("page", [4, 16])
+def test_paged_decoding_is_decoding_of_the_gathered_pages(page: int, kernel_of: KernelOf) -> None:
+    """A plain cache put together from the pages gives what ``flash_decoding`` computes."""
+    pytest.importorskip("torch")
+    kernel = kernel_of("paged_decoding")
+    shape = {"B": 3, "H": 4, "HK": 2, "N": 20, "D": 32, "PAGE": page, "ragged": True, "dtype": "fp32"}
+    inputs = kernel.inputs(shape, "cpu", 4)
+
+    got = kernel.reference(inputs, shape)
+
+    table = inputs["table"].clamp(max=inputs["k"].shape[0] - 1).long()
+    plain = {n: inputs[n][table].transpose(2, 3).flatten(1, 2)[:, :20] for n in "kv"}
+    want = kernel_of("flash_decoding").reference({**inputs, **plain}, shape)
+    assert inputs["lengths"].tolist() == [20, 10, 0]
+    assert_close(got["out"], want["out"])
+    assert_close(got["lse"], want["lse"])
+
+
+@pytest.mark.triton
 def test_int4_cache_is_off_by_half_a_step_at_most(kernel_of: KernelOf) -> None:
     """Quantised and back, an element moves by half a step; the least of a half comes back as it was."""
     torch = pytest.importorskip("torch")
@@ -169,6 +254,28 @@ def test_int8_inputs_are_what_the_form_says(name: str, kernel_of: KernelOf) -> N
 
 
 @pytest.mark.triton
+@pytest.mark.parametrize("dtype", ["fp8e4b8", "fp8e4nv"])
+@pytest.mark.parametrize("per_head", [True, False])
+def test_fp8_reference_is_torch_attention_of_what_the_values_mean(
+    dtype: str, per_head: bool, kernel_of: KernelOf
+) -> None:
+    """Both forms of FP8, scales by head and by tensor; each scale uses the type's whole range."""
+    torch = pytest.importorskip("torch")
+    kernel = kernel_of("attention_fp8")
+    shape = {**dense_shape(9, 12, causal=True), "dtype": dtype, "out": "fp32", "per_head": per_head}
+    inputs = kernel.inputs(shape, "cpu", 6)
+
+    got = kernel.reference(inputs, shape)
+
+    q, k, v = (inputs[n].double() * inputs[f"{n}_descale"].double()[:, :, None, None] for n in "qkv")
+    assert_close(got["out"], sdpa(q, k, v, visible(9, 12, causal=True)))
+    largest = kernel.reference.__globals__["LARGEST"][dtype]
+    assert inputs["k"].float().abs().amax() == largest
+    assert (len(inputs["k_descale"].unique()) == 1) != per_head
+    assert torch.equal(inputs["k"].float().abs().amax(dim=(2, 3)) == largest, torch.ones(2, 2).bool()) or not per_head
+
+
+@pytest.mark.triton
 def test_latent_attention_is_attention_of_its_heads(kernel_of: KernelOf) -> None:
     """Latent attention is torch's attention of the keys and values that the weights make of the latents."""
     torch = pytest.importorskip("torch")
@@ -196,7 +303,8 @@ def test_flops_count_visible_pairs(sq: int, sk: int, causal: bool, h: int) -> No
     shape = dense_shape(sq, sk, causal=causal, h=h)
     pairs = int(visible(sq, sk, causal=causal).sum())
 
-    for name in ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_int8"):
+    names = ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_int8", "attention_fp8")
+    for name in names:
         assert kernel_library.load(name).flops(shape) == 4 * 2 * h * pairs * 16, name
     assert kernel_library.load("attention_forward_backward").flops(shape) == 14 * 2 * h * pairs * 16
 
@@ -212,7 +320,11 @@ def test_flops_count_visible_pairs(sq: int, sk: int, causal: bool, h: int) -> No
         ("attention_persistent", {"D": 96}, "power of two"),
         ("attention_int8", {"D": 16}, "power of two"),
         ("attention_varlen", {"D": 512}, "512"),
+        ("flash_attention", {"window": 8, "causal": False}, "causal"),
+        ("flash_attention", {"dropout": 1.0}, "probability"),
         ("flash_decoding", {"D": 100}, "power of two"),
+        ("paged_decoding", {"D": 100}, "power of two"),
+        ("paged_decoding", {"PAGE": 12}, "pages of 12"),
         ("flash_decoding_int4", {"D": 16}, "power of two"),
         ("mla_decode", {"C": 500}, "C=500"),
     ],

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+import kprof
 from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.kernel_spec import Kernel
@@ -83,6 +84,37 @@ def test_attention_tiles_keep_loops_free_of_spills(case: str, analyse: Callable[
 
     known = report.triton.startswith(("3.4.", "3.8.")) and case == "s4096_d128"
     assert known or sum(loop.spill_accesses for loop in report.loops) == 0
+
+
+@pytest.mark.triton("3.9.")
+@pytest.mark.parametrize("arch", ["gfx942", "gfx950"])
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        ("flash_attention", "window"),
+        ("flash_attention", "gpt_oss"),
+        ("flash_attention", "dropout"),
+        ("paged_decoding", "llama70b_page16"),
+        ("paged_decoding", "llama70b_page64"),
+        ("paged_decoding", "gpt_oss"),
+    ],
+)
+def test_features_of_attention_do_not_spill(
+    name: str, case: str, arch: str, analyse: Callable[..., KernelReport]
+) -> None:
+    """Windows, sinks, dropout and pages keep every vector register."""
+    assert analyse(name, arch, None, case).resources.vgpr_spills == 0
+
+
+@pytest.mark.triton("3.9.")
+def test_a_window_leaves_out_the_blocks_behind_it() -> None:
+    """A quarter of the keys takes less than 0.6 of the time: 0.44 of the pairs, and two edges of masked blocks."""
+    times = {}
+    for case in ("s4096_d128", "window"):
+        (kernel,) = kprof.analyze("flash_attention", arch="MI300X", case=case, try_cures=False).kernels
+        times[case] = kernel.time_us
+
+    assert times["window"] < 0.6 * times["s4096_d128"]
 
 
 @pytest.mark.triton

@@ -248,9 +248,11 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
         if isinstance(access.corners, int):
             count = 1.0
         else:
-            count = float(len(set(access.corners)))
+            # Workgroups that leave before the load have no tile.
+            loading = list(compress(access.corners, access.live)) if access.live is not None else access.corners
+            count = float(len(set(loading)))
             # Where nearly all that were looked at differ, the others will, too.
-            count *= total / looked_at if count > _MOSTLY * looked_at else 1.0
+            count *= total / looked_at if count > _MOSTLY * len(loading) else 1.0
         whole = count * access.tile_bytes * access.times * access.fresh[1]
         loaded += access.tile_bytes * access.times
         # Workgroups that begin in different places may go through the same ones.

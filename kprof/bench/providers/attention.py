@@ -16,6 +16,13 @@ Values = Mapping[str, Any]
 
 
 def _heads_first(inputs: Values, shape: Shape) -> tuple[Any, Any, Any]:
+    """Return q, k and v with the heads before the sequence.
+
+    Raises:
+        KprofError: the shape has sinks or dropout, which none of these libraries computes with the kernel's inputs.
+    """
+    if shape.get("sinks") or shape.get("dropout"):
+        raise KprofError("only the bundled kernel computes attention with sinks or with these dropout masks here")
     q, k = inputs["q"], inputs["k"]
     v = inputs["v"] if "v" in inputs else inputs["vt"].transpose(-1, -2)
     if shape.get("layout") == "bshd":
@@ -28,10 +35,13 @@ def _like_input(out: Any, shape: Shape) -> Any:
 
 
 def _hidden(shape: Shape, device: Any) -> Any:
-    """Where a query must not look; the last query sees all keys."""
+    """Where a query must not look; the last query sees all keys, or the last ones of a window."""
     import torch
 
-    return torch.ones(shape["SQ"], shape["SK"], device=device, dtype=torch.bool).triu(1 + shape["SK"] - shape["SQ"])
+    pairs = torch.ones(shape["SQ"], shape["SK"], device=device, dtype=torch.bool)
+    shift = shape["SK"] - shape["SQ"]
+    hidden = pairs.triu(1 + shift)
+    return hidden | pairs.tril(shift - shape["window"]) if shape.get("window") else hidden
 
 
 def _native_inputs(inputs: Values, shape: Shape) -> Values:
@@ -53,7 +63,7 @@ def sdpa_inputs(inputs: Values, shape: Shape) -> Values:
     """Heads first, rows of V contiguous; a mask where SDPA's own causal one is another (unequal lengths)."""
     q, k, v = _heads_first(inputs, shape)
     values = {"q": q, "k": k, "v": v if "v" in inputs else v.contiguous()}
-    if shape.get("causal") and shape["SQ"] != shape["SK"]:
+    if shape.get("causal") and (shape["SQ"] != shape["SK"] or shape.get("window")):
         values["seen"] = ~_hidden(shape, q.device)
     return values
 
@@ -80,6 +90,8 @@ def _aiter_inputs(inputs: Values, shape: Shape, what: str) -> Values:
     need("aiter", what)
     if shape.get("lse"):
         raise KprofError(f"{what} is not asked for the log-sum-exp here")
+    if shape.get("window"):
+        raise KprofError(f"{what} is not asked for a sliding window here")
     return dict(zip("qkv", (t.transpose(1, 2).contiguous() for t in _heads_first(inputs, shape)), strict=True))
 
 

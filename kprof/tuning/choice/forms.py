@@ -69,8 +69,14 @@ def _heads_first(shape: Shape) -> str | None:
     return None
 
 
+def _extras(shape: Shape) -> str | None:
+    """Return which feature of ``flash_attention`` no other kernel has, or None."""
+    used = [name for name in ("window", "sinks", "dropout") if shape.get(name)]
+    return f"only flash_attention has {' and '.join(used)}" if used else None
+
+
 def _persistent(shape: Shape) -> dict[str, Any] | str:
-    return _heads_first(shape) or _only(shape, _ATTENTION)
+    return _extras(shape) or _heads_first(shape) or _only(shape, _ATTENTION)
 
 
 def _transposed_v(_shape: Shape) -> str:
@@ -78,21 +84,21 @@ def _transposed_v(_shape: Shape) -> str:
 
 
 def _packed(shape: Shape) -> dict[str, Any] | str:
-    if shape.get("layout") != "bshd":
-        return "the sequence would have to come before the heads (layout=bshd)"
+    if _extras(shape) or shape.get("layout") != "bshd":
+        return _extras(shape) or "the sequence would have to come before the heads (layout=bshd)"
     return _only(shape, _ATTENTION, lengths="equal", alibi=False, bias=False)
 
 
 def _decoding(shape: Shape) -> dict[str, Any] | str:
     if shape["SQ"] != 1:
         return "made for one query a sequence"
-    if shape.get("layout") != "bshd":
-        return "the sequence would have to come before the heads (layout=bshd)"
+    if _extras(shape) or shape.get("layout") != "bshd":
+        return _extras(shape) or "the sequence would have to come before the heads (layout=bshd)"
     return _only(shape, ("B", "H", "HK", "D", "dtype"), N=shape["SK"], ragged=False)
 
 
 def _forward(shape: Shape) -> dict[str, Any]:
-    return _only(shape, _ATTENTION, layout="bhsd", lse=False)
+    return _only(shape, _ATTENTION, layout="bhsd", lse=False, window=0, sinks=False, dropout=0.0)
 
 
 _FORMS: Mapping[str, Mapping[str, Form]] = {

@@ -197,6 +197,12 @@ def test_where_nearly_all_tiles_differ_the_others_do_too(different, counted):
     assert footprint([load(corners, 8.0, 3.0)], looked_at, 5 * looked_at) == counted * 8 * 3
 
 
+def test_workgroups_that_leave_early_do_not_count_among_those_that_differ():
+    """Of 20 workgroups that were looked at, of 100, 12 come to the load, each with a tile of its own."""
+    comes = tuple(n < 12 for n in range(20))
+    assert footprint([load([*range(12), *[0] * 8], 8.0, 3.0, live=comes)], 20, 100) == 12 * 5 * 8 * 3
+
+
 def test_the_footprint_is_of_loads_alone_and_no_more_than_they_span():
     """One tile for all, twice, of which half is in a cache already; 10 tiles within 50 bytes; stores do not load."""
     found = [
