@@ -10,8 +10,9 @@ the 240 of FNUZ (MI300X) and the 448 of OCP (MI355X), and weights down to 2**-13
 bits. The row's sum is as much larger and takes the factor out again.
 
 Layout: (batch, head, token, D) with D contiguous. The matrix unit does 8-bit products at twice the rate of 16-bit
-ones and half as many bytes are loaded, while the softmax takes as long as before: vector instructions bound the kernel.
-V is wanted along the keys and lies along D, so that without a transpose in memory it leaves LDS a byte at a time.
+ones and half as many bytes are loaded, while the softmax takes as long as before. At heads of 128 both units take about
+as long, at heads of 64 the vector instructions bound the kernel. V is wanted along the keys and lies along D: gfx942
+turns it in registers before it goes to LDS, gfx950 has LDS reads that turn it.
 
 Causal or full, grouped and multi-query, any lengths, log-sum-exp output.
 """
