@@ -10,8 +10,9 @@ the 240 of FNUZ (MI300X) and the 448 of OCP (MI355X), and weights down to 2**-13
 bits. The row's sum is as much larger and takes the factor out again.
 
 Layout: (batch, head, token, D) with D contiguous. The matrix unit does 8-bit products at twice the rate of 16-bit
-ones and half as many bytes are loaded, while the softmax takes as long as before: vector instructions bound the kernel.
-V is wanted along the keys and lies along D, so that without a transpose in memory it leaves LDS a byte at a time.
+ones and half as many bytes are loaded, while the softmax takes as long as before. At heads of 128 both units take about
+as long, at heads of 64 the vector instructions bound the kernel. V is wanted along the keys and lies along D: gfx942
+turns it in registers before it goes to LDS, gfx950 has LDS reads that turn it.
 
 Causal or full, grouped and multi-query, any lengths, log-sum-exp output.
 """
@@ -150,8 +151,8 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         return {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8 if rdna else 4}
     if shape["D"] <= 128:
         knobs = {"BLOCK_M": 128, "BLOCK_N": 16 if rdna else 64, "num_warps": 8 if rdna else 4}
-        # With 32 x 32 instructions this tile spills there.
-        return knobs | ({"matrix_instr_nonkdim": 16} if arch == "gfx950" else {})
+        # The 32 x 32 instructions of gfx950 spill, and half as many rows leave room for a third wavefront.
+        return knobs | ({"BLOCK_M": 64, "matrix_instr_nonkdim": 16} if arch == "gfx950" else {})
     return {"BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 8}
 
 

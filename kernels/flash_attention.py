@@ -156,7 +156,7 @@ def flash_attention_kernel(
         acc, total, top, q, k_ptrs, v_ptrs, inner, whole, n_keys, limit, k_stride_s, v_stride_s, scale * LOG2E,
         live_d, seed, stream, CAUSAL, False, 0, DROP, PAD_D, PRE_LOAD_V, BLOCK_N,
     )  # fmt: skip
-    # The far edge of a window shorter than a block crosses the last blocks, too.
+    # The far edge of a window shorter than a tile crosses the last blocks, too.
     acc, total, top = _attend(
         acc, total, top, q, k_ptrs, v_ptrs, whole, end, n_keys, limit, k_stride_s, v_stride_s, scale * LOG2E,
         live_d, seed, stream, CAUSAL, True, WINDOW, DROP, PAD_D, PRE_LOAD_V, BLOCK_N,

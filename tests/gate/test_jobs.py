@@ -49,8 +49,8 @@ def check(tmp_path, before, after):
     return gate.judge([CheckSubject(entry, one) for one in after]).verdict
 
 
-def test_twelve_bundled_kernels_have_parts():
-    assert len(LAUNCHES) == 12
+def test_fourteen_bundled_kernels_have_parts():
+    assert len(LAUNCHES) == 14
 
 
 @pytest.mark.parametrize(("kernel", "launch"), EACH)
