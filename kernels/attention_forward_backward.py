@@ -330,16 +330,35 @@ def _tiles(forward: tuple[int, int], keys: tuple[int, int], queries: tuple[int, 
     return {f"{name}_{axis}": n for name, tile in sizes for axis, n in zip("MN", tile, strict=True)} | options
 
 
+# The fastest by the model over the cases of each width of heads on MI300X and MI355X, none of which spills:
+# docs/validation/defaults.md says what a longer search finds.
+_FASTEST: Mapping[tuple[str, int], Config] = {
+    ("gfx942", 64): {
+        "KEYS_BLOCK_M": 16,
+        "KEYS_BLOCK_N": 64,
+        "QUERIES_BLOCK_M": 128,
+        "QUERIES_BLOCK_N": 32,
+        "num_stages": 2,
+        "kpack": 2,
+    },
+    ("gfx942", 256): {"BLOCK_N": 64, "KEYS_BLOCK_M": 16, "QUERIES_BLOCK_M": 128, "QUERIES_BLOCK_N": 32, "kpack": 2},
+    ("gfx950", 64): {"KEYS_BLOCK_M": 16, "QUERIES_BLOCK_M": 128, "QUERIES_BLOCK_N": 64, "num_stages": 2},
+    ("gfx950", 128): {"BLOCK_N": 64, "KEYS_BLOCK_M": 16, "QUERIES_BLOCK_M": 64, "QUERIES_BLOCK_N": 64, "num_stages": 2},
+    ("gfx950", 256): {"BLOCK_N": 64, "KEYS_BLOCK_M": 16, "QUERIES_BLOCK_M": 64, "QUERIES_BLOCK_N": 32, "num_stages": 2},
+}
+
+
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Larger tiles for small heads; twice the waves for heads of 256, whose accumulators fill four."""
     if arch == "gfx1100":
         return _tiles((128, 16), (16, 32), (64, 16), num_warps=8)
-    warps = 8 if arch.startswith("gfx12") else 4
-    if shape["D"] <= 64:
-        return _tiles((128, 64), (32, 64), (64, 64), num_warps=warps)
-    if shape["D"] > 128:
-        return _tiles((64, 32), (16, 64), (64, 16), num_warps=8)
-    return {"num_warps": warps}
+    warps, width = 8 if arch.startswith("gfx12") else 4, 64 if shape["D"] <= 64 else 128 if shape["D"] <= 128 else 256
+    tiles: Mapping[int, dict[str, Any]] = {
+        64: _tiles((128, 64), (32, 64), (64, 64), num_warps=warps),
+        128: {"num_warps": warps},
+        256: _tiles((64, 32), (16, 64), (64, 16), num_warps=8),
+    }
+    return {**tiles[width], **_FASTEST.get((arch, width), {})}
 
 
 _SMALL = _tiles((32, 16), (16, 32), (16, 16))

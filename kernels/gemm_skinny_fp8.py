@@ -272,6 +272,9 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         # Triton widens 8-bit floats in software on gfx12, so that its matrix unit is the better way for one row too.
         block_m = max(16, triton.next_power_of_2(m))
         tile = {"BLOCK_N": 64, "BLOCK_K": 128 if rdna else 256, "num_warps": 4}
+        if arch == "gfx950" and m <= 16 and shape["K"] >= 8192:
+            # Half the columns and one more tile on its way: 6 to 16 % faster by the model over these cases.
+            return {"BLOCK_M": block_m, **tile, "BLOCK_N": 32, "SPLIT_K": 8, "num_stages": 3}
     else:
         block_m = m
         tile = {"BLOCK_N": 4 // m, "BLOCK_K": 1024, "num_warps": 1}

@@ -155,9 +155,20 @@ def unsupported(arch: str, shape: Shape) -> str | None:
     return f"rows of {shape['N']} columns do not fit one tile of 32768" if shape["N"] > 32768 else None
 
 
+# By width, the fastest by the model: docs/validation/defaults.md says what a longer search finds.
+_FASTEST: Mapping[tuple[str, int], Config] = {
+    ("gfx942", 4096): {"ROWS": 32, "COLUMNS": 32, "num_warps": 4, "waves_per_eu": 2},
+    ("gfx942", 8192): {"ROWS": 32},
+    ("gfx942", 16384): {"ROWS": 32, "waves_per_eu": 2},
+    ("gfx950", 4096): {"ROWS": 32, "COLUMNS": 32},
+}
+
+
 def shape_config(shape: Shape, arch: str) -> Config:
     """More wavefronts for wider rows: five tiles of float32 are alive at a time."""
-    return {"num_warps": 4 if shape["N"] <= 2048 else 8 if shape["N"] <= 8192 else 16}
+    found = {"num_warps": 4 if shape["N"] <= 2048 else 8 if shape["N"] <= 8192 else 16}
+    width = max(4096, triton.next_power_of_2(shape["N"])) if shape["N"] > 2048 else 0
+    return {**found, **_FASTEST.get((arch, width), {})}
 
 
 KERNEL = Kernel(

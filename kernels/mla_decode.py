@@ -208,6 +208,10 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
     return Launch(args, (b * h * s,))
 
 
+# What loads the next latents early, and the fastest of that by the model: docs/validation/defaults.md.
+_EARLY: Mapping[str, Config] = {"gfx942": {"num_stages": 2, "kpack": 2}, "gfx950": {"num_stages": 2, "BLOCK_D": 16}}
+
+
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Runs enough for a workgroup a compute unit, but none shorter than 512 tokens: each run reads the weights.
 
@@ -219,7 +223,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     tiles = shape["B"] * triton.cdiv(shape["H"] * triton.next_power_of_2(shape["S"]), columns)
     splits = min(triton.next_power_of_2(max(1, units // tiles)), max(1, shape["T"] // 512), 64)
     rdna = {"num_warps": 8, "BLOCK_N": 16} if arch.startswith(("gfx11", "gfx12")) else {}
-    early = {"num_stages": 2} if arch in {"gfx942", "gfx950"} and columns == 16 else {}
+    early = _EARLY.get(arch, {}) if columns == 16 else {}
     return {"BLOCK_M": columns, "SPLITS": splits, **rdna, **early}
 
 

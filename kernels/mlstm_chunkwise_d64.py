@@ -213,13 +213,23 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     return f"S is no multiple of CHUNK={config['CHUNK']}" if shape["S"] % config["CHUNK"] else None
 
 
+# The fastest by the model over all cases: docs/validation/defaults.md says what a longer search finds.
+_FASTEST: Mapping[str, Config] = {
+    "gfx942": {"BLOCK_DV": 16, "num_warps": 2, "num_stages": 2, "kpack": 2},
+    "gfx950": {"BLOCK_DV": 16, "num_warps": 2, "num_stages": 2},
+}
+
+
 def shape_config(shape: Shape, arch: str) -> Config:
     """256 lanes a workgroup, whatever the wavefront; chunks of 128 on MI300 and MI350 where they are whole.
 
     ``states`` takes most of the time there, and has half as many chunks to walk over.
     """
-    chunk = {"CHUNK": 128} if arch in {"gfx942", "gfx950"} and shape["S"] % 128 == 0 else {}
-    return {"num_warps": 4 if arch.startswith("gfx9") else 8, **chunk}
+    found: dict[str, Any] = {"num_warps": 4 if arch.startswith("gfx9") else 8}
+    if arch not in _FASTEST:
+        return found
+    chunk = {"CHUNK": 128} if shape["S"] % 128 == 0 else {}
+    return {**found, **chunk, **_FASTEST[arch]}
 
 
 def _case(batch: int, steps: int) -> Shape:

@@ -82,13 +82,22 @@ def launch(shape: Shape, config: Config) -> Launch:
     return Launch(args, (triton.cdiv(m, rows),))
 
 
+# By width, the fastest by the model: docs/validation/defaults.md says what a longer search finds.
+_FASTEST: Mapping[tuple[str, int], Config] = {
+    ("gfx942", 8192): {"BLOCK": 2048, "num_warps": 1},
+    ("gfx942", 16384): {"BLOCK": 2048, "num_warps": 1},
+    ("gfx950", 8192): {"num_warps": 2, "waves_per_eu": 2},
+    ("gfx950", 16384): {"BLOCK": 2048},
+}
+
+
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Keep 8 to 32 elements a lane: fewer waves for short rows, several rows a workgroup for very short ones."""
     width = triton.next_power_of_2(shape["N"])
     lanes = 32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64
     elements = min(width, 16384)
     warps = max(1, min(8, elements // (16 * lanes)))
-    return {"ROWS": max(1, 8 * lanes // width), "num_warps": warps}
+    return {"ROWS": max(1, 8 * lanes // width), "num_warps": warps, **_FASTEST.get((arch, width), {})}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
