@@ -29,14 +29,12 @@ def checks() -> tuple[DoctorCheck, ...]:
     """One of each, by section and name."""
     import kprof.doctor.checks as folder
 
-    found = []
-    for module in iter_modules(folder.__path__):
-        names = vars(import_module(f"{folder.__name__}.{module.name}")).values()
-        found += [
-            kind()
-            for kind in names
-            if isinstance(kind, type) and issubclass(kind, DoctorCheck) and kind is not DoctorCheck
-        ]
+    found = [
+        each
+        for module in iter_modules(folder.__path__)
+        for each in vars(import_module(f"{folder.__name__}.{module.name}")).values()
+        if isinstance(each, DoctorCheck)
+    ]
     return tuple(sorted(found, key=lambda check: (_SECTIONS.index(check.section), check.name)))
 
 
@@ -51,7 +49,7 @@ def examine(machine: Host, workload: Workload | None = None, command: ServerComm
         workload = workload or command.workload
         machine = replace_fields(machine, environment={**machine.environment, **command.environment})
     chosen = [check for check in checks() if _means_something(check, machine)]
-    outcomes = [_looked(check, machine) for check in chosen]
+    outcomes = [check.outcome(machine) for check in chosen]
     works = _works(machine, {outcome.check: outcome for outcome in outcomes})
     settings = judged(machine, workload)
     arguments = judge_arguments(machine, command) if command is not None else []
@@ -82,13 +80,6 @@ def _means_something(check: DoctorCheck, machine: Host) -> bool:
         and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
         and (bool(machine.reported) or not check.needs_report)
     )
-
-
-def _looked(check: DoctorCheck, machine: Host) -> CheckOutcome:
-    try:
-        return check.look(machine)
-    except Exception as error:  # noqa: BLE001 - what is odd on a machine must not hide the rest of it
-        return check.unknown(f"could not be determined: {type(error).__name__}: {error}"[:200])
 
 
 def _named(gpu: HostGpu) -> str:

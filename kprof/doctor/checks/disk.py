@@ -1,11 +1,10 @@
-"""Folders that must be writable and have room."""
+"""Folders of caches: they must be writable and have room."""
 
 import os
 import time
 from pathlib import Path
 
-from kprof.doctor.check import DoctorCheck
-from kprof.doctor.document import CheckOutcome
+from kprof.doctor.check import Seen, check, ok, warn
 from kprof.doctor.host import Host
 from kprof.output.quantities import decimal_bytes
 
@@ -13,7 +12,25 @@ _LITTLE = 1 << 30
 _SECONDS = 0.2
 
 
-def folder(machine: Host, own: str | None, base: str, hidden: str, name: str) -> Path:
+@check("kprof-cache", "disk", why="Without it every kernel is compiled each time.")
+def kprof_cache(machine: Host) -> Seen:
+    """kprof's cache."""
+    own = machine.environment.get("KPROF_CACHE_DIR")
+    return _room(machine, _folder(machine, own, "XDG_CACHE_HOME", ".cache", "kprof"), "KPROF_CACHE_DIR")
+
+
+@check(
+    "triton-cache",
+    "disk",
+    why="Programs compile all their kernels again when Triton cannot keep them, and fail when its disk is full.",
+)
+def triton_cache(machine: Host) -> Seen:
+    """Triton's cache."""
+    own = machine.environment.get("TRITON_CACHE_DIR")
+    return _room(machine, _folder(machine, own, "TRITON_HOME", ".triton", "cache"), "TRITON_CACHE_DIR")
+
+
+def _folder(machine: Host, own: str | None, base: str, hidden: str, name: str) -> Path:
     """A cache's folder: the one named for it, else below the folder that ``base`` names, else below the home."""
     if own:
         return Path(own)
@@ -32,16 +49,16 @@ def _home() -> Path:
         return Path("/nonexistent")
 
 
-def look_at(check: DoctorCheck, machine: Host, path: Path, variable: str) -> CheckOutcome:
+def _room(machine: Host, path: Path, variable: str) -> Seen:
     """Whether a folder, or the nearest one above that exists, can be written to, and how much room there is."""
     there = next((place for place in (path, *path.parents) if place.is_dir()), None)
     if there is None or not machine.usable(there):
-        return check.warn(f"{path} cannot be written to", f"export {variable}=/path/to/a/writable/folder")
+        return warn(f"{path} cannot be written to", f"export {variable}=/path/to/a/writable/folder")
     free = machine.free(there)
     words = f"{path}, {_size(path)} used, {decimal_bytes(free)} free"
     if free < _LITTLE:
-        return check.warn(words, f"df -h {there}", f"export {variable}=/path/to/a/larger/disk")
-    return check.ok(words)
+        return warn(words, f"df -h {there}", f"export {variable}=/path/to/a/larger/disk")
+    return ok(words)
 
 
 def _size(path: Path) -> str:
