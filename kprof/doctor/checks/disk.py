@@ -14,7 +14,7 @@ _SECONDS = 0.2
 
 @check("kprof-cache", "disk", why="Without it every kernel is compiled each time.")
 def kprof_cache(machine: Host) -> Seen:
-    """kprof's cache."""
+    """The cache of kprof."""
     own = machine.environment.get("KPROF_CACHE_DIR")
     return _room(machine, _folder(machine, own, "XDG_CACHE_HOME", ".cache", "kprof"), "KPROF_CACHE_DIR")
 
@@ -25,7 +25,7 @@ def kprof_cache(machine: Host) -> Seen:
     why="Programs compile all their kernels again when Triton cannot keep them, and fail when its disk is full.",
 )
 def triton_cache(machine: Host) -> Seen:
-    """Triton's cache."""
+    """The cache of Triton."""
     own = machine.environment.get("TRITON_CACHE_DIR")
     return _room(machine, _folder(machine, own, "TRITON_HOME", ".triton", "cache"), "TRITON_CACHE_DIR")
 

@@ -1,6 +1,6 @@
 """What a format is, and how the right one is found by looking at the content.
 
-A format is one file in ``formats/`` with a constant ``FORMAT``; the folder is the list.
+A format is in a file of ``formats/`` as the constant ``FORMAT``, or in its tuple ``FORMATS``; the folder is the list.
 """
 
 from collections.abc import Callable, Mapping
@@ -175,7 +175,8 @@ def formats() -> tuple[ProfileFormat, ...]:
     from kprof.inputs.rocprof import formats as folder
 
     names = sorted(module.name for module in iter_modules(folder.__path__) if not module.name.startswith("_"))
-    return tuple(import_module(f"{folder.__name__}.{name}").FORMAT for name in names)
+    modules = [vars(import_module(f"{folder.__name__}.{name}")) for name in names]
+    return tuple(each for module in modules for each in module.get("FORMATS") or (module["FORMAT"],))
 
 
 def recognise(opened: Opened) -> ProfileFormat | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kprof.inputs.rocprof.formats._v3_json_types import Sample, Strings
-from kprof.inputs.rocprof.formats.v3_samples import NOT_ISSUED_PREFIX, TYPE_PREFIX
+from kprof.inputs.rocprof.formats.csv_tables import NOT_ISSUED_PREFIX, TYPE_PREFIX
 from kprof.inputs.rocprof.frames import factorised, integers
 from kprof.inputs.rocprof.model import Columns, FileTables
 
