@@ -151,10 +151,10 @@ _REST = (
     ("what rules share", "kprof_analyzers.rules.about", "tests/rules/test_about.py"),
     ("what rules share", "kprof_analyzers.rules.finding_instructions", "tests/rules/test_finding_instructions.py"),
     ("what rules share", "kprof_analyzers.rules.levers", "tests/rules/test_levers.py"),
-    ("containment", "kprof.containment.call_filter", "tests/containment/test_call_filter.py"),
-    ("containment", "kprof.containment.guarding", "tests/containment/test_guarding.py"),
-    ("containment", "kprof.containment.namespaces", "tests/containment/test_places.py"),
-    ("containment", "kprof.containment.readable_files", "tests/containment/test_places.py"),
+    ("containment", "kprof.api.live.containment.call_filter", "tests/containment/test_call_filter.py"),
+    ("containment", "kprof.api.live.containment.guarding", "tests/containment/test_guarding.py"),
+    ("containment", "kprof.api.live.containment.namespaces", "tests/containment/test_places.py"),
+    ("containment", "kprof.api.live.containment.readable_files", "tests/containment/test_places.py"),
     ("permission", "kprof.importing.permission", "tests/importing/test_permission.py"),
     ("model", "kprof_analyzers.model.queues", "tests/analyzers/model/test_queues.py"),
     ("model", "kprof_analyzers.model.reuse", "tests/analyzers/model/test_reuse.py"),
@@ -315,7 +315,7 @@ WHOLE = ("rules", "core", "rest")
 PACKAGES = (
     "kprof.gate",
     "kprof.cache",
-    "kprof.containment",
+    "kprof.api.live.containment",
     "kprof.diffing",
     "kprof.importing",
     "kprof.inputs",
@@ -327,8 +327,8 @@ PACKAGES = (
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 _COMPILED = "its tests compile kernels"
 WITHOUT_ROW = {
-    "kprof.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
-    "kprof.containment.kernel": "calls of the kernel by their numbers: tests/containment/test_places.py asks it",
+    "kprof.api.live.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
+    "kprof.api.live.containment.kernel": "calls of the kernel by number: tests/containment/test_places.py asks it",
     "kprof.diffing.analysis": _COMPILED,
     "kprof.diffing.document": "declares the document",
     "kprof.diffing.programs": _COMPILED,

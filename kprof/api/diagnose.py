@@ -46,8 +46,8 @@ class Diagnosed(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a check: what it is called, what was found, and what to do."""
+        from kprof.api.frames import struct_frame
         from kprof.doctor import CheckOutcome
-        from kprof.reporters._frames import struct_frame
 
         return struct_frame(CheckOutcome, [({}, one) for one in self.document.checks])
 

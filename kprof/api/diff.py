@@ -58,7 +58,7 @@ class Comparison(Result):
         """A row a kernel, pair of neighbouring sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
         ``metric``, ``old``, ``new``, ``effect``, ``severity``, ``loop``.
         """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import changes_frame
+        from kprof.api.frames import changes_frame
 
         return changes_frame(self.document)
 

@@ -56,7 +56,7 @@ class Profile(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a group of calls on a ``gpu``, with ``us``, ``low_us``, ``high_us`` and their ``share``."""
-        from kprof.reporters._frames import struct_frame
+        from kprof.api.frames import struct_frame
         from kprof_analyzers.whole_step.document import ProfiledRow
 
         every = (self.document, *self.document.other_gpus)

@@ -142,7 +142,7 @@ class ReportResult(Result):
         Raises:
             KprofError: there is no such table.
         """
-        from kprof.reporters._frames import findings_frame, kernels_frame
+        from kprof.api.frames import findings_frame, kernels_frame
 
         if table not in {"kernels", "findings"}:
             raise KprofError(f"there is no table {table!r}", hint="there are kernels and findings")

@@ -93,7 +93,7 @@ class Tuned(Result):
         """A row a problem and configuration in the order of the ranking: ``problem``, ``rank`` from 1, times in
         microseconds, ``bound``, registers, LDS in bytes, ``measured_ms``, and a column for each knob.
         """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import ranking_frame
+        from kprof.api.frames import ranking_frame
 
         return ranking_frame(self.document)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.containment import namespaces, readable_files
+from kprof.api.live.containment import namespaces, readable_files
 
 NEW_USER, NEW_PID, NEW_IPC, NEW_NET, NEW_NS = 0x10000000, 0x20000000, 0x08000000, 0x40000000, 0x00020000
 EXECUTE, WRITE, READ, READ_DIR = 1, 2, 4, 8

@@ -3,8 +3,8 @@
 import struct
 from dataclasses import dataclass
 
-from kprof.containment.calls import ALLOWED, CONDITIONAL, NETWORK, NEWEST, PRETENDED
-from kprof.containment.kernel import LinuxCalls
+from kprof.api.live.containment.calls import ALLOWED, CONDITIONAL, NETWORK, NEWEST, PRETENDED
+from kprof.api.live.containment.kernel import LinuxCalls
 
 _ALLOW, _REFUSE, _PRETEND, _NO_SUCH_CALL, _KILL = 0x7FFF0000, 0x00050000 | 1, 0x00050000, 0x00050000 | 38, 0x80000000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16

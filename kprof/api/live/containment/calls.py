@@ -59,4 +59,4 @@ CONDITIONAL: dict[str, Numbers] = {
     "clone": (56, 220), "clone3": (435, 435), "kill": (62, 129), "tgkill": (234, 131), "prctl": (157, 167),
     "prlimit64": (302, 261), "fcntl": (72, 25), "ioctl": (16, 29),
 }  # fmt: skip
-"""Calls that are allowed for some arguments; :mod:`kprof.containment.call_filter` says which."""
+"""Calls that are allowed for some arguments; :mod:`kprof.api.live.containment.call_filter` says which."""

@@ -1,9 +1,9 @@
 """Taking rights away from this process before it runs code that nobody has read. Linux only, without root.
 
 The mechanisms are the kernel's, each documented in its manual page: ``seccomp(2)`` allows the system calls of a list
-(:mod:`~kprof.containment.calls`), ``landlock(7)`` limits the files, ``unshare(2)`` gives a process its own namespaces,
-``capabilities(7)`` are dropped, ``setrlimit(2)`` limits memory and time, and a guard counts memory with files
-(:mod:`~kprof.containment.guarding`). None can be undone by the process or by what it starts.
+(:mod:`~kprof.api.live.containment.calls`), ``landlock(7)`` limits the files, ``unshare(2)`` gives a process its own
+namespaces, ``capabilities(7)`` are dropped, ``setrlimit(2)`` limits memory and time, and a guard counts memory with
+files (:mod:`~kprof.api.live.containment.guarding`). None can be undone by the process or by what it starts.
 
 Landlock and seccomp are required. Namespaces are used where the kernel allows them: containers often do not. Nothing
 that a candidate is refused rests on them alone.
@@ -16,9 +16,9 @@ import signal
 import sys
 from pathlib import Path
 
+from kprof.api.live.containment import call_filter, guarding, namespaces, readable_files
+from kprof.api.live.containment.kernel import LinuxCalls, UncontainedError
 from kprof.children import tied_to
-from kprof.containment import call_filter, guarding, namespaces, readable_files
-from kprof.containment.kernel import LinuxCalls, UncontainedError
 
 LARGEST_FILE = 64 << 20
 """Bytes of a file that a contained process may write."""

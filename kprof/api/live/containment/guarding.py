@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from kprof.containment.kernel import UncontainedError
+from kprof.api.live.containment.kernel import UncontainedError
 
 EVERY = 0.05
 """Seconds between two counts."""

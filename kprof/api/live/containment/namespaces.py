@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from kprof.containment.kernel import LinuxCalls
+from kprof.api.live.containment.kernel import LinuxCalls
 
 _USER, _PROCESSES, _IPC, _NETWORK, _MOUNTS = 0x10000000, 0x20000000, 0x08000000, 0x40000000, 0x00020000
 _PRIVATE, _BIND, _IN_ALL = 1 << 18, 0x1000, 0x4000

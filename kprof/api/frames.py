@@ -47,11 +47,6 @@ KERNEL_COLUMNS = {
 }
 """Columns of :func:`kernels_frame`; named as in ``kprof.report/1``, the last three count findings."""
 
-_TAKEN = ("vgpr", "agpr", "sgpr", "vgpr_allocated", "lds_bytes", "num_warps", "wavefront_size")
-_HELD = ("waves_per_simd", "max_waves_per_simd", "workgroups_per_cu", "limiter")
-OCCUPANCY_COLUMNS = {name: KERNEL_COLUMNS[name] for name in ("name", "arch", "product", *_TAKEN, *_HELD)}
-"""Columns of the frame of ``kprof.occupancy``."""
-
 FINDING_COLUMNS = {
     "kernel": "string",
     "arch": "string",

@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from kprof.containment.kernel import LinuxCalls
+from kprof.api.live.containment.kernel import LinuxCalls
 
 _READ = 0b1101
 """Landlock's rights to execute and read files and to read folders; the other bits change something."""
