@@ -252,7 +252,7 @@ def _trials(
     return Trials(
         start=begun,
         best=tuple(with_report(subject, trial, use_cache=use_cache) for trial in faster[:LOOKED_AT]),
-        tried=found.looked_at,
+        tried=found.progress.done,
         ranked_by="cycles" if own.axis else "time",
         why="; ".join(own.assumptions[:1]) if own.axis else "",
         failed=found.failed,
