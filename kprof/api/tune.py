@@ -122,7 +122,7 @@ class Tuned(Result):
     def _write_times(self, folder: str) -> list[str]:
         """What to time, as a file to be filled in; one that is there already is left, since times may stand in it."""
         from kprof.output.writing import write_output
-        from kprof.tuning.times_file import NAME, times_csv
+        from kprof.tuning.measured_times import NAME, times_csv
 
         place = os.path.join(folder, NAME)  # noqa: PTH118 - text
         text = times_csv(self.document)

@@ -18,8 +18,8 @@ from kprof.bench import compare as bench_compare
 from kprof.bench import device
 from kprof.bench import timing as bench_timing
 from kprof.bench.document import BenchTask, Error, Measurement, rates
-from kprof.bench.errors import NotInstalled
 from kprof.bench.implementations import find
+from kprof.bench.providers.prepared import NotInstalled
 from kprof.bench.values import refilled
 from kprof.children import end_with_parent
 from kprof.errors import HardwareError, KprofError

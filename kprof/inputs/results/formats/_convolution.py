@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.model import RowCollector
-from kprof.inputs.results.text import lines_of
+from kprof.inputs.results.model import RowCollector, lines_of
 
 _DIMENSIONS = {15: 2, 17: 3}
 """Fields of a key by the dimensions of its images."""

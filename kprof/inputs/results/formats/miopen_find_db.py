@@ -8,10 +8,8 @@ of all of them, so that its smallest time is the solver that MIOpen takes.
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.format import ResultFormat
 from kprof.inputs.results.formats._convolution import KEY, entries, problem
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import positive, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, positive, whole
 
 _ALGORITHM = "miopenConvolution"
 

@@ -7,9 +7,8 @@ of them, without names. There are no times in it: the find-db has those.
 import re
 from pathlib import Path
 
-from kprof.inputs.results.format import ResultFormat
 from kprof.inputs.results.formats._convolution import entries, problem
-from kprof.inputs.results.model import RowCollector, ToolResults
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults
 
 _LINE = re.compile(rb"^[0-9][\w.-]{8,250}=[A-Za-z]\w{2,100}:[^=\n]{1,}", re.MULTILINE)
 _SOLVER = re.compile(r"([A-Za-z][\w<>-]{0,120}):(.*)", re.ASCII)

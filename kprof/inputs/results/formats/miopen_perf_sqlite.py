@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults
 from kprof.inputs.rocprof.database import is_database, opened, plain_tables
 
 _SIZES = ("layout", "data_type", "direction", "batchsize", "in_channels", "out_channels", "in_d", "in_h", "in_w",
