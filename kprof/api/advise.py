@@ -91,7 +91,7 @@ class Advised(Result):
                 "measured": msgspec.to_builtins(self.measured),
             }
         if self.trials is not None:
-            from kprof.tuning.trials.trial import document
+            from kprof.tuning.trials.document import document
 
             found |= document(self.trials)
         if len(self.kernels) == 1:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kprof.tuning.recorded.advise import AdvisedKernel
-from kprof.tuning.trials.trial import document
+from kprof.tuning.trials.document import document
 
 
 def document_of(kernel: AdvisedKernel) -> dict[str, Any]:

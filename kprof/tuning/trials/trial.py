@@ -1,14 +1,11 @@
 """The result of a search around a starting point."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-
-import msgspec
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from kprof.condition import WARM
 from kprof.tuning.evaluation import Evaluation
-from kprof.tuning.trials.search import advised
 
 if TYPE_CHECKING:
     from kprof_analyzers.model.certainty import PredictedGain
@@ -91,60 +88,3 @@ class Trials:
             if (found := predicted_gain(first.cost, one.cost, arch)) is not None and not found.told_apart
         ]
         return (first, *near) if near else ()
-
-
-def document(trials: Trials) -> dict[str, Any]:
-    """The document of a round of trials, as JSON can hold it."""
-
-    def certainty(trial: Evaluation) -> float | None:
-        found = trials.beside_start(trial)
-        return found.certainty if found is not None else None
-
-    def entry(trial: Evaluation) -> dict[str, Any]:
-        return {
-            "change": dict(trial.change),
-            "config": dict(trial.config),
-            "measure": asdict(trial.measure) if trial.measure is not None else None,
-            "error": trial.error,
-            "time_us": trial.time_us,
-            "low_us": trial.low_us,
-            "high_us": trial.high_us,
-            "cycles_per_element": trial.cycles_per_element,
-            "axis": trial.axis,
-            "parts": dict(trial.parts),
-            "assumptions": list(trial.assumptions),
-        }
-
-    start = trials.start.report
-    assert start is not None
-    return {
-        "schema": "kprof.advice/1",
-        "kernel": start.name,
-        "arch": start.arch,
-        "triton": start.triton,
-        "start": entry(trials.start),
-        "best": [entry(trial) | {"certainty": certainty(trial)} for trial in trials.best],
-        "dominated": [entry(trial) for trial in trials.dominated],
-        "findings": msgspec.to_builtins(advised(trials)),
-        "failed": dict(trials.failed),
-        "ranked_by": trials.ranked_by,
-        "why": trials.why,
-        "gain": trials.gain,
-        "certainty": certainty(trials.best[0]) if trials.best else None,
-        "told_apart": trials.told_apart,
-        "to_measure": [dict(trial.change) for trial in trials.to_measure],
-        "all": [
-            {
-                "change": dict(t.change),
-                "time_us": t.time_us,
-                "low_us": t.low_us,
-                "high_us": t.high_us,
-                "cycles_per_element": t.cycles_per_element,
-            }
-            for t in trials.all
-        ],
-        "tried": trials.tried,
-        "left": trials.left,
-        "settled": trials.settled,
-        "seconds": round(trials.seconds, 1),
-    }
