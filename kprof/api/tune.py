@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from kprof.api.result import Result
+from kprof.api.result import JudgedResult
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.options.groups import CompileOptions
@@ -38,7 +38,7 @@ class _Search:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tuned(Result):
+class Tuned(JudgedResult):
     """Configurations, the fastest by prediction first.
 
     Attributes:
@@ -71,11 +71,6 @@ class Tuned(Result):
             raise KprofError(f"there are {count} problems", hint="each has its own ranking: .problems[0].ranking[0]")
         ranking = self.document.problems[0].ranking
         return ranking[0] if ranking else None
-
-    @property
-    def ok(self) -> bool:
-        """Whether every problem has a ranking."""
-        return self.document.verdict.status == "ok"
 
     @property
     def interrupted(self) -> bool:
