@@ -184,7 +184,7 @@ def _lds(opcode: Opcode) -> Roles:
 
 
 def _memory_roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
-    """Operand _memory_roles of one vector memory or LDS instruction."""
+    """Operand roles of one vector memory or LDS instruction."""
     if opcode.cls in {InstructionClass.LDS, InstructionClass.GDS}:
         return _lds(opcode)
     if opcode.is_atomic:
@@ -245,7 +245,7 @@ def _other(name: str) -> Roles:
 
 
 def _scalar_roles(opcode: Opcode, operands: Sequence[str], *, returns: bool) -> Roles:
-    """Operand _scalar_roles of one scalar instruction."""
+    """Operand roles of one scalar instruction."""
     name = opcode.name
     if opcode.cls is InstructionClass.BRANCH:
         return _branch(name)
@@ -268,7 +268,7 @@ class _Named(NamedTuple):
     """What the name alone says; asked once for each name, because most instructions share few names.
 
     Attributes:
-        fixed: the _vector_roles, where operands and modifiers cannot change them.
+        fixed: the roles, where operands and modifiers cannot change them.
         dual_mask: a dual select, which reads VCC in its short form.
         division: reads VCC.
         base: reads M0.
@@ -323,7 +323,7 @@ def _compare(name: str, operands: Sequence[str]) -> Roles:
 
 
 def _vector_roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str]) -> Roles:
-    """Operand _vector_roles of one VALU or matrix instruction."""
+    """Operand roles of one VALU or matrix instruction."""
     if opcode.kind is _COMPARE:
         return _compare(opcode.name, operands)
     named = _named(opcode.name)

@@ -150,4 +150,5 @@ def formats() -> tuple[ResultFormat, ...]:
     from kprof.inputs.results import formats as folder
 
     names = sorted(module.name for module in iter_modules(folder.__path__) if not module.name.startswith("_"))
-    return tuple(import_module(f"{folder.__name__}.{name}").FORMAT for name in names)
+    modules = [vars(import_module(f"{folder.__name__}.{name}")) for name in names]
+    return tuple(each for module in modules for each in module.get("FORMATS") or (module["FORMAT"],))
