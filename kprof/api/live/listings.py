@@ -240,7 +240,7 @@ class _Builder:
 
     def _time_shares(self) -> Sequence[Mapping[str, float]] | None:
         """Each instruction's share of the predicted time; ``None``, with a note, where the model has none."""
-        from kprof_analyzers.details.time_shares import time_shares
+        from kprof_analyzers.details.listing import time_shares
         from kprof_analyzers.pipeline import facts_of
 
         try:

@@ -21,9 +21,8 @@ from kprof.reporters.answer import cause_text, causes_of, is_negligible
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import Links, finding_groups, links_of
 from kprof.reporters.html.listing import code_listing, ir_listing, places, source_table
-from kprof.reporters.html.measured import measured_view
 from kprof.reporters.html.parts import Cutter
-from kprof.reporters.html.resources import occupancy_view, resource_rows
+from kprof.reporters.html.resources import measured_view, occupancy_view, resource_rows
 
 _MOST_WAITS, _MOST_CAUSES = 24, 12
 

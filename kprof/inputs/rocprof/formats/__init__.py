@@ -1,1 +1,1 @@
-"""Each file defines ``FORMAT``, or ``FORMATS`` where several are of one shape."""
+"""Each file defines ``FORMAT``, or ``FORMATS`` where several are alike."""
