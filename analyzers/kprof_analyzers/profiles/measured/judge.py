@@ -150,7 +150,7 @@ def _why(absent: list[str], counters: list[str], numbers: MeasuredNumbers) -> st
 
 
 def _collect(judgements: list[Judgement]) -> list[str]:
-    from kprof_analyzers.profiles.counters.collecting import passes
+    from kprof_analyzers.profiles.counters.planning import passes
 
     return [one.option for one in passes(counter for judgement in judgements for counter in judgement.collect)]
 
