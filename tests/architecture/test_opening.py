@@ -35,7 +35,7 @@ ALLOWED = {
     "kprof/compiler/versions.py": "a file of the installed Triton, which is run anyway",
     "kprof/api/live/containment/__init__.py": "/proc, for the guard",
     "kprof/api/live/containment/guarding.py": "files of /proc, which have no size and are no plain files",
-    "kprof/api/live/containment/readable_files.py": "opens places for Landlock, and reads nothing of them",
+    "kprof/api/live/containment/places.py": "opens places for Landlock, and reads nothing of them",
     "kprof/doctor/host.py": "files of /proc and /sys, with a limit; they have no size and are no plain files",
     "kprof/doctor/settings.py": OWN,
     "kprof/gate/programs.py": "the mark in a recording that kprof made",

@@ -16,7 +16,7 @@ import signal
 import sys
 from pathlib import Path
 
-from kprof.api.live.containment import call_filter, guarding, namespaces, readable_files
+from kprof.api.live.containment import call_filter, guarding, places
 from kprof.api.live.containment.kernel import LinuxCalls, UncontainedError
 from kprof.children import tied_to
 
@@ -49,8 +49,8 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
         )
     kernel = LinuxCalls(ctypes.CDLL(None, use_errno=True))
     kernel.forbid_new_privileges()
-    readable_files.require(kernel)
-    mounts = namespaces.enter(kernel, network=network)
+    places.require(kernel)
+    mounts = places.enter(kernel, network=network)
     _tie(parent)
     guard = os.getpid()
     alive = guarding.descriptor_of(guard)
@@ -64,9 +64,9 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
         os.kill(os.getpid(), signal.SIGKILL)
     os.close(alive)
     if mounts:
-        namespaces.arrange_mounts(kernel, folder)
+        places.arrange_mounts(kernel, folder)
     os.chdir(folder)
-    readable_files.limit(kernel, folder, network=network)
+    places.limit(kernel, folder, network=network)
     _limit(memory, seconds)
     kernel.drop_capabilities()
     call_filter.install(kernel, machine, os.getpid(), network=network)

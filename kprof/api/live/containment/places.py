@@ -1,5 +1,7 @@
 """Files of a contained process, by Landlock: it writes below its folder, and reads Python, its packages and the system.
 
+By namespaces it sees no process, no mount to write to, no network and no queue of others.
+
 Of ``/proc`` it reads its own process and figures of the machine, of ``/etc`` what libraries need. The lists name files
 and not folders, because ``/etc/shadow`` is readable for root and the command lines of all processes for everybody.
 """
@@ -9,10 +11,15 @@ import struct
 import sys
 import sysconfig
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from kprof.api.live.containment.kernel import LinuxCalls
 
+_USER, _PROCESSES, _IPC, _NETWORK, _MOUNTS = 0x10000000, 0x20000000, 0x08000000, 0x40000000, 0x00020000
+_PRIVATE, _BIND, _IN_ALL = 1 << 18, 0x1000, 0x4000
+_NO_SET_ID, _NO_DEVICES, _NO_PROGRAMS = 2, 4, 8
+_READ_ONLY_MOUNT, _NO_SET_ID_MOUNT = 1, 2
 _READ = 0b1101
 """Landlock's rights to execute and read files and to read folders; the other bits change something."""
 _WRITE_DEVICE = 0b110 | 1 << 15
@@ -89,3 +96,38 @@ def _is_too_wide(folder: Path) -> bool:
     except KeyError:
         home = "/root"
     return any(Path(place).resolve().is_relative_to(folder.resolve()) for place in (home, "/tmp", "/var/tmp"))  # noqa: S108
+
+
+def enter(kernel: LinuxCalls, *, network: bool) -> bool:
+    """Give this process namespaces of its own and return whether it has them.
+
+    A user namespace comes first, which lets a process without rights have the others. A system that refuses it may
+    allow root the others. The next fork is the first process of the namespace of processes.
+
+    Args:
+        kernel: the kernel.
+        network: stay in the network's namespace.
+    """
+    user, group = os.getuid(), os.getgid()
+    others = _PROCESSES | _IPC | _MOUNTS | (0 if network else _NETWORK)
+    if kernel.unshare(_USER | others):
+        # Without these lines the process has the number of nobody, which is no harm.
+        for name, line in (("uid_map", f"{user} {user} 1"), ("setgroups", "deny"), ("gid_map", f"{group} {group} 1")):
+            with suppress(OSError):
+                Path("/proc/self", name).write_text(line, encoding="ascii")
+        return True
+    return kernel.unshare(others)
+
+
+def arrange_mounts(kernel: LinuxCalls, folder: Path) -> None:
+    """Make every mount but the folder read-only, and show processes of the own namespace only.
+
+    What the kernel refuses here stays as it is: Landlock refuses the same files.
+    """
+    place = str(folder)
+    kernel.mount("none", "/", "none", _PRIVATE | _IN_ALL)
+    if kernel.mount(place, place, "none", _BIND) and kernel.set_mount_attributes(
+        "/", add=_READ_ONLY_MOUNT | _NO_SET_ID_MOUNT, recursive=True
+    ):
+        kernel.set_mount_attributes(place, remove=_READ_ONLY_MOUNT)
+    kernel.mount("proc", "/proc", "proc", _NO_SET_ID | _NO_DEVICES | _NO_PROGRAMS)
