@@ -25,7 +25,7 @@ from kprof.options.programs import CaptureOptions
 from kprof.options.searches import AdviseOptions, TuneOptions
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration
-from kprof.reporters._known_advice import better
+from kprof.reporters._kernel_words import better
 from kprof.reporters.answer import costing, sentences
 from kprof.version import __version__
 

@@ -37,10 +37,10 @@ class ProfileFormat(Protocol):
     tool: str
     role: str
 
-    def score(self, opened: Opened) -> float:
+    def score(self, opened: Opened, /) -> float:
         """How sure it is that the file is of this format: 0 not at all, 1 completely."""
 
-    def read(self, opened: Opened, part: FileTables) -> None:
+    def read(self, opened: Opened, part: FileTables, /) -> None:
         """Fill the part's tables.
 
         Raises:
@@ -55,16 +55,8 @@ class OtherFormat:
     name: str
     tool: str
     role: str
-    recognise: Callable[[Opened], float]
-    reader: Callable[[Opened, FileTables], None]
-
-    def score(self, opened: Opened) -> float:
-        """See :class:`ProfileFormat`."""
-        return self.recognise(opened)
-
-    def read(self, opened: Opened, part: FileTables) -> None:
-        """See :class:`ProfileFormat`."""
-        self.reader(opened, part)
+    score: Callable[[Opened], float]
+    read: Callable[[Opened, FileTables], None]
 
 
 @dataclass(frozen=True)
