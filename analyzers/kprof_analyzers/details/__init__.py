@@ -17,8 +17,7 @@ from kprof.inputs.mlir import MemDesc, Scalar, TensorType
 from kprof.inputs.mlir.layouts import Layout
 from kprof.inputs.mlir.model import Module
 from kprof.inputs.mlir.text import without_location
-from kprof_analyzers.details.listing import source_beside_code, time_shares
-from kprof_analyzers.details.source_text import SourceText
+from kprof_analyzers.details.listing import SourceText, source_beside_code, time_shares
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, UnknownLayoutError, linear
 from kprof_analyzers.occupancy.curve import curve
 from kprof_analyzers.occupancy.request import OccupancyInput

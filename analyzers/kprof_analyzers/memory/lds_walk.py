@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kprof.inputs.mlir import MemDesc, Module, Operation, Scalar, TensorType, Type
-from kprof.inputs.mlir.lds import copies_to_lds, is_in_lds, is_view, makes_buffer, reads_lds, writes_lds
+from kprof.inputs.mlir.measures import copies_to_lds, is_in_lds, is_view, makes_buffer, reads_lds, writes_lds
 from kprof_analyzers.memory.dataflow import Dataflow, flow_of
 from kprof_analyzers.memory.linear_layout import WARP, UnknownLayoutError, linear
 from kprof_analyzers.source_lines import location_of
