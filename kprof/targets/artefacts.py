@@ -20,13 +20,13 @@ from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary, triton_metadata
 from kprof.inputs.opening import head_of, unlisted
-from kprof.targets.companion_listing import listing_of
 from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:
     from kprof.inputs.code_object import CodeObject
     from kprof.inputs.code_object.packing import Packed
 
+_SUFFIXES = (".amdgcn", ".s")
 _KERNEL = re.compile(rb"async_compile\.triton\(\s*'([A-Za-z_]\w{0,200})'")
 _MOST_INDUCTOR_BYTES = 16 * 1024 * 1024
 _MAX_FILES = 20_000
@@ -387,3 +387,37 @@ def kernels_below(root: Path) -> list[str]:
 
 def _names(path: Path) -> list[str]:
     return [match.decode() for match in _KERNEL.findall(head_of(path, _MOST_INDUCTOR_BYTES))]
+
+
+def listing_of(code: "CodeObject", path: Path, *, most: int) -> tuple[amdgcn.Assembly, Path] | None:
+    """The assembly that a code object was made from, and its file; ``None`` where none lies beside it.
+
+    It is taken only if it is of the same kernels: for the same architecture, with the same metadata, and as many bytes
+    long. What is left from an earlier compile differs in one of them.
+
+    Args:
+        code: the object.
+        path: its file.
+        most: bytes that are read of the other one.
+    """
+    for suffix in _SUFFIXES:
+        other = path.with_suffix(suffix)
+        try:
+            text = boundary.read_bytes(other, most=most).decode(errors="replace")
+            assembly = amdgcn.parse(text, str(other), arch=code.arch)
+        except KprofError:
+            continue
+        if not assembly.truncated and _same(code, assembly):
+            return assembly, other
+    return None
+
+
+def _same(code: "CodeObject", assembly: amdgcn.Assembly) -> bool:
+    if assembly.arch != code.arch or {k.name for k in assembly.kernels} != {k.name for k in code.kernels}:
+        return False
+    for kernel in code.kernels:
+        text = assembly.kernel(kernel.name)
+        size = text.comments.get("codeLenInByte")
+        if not kernel.metadata or dict(text.metadata) != dict(kernel.metadata) or size != kernel.code_bytes:
+            return False
+    return True
