@@ -52,7 +52,7 @@ def row(path: Path) -> str:
 
 def timeline(folder: Path) -> list[str]:
     """Single wavefronts, states and occupancy next to a thread trace."""
-    from kprof.inputs.thread_trace import occupancy_json, wave_json, wstates_json
+    from kprof.inputs.thread_trace import companion_files, wave_json
 
     name = folder.relative_to(SAMPLES)
     lines = []
@@ -60,16 +60,16 @@ def timeline(folder: Path) -> list[str]:
         wave, odd = wave_json.read(path)
         found = f"cycles {wave.cycles:,}, latency {wave.latency:,}, stall {wave.stall:,}, idle {wave.idle:,}"
         lines.append(f"| {name / path.name} | rocprofv3 | wavefront | {wave.issued:,} | {found} | {'; '.join(odd)} |")
-    for path in sorted(folder.glob(wstates_json.PATTERN)):
-        state, odd = wstates_json.read(path)
+    for path in sorted(folder.glob(companion_files.STATES_PATTERN)):
+        state, odd = companion_files.read_states(path)
         found = f"{state.cycles:,} wavefront cycles in {state.name}, at most {state.most} wavefronts"
         lines.append(f"| {name / path.name} | rocprofv3 | wavefront states | | {found} | {'; '.join(odd)} |")
-    if (folder / occupancy_json.NAME).is_file():
-        occupancy, odd = occupancy_json.read(folder / occupancy_json.NAME)
+    if (folder / companion_files.RESIDENT).is_file():
+        occupancy, odd = companion_files.read_occupancy(folder / companion_files.RESIDENT)
         engines = [one for one in occupancy if one.cu is None]
         found = ", ".join(f"shader engine {one.shader_engine} mean {one.mean or 0:.1f}" for one in engines)
         begun = sum(one.begun for one in engines)
-        place = name / occupancy_json.NAME
+        place = name / companion_files.RESIDENT
         lines.append(f"| {place} | rocprofv3 | occupancy | {begun:,} | {found} wavefronts | {'; '.join(odd)} |")
     return lines
 

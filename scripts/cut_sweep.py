@@ -61,16 +61,16 @@ def _thread_trace(path: Path) -> Found:
 
 def _timeline(path: Path) -> Found:
     from kprof.errors import KprofError
-    from kprof.inputs.thread_trace import occupancy_json, wave_json, wstates_json
+    from kprof.inputs.thread_trace import companion_files, wave_json
 
     if path.match(wave_json.PATTERN):
         wave, odd = wave_json.read(path)
         return wave.issued, _words(odd)
-    if path.match(wstates_json.PATTERN):
-        state, odd = wstates_json.read(path)
+    if path.match(companion_files.STATES_PATTERN):
+        state, odd = companion_files.read_states(path)
         return state.cycles, _words(odd)
-    if path.name == occupancy_json.NAME:
-        occupancy, odd = occupancy_json.read(path)
+    if path.name == companion_files.RESIDENT:
+        occupancy, odd = companion_files.read_occupancy(path)
         return sum(one.begun for one in occupancy), _words(odd)
     raise KprofError("no timeline of a thread trace", path=str(path))
 

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from operator_fits import Row, fitted, time_of
 
 from kprof.hardware.machine import find_product
+from kprof_analyzers.profiles.timeline.operators.arguments import Work
 from kprof_analyzers.profiles.timeline.operators.rooflines import bound_of, limits_of_product
-from kprof_analyzers.profiles.timeline.operators.work import Work
 from kprof_analyzers.whole_step.efficiency import efficiencies, operator_time
 from kprof_analyzers.whole_step.kinds import kind_at, kind_of_shapes, tiles_of
 

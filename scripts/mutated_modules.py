@@ -126,9 +126,11 @@ _REST = (
     ("rest of the gate", "kprof.gate.captured", "tests/gate/test_captured.py"),
     ("rest of the gate", "kprof.gate.config", "tests/gate/test_config.py"),
     ("rest of the gate", "kprof_servers.lint_document", "tests/servers/test_lint_document.py"),
-    ("rest of the gate", "kprof.gate.cure", "tests/gate/test_cure.py"),
-    ("rest of the gate", "kprof.gate.cures", "tests/gate/test_cures.py"),
-    ("rest of the gate", "kprof.gate.edits", "tests/gate/test_edits.py"),
+    (
+        "rest of the gate",
+        "kprof.gate.cures",
+        "tests/gate/test_cure.py tests/gate/test_cures.py tests/gate/test_edits.py",
+    ),
     ("rest of the gate", "kprof.gate.launched", "tests/gate/test_launched.py"),
     ("rest of the gate", "kprof.gate.programs", "tests/gate/test_programs.py tests/gate/test_recorded_programs.py"),
     ("rest of the gate", "kprof.gate.rules", "tests/gate/test_rules.py"),
@@ -151,10 +153,9 @@ _REST = (
     ("what rules share", "kprof_analyzers.rules.about", "tests/rules/test_about.py"),
     ("what rules share", "kprof_analyzers.rules.finding_instructions", "tests/rules/test_finding_instructions.py"),
     ("what rules share", "kprof_analyzers.rules.levers", "tests/rules/test_levers.py"),
-    ("containment", "kprof.containment.call_filter", "tests/containment/test_call_filter.py"),
-    ("containment", "kprof.containment.guarding", "tests/containment/test_guarding.py"),
-    ("containment", "kprof.containment.namespaces", "tests/containment/test_places.py"),
-    ("containment", "kprof.containment.readable_files", "tests/containment/test_places.py"),
+    ("containment", "kprof.api.live.containment.call_filter", "tests/containment/test_call_filter.py"),
+    ("containment", "kprof.api.live.containment.guarding", "tests/containment/test_guarding.py"),
+    ("containment", "kprof.api.live.containment.places", "tests/containment/test_places.py"),
     ("permission", "kprof.importing.permission", "tests/importing/test_permission.py"),
     ("model", "kprof_analyzers.model.queues", "tests/analyzers/model/test_queues.py"),
     ("model", "kprof_analyzers.model.reuse", "tests/analyzers/model/test_reuse.py"),
@@ -315,7 +316,7 @@ WHOLE = ("rules", "core", "rest")
 PACKAGES = (
     "kprof.gate",
     "kprof.cache",
-    "kprof.containment",
+    "kprof.api.live.containment",
     "kprof.diffing",
     "kprof.importing",
     "kprof.inputs",
@@ -327,8 +328,8 @@ PACKAGES = (
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 _COMPILED = "its tests compile kernels"
 WITHOUT_ROW = {
-    "kprof.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
-    "kprof.containment.kernel": "calls of the kernel by their numbers: tests/containment/test_places.py asks it",
+    "kprof.api.live.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
+    "kprof.api.live.containment.kernel": "calls of the kernel by number: tests/containment/test_places.py asks it",
     "kprof.diffing.analysis": _COMPILED,
     "kprof.diffing.document": "declares the document",
     "kprof.diffing.programs": _COMPILED,

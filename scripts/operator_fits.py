@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 import kprof
 from kprof.hardware.machine import find_product
+from kprof_analyzers.profiles.timeline.operators.arguments import Work
 from kprof_analyzers.profiles.timeline.operators.rooflines import bound_of, limits_of_product
-from kprof_analyzers.profiles.timeline.operators.work import Work
 from kprof_analyzers.whole_step.efficiency import Efficiency
 from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at, kind_of_shapes, tiles_of
 

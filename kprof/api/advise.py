@@ -116,7 +116,7 @@ class Advised(Result):
         """A row a trial, the start first: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,
         ``time_us``, ``low_us``, ``high_us``, ``vgpr_spills``, ``vgprs``, ``waves`` a SIMD and ``lds_bytes``.
         """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import trials_frame
+        from kprof.api.frames import trials_frame
 
         return trials_frame(self.trials)
 

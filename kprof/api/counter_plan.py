@@ -54,7 +54,7 @@ class CounterPlan(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a counter: ``pass``, counted from 1, and ``counter``."""
-        from kprof.reporters._frames import plain_frame
+        from kprof.api.frames import plain_frame
 
         return plain_frame(self._rows(), _COLUMNS)
 

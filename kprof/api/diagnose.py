@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from kprof.api.result import Result
+from kprof.api.result import JudgedResult
 from kprof.doctor import WORKLOADS, Diagnosis, Host, Workload, examine, read_command
 from kprof.errors import KprofError, near_hint
 from kprof.inputs.gpu_report import read_gpu_report
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosed(Result):
+class Diagnosed(JudgedResult):
     """What was found on a machine.
 
     Attributes:
@@ -33,11 +33,6 @@ class Diagnosed(Result):
         """Whether nothing would make measurements wrong."""
         return self.document.verdict.status != "fail"
 
-    @property
-    def summary(self) -> str:
-        """The verdict in one line."""
-        return self.document.verdict.summary
-
     def script(self) -> str:
         """A shell script of what to change; nothing of it was run."""
         from kprof.doctor import script
@@ -46,8 +41,8 @@ class Diagnosed(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a check: what it is called, what was found, and what to do."""
+        from kprof.api.frames import struct_frame
         from kprof.doctor import CheckOutcome
-        from kprof.reporters._frames import struct_frame
 
         return struct_frame(CheckOutcome, [({}, one) for one in self.document.checks])
 

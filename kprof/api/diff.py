@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from kprof.api.programs import program_command
-from kprof.api.result import ReportResult, Result
+from kprof.api.result import JudgedResult, ReportResult
 from kprof.diffing.document import Diff, KernelDiff
 from kprof.errors import CompileError, TargetError
 from kprof.options.keywords import keywords
@@ -24,7 +24,7 @@ Side = str | os.PathLike[str] | ReportResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Result):
+class Comparison(JudgedResult):
     """What changed between two sides or more, old to new.
 
     Attributes:
@@ -44,21 +44,11 @@ class Comparison(Result):
         """The kernels of which something got worse beyond what is tolerated."""
         return [kernel for kernel in self.document.kernels if kernel.status in {"worse", "mixed"}]
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing got worse; the command's exit code is 0 then."""
-        return self.document.verdict.status == "ok"
-
-    @property
-    def summary(self) -> str:
-        """The verdict in one line."""
-        return self.document.verdict.summary
-
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel, pair of neighbouring sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
         ``metric``, ``old``, ``new``, ``effect``, ``severity``, ``loop``.
         """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import changes_frame
+        from kprof.api.frames import changes_frame
 
         return changes_frame(self.document)
 

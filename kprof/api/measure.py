@@ -58,8 +58,8 @@ class Measurements(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a case and provider: ``ms`` and its percentiles, ``tflops``, ``gbs``, ``percent_of_limit``, errors."""
+        from kprof.api.frames import plain_frame
         from kprof.bench.document import flat
-        from kprof.reporters._frames import plain_frame
 
         rows = [flat(one) for one in self.document.measurements]
         return plain_frame(rows, rows[0] if rows else ())

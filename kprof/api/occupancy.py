@@ -111,7 +111,8 @@ class Occupancies(Result):
         """A row a kernel and architecture: ``name``, ``arch``, ``product``, what it takes (registers per lane, LDS in
         bytes), ``waves_per_simd``, ``workgroups_per_cu`` and ``limiter``.
         """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import OCCUPANCY_COLUMNS, frame
+        from kprof.api.frames import KERNEL_COLUMNS, frame
+        from kprof.reporters.csv_rows import OCCUPANCY_NAMES
 
         rows = []
         for one in self.kernels:
@@ -119,7 +120,7 @@ class Occupancies(Result):
             rows.append(
                 known | {"name": one.name, "arch": one.arch, "product": one.product or None} | _taken(one.demand)
             )
-        return frame(rows, OCCUPANCY_COLUMNS)
+        return frame(rows, {name: KERNEL_COLUMNS[name] for name in OCCUPANCY_NAMES})
 
     def _repr_html_(self) -> str:
         from kprof.reporters._notebook import fragment, table

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kprof.api.programs import TIME_LIMIT
 from kprof.api.result import Result
+from kprof.api.run_kernel_pages import beside
 from kprof.condition import CONDITIONS
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_GPU
@@ -56,7 +57,7 @@ class Profile(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a group of calls on a ``gpu``, with ``us``, ``low_us``, ``high_us`` and their ``share``."""
-        from kprof.reporters._frames import struct_frame
+        from kprof.api.frames import struct_frame
         from kprof_analyzers.whole_step.document import ProfiledRow
 
         every = (self.document, *self.document.other_gpus)
@@ -202,7 +203,6 @@ def _of_program(program: list[str], arch: str, asked: ProfileOptions) -> Profile
 
 def _of_capture(path: Path, arch: str, asked: ProfileOptions, notes: list[str], again: _Again = _Again()) -> Profile:
     from kprof.api.profile_advice import search, worth_searching
-    from kprof.api.profile_pages import write_pages_of_kernels
     from kprof.captures.reader import operations, read
     from kprof_analyzers.whole_step.timing import timed_calls
 
@@ -336,3 +336,41 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
     if capture.peak_bytes is not None:
         found.append("memory is what torch's allocator has in use: its own spare segments and workspaces are outside")
     return [*found, "host time, overlap and collectives between ranks are outside"]
+
+
+def write_pages_of_kernels(capture: Path, gpu: str, output: "str | os.PathLike[str]", condition: str) -> dict[str, str]:
+    """Write a page for each kernel of a capture, as ``kprof report`` does.
+
+    Args:
+        capture: a recording.
+        gpu: the product.
+        condition: that times are predicted for.
+        output: the step's page: ``step.html`` has ``step.softmax_kernel.html`` beside it.
+
+    Returns:
+        Names of kernels to the file names of their pages.
+
+    Raises:
+        KprofError: a page cannot be written.
+    """
+    from kprof.api.analyze import Analysis, analyze
+    from kprof.options.kernels import AnalyzeOptions
+    from kprof.output.writing import write_output
+    from kprof_analyzers.verdict import report
+
+    try:
+        found = analyze(capture, options=AnalyzeOptions(arch=[gpu], condition=condition), keep_going=True)
+    except TargetError:
+        # It launched no kernel of Triton's.
+        return {}
+    of_name: dict[str, list[int]] = {}
+    for place, kernel in enumerate(found.document.kernels):
+        of_name.setdefault(kernel.name, []).append(place)
+    pages: dict[str, str] = {}
+    for name, places in of_name.items():
+        kernels = [found.document.kernels[place] for place in places]
+        one = Analysis(report(kernels), programs=[found.programs[place] for place in places])
+        page = beside(Path(output), name, set(pages.values()))
+        write_output(os.fspath(page), one.to_html())
+        pages[name] = page.name
+    return pages

@@ -49,7 +49,7 @@ class IntermediateCode(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a pass that changed something, with the values after it; of a lone module its own."""
-        from kprof.reporters._frames import plain_frame
+        from kprof.api.frames import plain_frame
 
         rows = [{"kernel": one.kernel, **row} for one in self.modules for row in (one.passes or [one.measures])]
         return plain_frame(rows, dict.fromkeys(name for row in rows for name in row))

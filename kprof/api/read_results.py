@@ -46,7 +46,7 @@ class LibraryResults(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """The rows as a table; names end in their unit. What a row does not have is ``NA``."""
-        from kprof.reporters._frames import plain_frame
+        from kprof.api.frames import plain_frame
 
         rows = [dict(row) for row in self.results.rows]
         return plain_frame(rows, dict.fromkeys(name for row in rows for name in row))

@@ -51,8 +51,8 @@ class ThreadTrace(Result):
         Raises:
             KprofError: there is no such table.
         """
+        from kprof.api.frames import struct_frame
         from kprof.inputs.thread_trace import LineCost
-        from kprof.reporters._frames import struct_frame
 
         if table not in {"lines", "mnemonics"}:
             raise KprofError(f"there is no table {table!r}", hint="there are lines and mnemonics")

@@ -55,7 +55,7 @@ class TunableOp(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a problem: ``problem``, ``dtype``, ``solution``, ``milliseconds``, ``tflops`` and more."""
-        from kprof.reporters._frames import plain_frame
+        from kprof.api.frames import plain_frame
 
         rows = self._solutions()
         return plain_frame(rows, rows[0] if rows else ())

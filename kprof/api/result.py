@@ -101,8 +101,22 @@ class Result(ABC):
         return {}
 
 
+class JudgedResult(Result):
+    """A result whose document ends in a verdict."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is ``ok``; the command's exit code is 0 then."""
+        return bool(self.document.verdict.status == "ok")
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line."""
+        return str(self.document.verdict.summary)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class ReportResult(Result):
+class ReportResult(JudgedResult):
     """A result whose document is a :class:`kprof.document.Report`.
 
     Attributes:
@@ -122,16 +136,6 @@ class ReportResult(Result):
         """The findings of all kernels, kernel by kernel, the gravest of each first."""
         return [finding for kernel in self.document.kernels for finding in kernel.findings]
 
-    @property
-    def ok(self) -> bool:
-        """Whether the verdict is ``ok``; the command's exit code is 0 then."""
-        return self.document.verdict.status == "ok"
-
-    @property
-    def summary(self) -> str:
-        """The verdict in one line."""
-        return self.document.verdict.summary
-
     def to_frame(self, table: Literal["kernels", "findings"] = "kernels") -> "pd.DataFrame":
         """A row a kernel, or a row a finding.
 
@@ -142,7 +146,7 @@ class ReportResult(Result):
         Raises:
             KprofError: there is no such table.
         """
-        from kprof.reporters._frames import findings_frame, kernels_frame
+        from kprof.api.frames import findings_frame, kernels_frame
 
         if table not in {"kernels", "findings"}:
             raise KprofError(f"there is no table {table!r}", hint="there are kernels and findings")

@@ -78,7 +78,7 @@ class RunReport(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a trace and kernel, as :meth:`kprof.api.trace.top.TraceTop.to_frame`."""
-        from kprof.reporters._frames import struct_frame
+        from kprof.api.frames import struct_frame
         from kprof_analyzers.profiles.timeline.top import KernelTime
 
         rows = [({"path": one.info.path}, each) for one in self.traces for each in one.kernels]

@@ -155,7 +155,7 @@ class TraceSummary(TraceView):
         """
         from kprof.output.progress import step
         from kprof_analyzers.profiles.timeline.categories import load_categories
-        from kprof_analyzers.profiles.timeline.export.perfetto import perfetto
+        from kprof_analyzers.profiles.timeline.export import perfetto
         from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
 
         traces = (open_trace(f) for f in trace_files(self.paths) if f.kind != "proton")
@@ -177,7 +177,7 @@ class TraceSummary(TraceView):
         from kprof.inputs.torch_profiler.proton import load_proton
         from kprof.output.writing import write_output
         from kprof.reporters.json_document import encoded
-        from kprof_analyzers.profiles.timeline.export.speedscope import proton_speedscope, speedscope
+        from kprof_analyzers.profiles.timeline.export import proton_speedscope, speedscope
         from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
 
         files = trace_files(self.paths)

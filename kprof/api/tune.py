@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from kprof.api.result import Result
+from kprof.api.result import JudgedResult
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.options.groups import CompileOptions
@@ -38,7 +38,7 @@ class _Search:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tuned(Result):
+class Tuned(JudgedResult):
     """Configurations, the fastest by prediction first.
 
     Attributes:
@@ -73,11 +73,6 @@ class Tuned(Result):
         return ranking[0] if ranking else None
 
     @property
-    def ok(self) -> bool:
-        """Whether every problem has a ranking."""
-        return self.document.verdict.status == "ok"
-
-    @property
     def interrupted(self) -> bool:
         """Whether the search was stopped by Ctrl-C; the same call goes on from there."""
         return self.document.search.ended == "interrupted"
@@ -93,7 +88,7 @@ class Tuned(Result):
         """A row a problem and configuration in the order of the ranking: ``problem``, ``rank`` from 1, times in
         microseconds, ``bound``, registers, LDS in bytes, ``measured_ms``, and a column for each knob.
         """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import ranking_frame
+        from kprof.api.frames import ranking_frame
 
         return ranking_frame(self.document)
 
@@ -122,7 +117,7 @@ class Tuned(Result):
     def _write_times(self, folder: str) -> list[str]:
         """What to time, as a file to be filled in; one that is there already is left, since times may stand in it."""
         from kprof.output.writing import write_output
-        from kprof.tuning.times_file import NAME, times_csv
+        from kprof.tuning.measured_times import NAME, times_csv
 
         place = os.path.join(folder, NAME)  # noqa: PTH118 - text
         text = times_csv(self.document)

@@ -68,7 +68,7 @@ class Validation(Result):
         """A row a kernel and quantity, and a row a traced loop and source line: ``measured``, ``modelled``, their
         ``ratio``, and for what has a range its ``standing``.
         """  # noqa: D205 - one sentence
-        from kprof.reporters._frames import plain_frame
+        from kprof.api.frames import plain_frame
 
         return plain_frame(self._rows(), _COLUMNS)
 

@@ -174,7 +174,7 @@ class View(Result):
         Raises:
             KprofError: there is no such table.
         """
-        from kprof.reporters._frames import plain_frame
+        from kprof.api.frames import plain_frame
 
         framed = [one for one in self.tables() if one.field_names]
         (found,) = chosen(framed, [table or framed[0].name])

@@ -1,10 +1,59 @@
-"""Arguments that several commands have."""
+"""Arguments that several commands have, and what completes their values."""
 
-from typing import Annotated
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
 
 import typer
 
-from kprof.cli._completion import targets
+# Parameters of commands that name a target, as cases belong to one.
+_TARGETS = ("targets", "target", "kernel", "kernels")
+
+
+def targets(incomplete: str) -> list[tuple[str, str]]:
+    """Bundled kernels, and parts of the one that is typed already."""
+    from kprof.api import completion
+
+    found = completion.kernels()
+    return _beginning({name: found[name] for name in found if "::" not in name or ":" in incomplete}, incomplete)
+
+
+def architectures(incomplete: str) -> list[tuple[str, str]]:
+    """Architectures and products, also behind a comma."""
+    from kprof.api import completion
+
+    return _after_comma(completion.architectures(), incomplete)
+
+
+def cases(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Named shapes of the bundled kernels that are typed already."""
+    from kprof.api import completion
+
+    return [case for target in _typed(ctx) for case in completion.cases(target) if case.startswith(incomplete)]
+
+
+def rules(incomplete: str) -> list[tuple[str, str]]:
+    """Identifiers of rules, also behind a comma."""
+    from kprof.api import completion
+
+    return _after_comma(completion.rules(), incomplete)
+
+
+def _typed(ctx: typer.Context) -> Iterable[str]:
+    # Before an option that has no value yet click leaves arguments where they are: they are in ctx.args then.
+    yield from ctx.args
+    for name in _TARGETS:
+        given: Any = ctx.params.get(name)
+        yield from [given] if isinstance(given, str) else given or ()
+
+
+def _after_comma(words: Mapping[str, str], incomplete: str) -> list[tuple[str, str]]:
+    head, comma, last = incomplete.rpartition(",")
+    return [(f"{head}{comma}{word}", text) for word, text in _beginning(words, last)]
+
+
+def _beginning(words: Mapping[str, str], start: str) -> list[tuple[str, str]]:
+    return [(word, text) for word, text in words.items() if word.startswith(start)]
+
 
 TargetsArgument = Annotated[
     list[str],

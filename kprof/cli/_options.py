@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from kprof.cli import _completion
+from kprof.cli import _arguments
 from kprof.cli._other_triton import run_again
 from kprof.options.groups import DisplayOptions, TritonOptions
 from kprof.options.option import Declared, Options, declared, is_group
@@ -74,7 +74,7 @@ def _parameter(each: Declared) -> inspect.Parameter:
     annotation, default = each.type, each.default
     if option.kind is not None:
         annotation, default = (list[str], []) if option.kind.several else (str | None, None)
-    completion = {"autocompletion": getattr(_completion, option.completes)} if option.completes else {}
+    completion = {"autocompletion": getattr(_arguments, option.completes)} if option.completes else {}
     flag = each.flag
     if annotation == bool | None or each.default is True:
         flag += f"/--no-{flag[2:]}"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._completion import targets
+from kprof.cli._arguments import targets
 from kprof.cli._options import takes_options
 from kprof.options.searches import AdviseOptions
 from kprof.output.status_line import StatusLine

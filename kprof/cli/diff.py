@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._completion import targets
+from kprof.cli._arguments import targets
 from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
 from kprof.errors import KprofError

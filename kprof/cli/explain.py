@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli._completion import rules
+from kprof.cli._arguments import rules
 from kprof.cli._options import takes_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.reporters.outputs import Outputs

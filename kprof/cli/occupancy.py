@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._completion import targets
+from kprof.cli._arguments import targets
 from kprof.cli._options import takes_options
 from kprof.options.kernels import OccupancyOptions
 from kprof.output.writing import print_styled

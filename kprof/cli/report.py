@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli._completion import targets
+from kprof.cli._arguments import targets
 from kprof.cli._options import takes_options
 from kprof.cli._programs import program_of
 from kprof.errors import KprofError, TargetError

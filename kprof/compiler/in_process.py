@@ -12,7 +12,7 @@ from kprof.compiler.failures import explain
 from kprof.compiler.from_ttir import SUFFIX, RecordedFunction, load_recorded
 from kprof.compiler.in_memory import as_in_memory
 from kprof.compiler.request import STAGES, Compiled, CompileRequest, DtypeRef, FunctionRef
-from kprof.errors import CompileError, KprofError
+from kprof.errors import CompileError, KprofError, near_hint
 from kprof.importing.functions import Function, load_function
 from kprof.importing.without_gpu import simulating
 
@@ -200,8 +200,6 @@ def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warn
     Raises:
         KprofError: Triton refuses a value.
     """
-    from kprof.compiler.options import check
-
     options = check(request.options, versions.option_defaults(api.hip_options), api.numbers)
     with versions.quiet(warnings):
         try:
@@ -243,3 +241,40 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset | tuple):
         return sorted(value) if isinstance(value, set | frozenset) else list(value)
     return vars(value) if hasattr(value, "__dict__") else str(value)
+
+
+def check(options: Mapping[str, Any], defaults: Mapping[str, Any], version: tuple[int, int]) -> dict[str, Any]:
+    """Options with their values in the types that Triton wants.
+
+    Raises:
+        KprofError: an option that this Triton does not have, or a value of the wrong kind.
+    """
+    return {name: _typed_value(name, value, defaults, version) for name, value in options.items()}
+
+
+def _typed_value(name: str, value: Any, defaults: Mapping[str, Any], version: tuple[int, int]) -> Any:
+    if name not in defaults:
+        release = f"Triton {version[0]}.{version[1]}"
+        raise CompileError(f"{release} has no option {name!r}", hint=near_hint(name, defaults, "its options are"))
+    default = defaults[name]
+    if value is None:
+        return None
+    if isinstance(default, bool):
+        if value in (0, 1):
+            return bool(value)
+        raise CompileError(f"the option {name} is true or false, got {value!r}")
+    if isinstance(default, int):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise CompileError(f"the option {name} is a whole number, got {value!r}")
+        return _number(name, value)
+    if isinstance(default, str) and not isinstance(value, str | tuple):
+        raise CompileError(f"the option {name} is text, got {value!r}")
+    return value
+
+
+def _number(name: str, value: int) -> int:
+    if value < 0:
+        raise CompileError(f"the option {name} cannot be negative, got {value}")
+    if name == "num_warps" and (value == 0 or value & (value - 1)):
+        raise CompileError(f"num_warps must be a power of two, got {value}", hint="1, 2, 4, 8, 16 or 32")
+    return value

@@ -15,8 +15,15 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.inputs.mlir import MemDesc, Module, Operation, TensorType, parse
-from kprof.inputs.mlir.lds import copies_to_lds, is_in_lds, makes_buffer, reads_lds, writes_lds
-from kprof.inputs.mlir.measures import lds_bytes, vector_bytes
+from kprof.inputs.mlir.measures import (
+    copies_to_lds,
+    is_in_lds,
+    lds_bytes,
+    makes_buffer,
+    reads_lds,
+    vector_bytes,
+    writes_lds,
+)
 
 STAGE_MARK = "// kprof stage "
 """Begins the line that the harness writes between the stages of a dump."""

@@ -1,6 +1,8 @@
-"""Run every check of the folder on a machine."""
+"""Run every check of the folder on a machine, and judge the arguments of a command line."""
 
+import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace as replace_fields
 from functools import cache
 from importlib import import_module
@@ -8,15 +10,20 @@ from pkgutil import iter_modules
 
 from msgspec.structs import replace
 
-from kprof.doctor.arguments import judge_arguments, unjudged
 from kprof.doctor.check import DoctorCheck
 from kprof.doctor.command_line import ServerCommand
-from kprof.doctor.document import CheckOutcome, Diagnosis, DoctorVerdict, SettingOutcome
+from kprof.doctor.document import CheckOutcome, Diagnosis, DoctorVerdict, SettingOutcome, Status
 from kprof.doctor.host import Host, HostGpu
-from kprof.doctor.judging import judged, unseen
-from kprof.doctor.settings import Workload
+from kprof.doctor.judging import judged, judged_setting, suggested, unseen, wanted_value
+from kprof.doctor.settings import HostSetting, WantedValue, Workload, archs_of, settings
 from kprof.version import __version__
 
+_VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+_SHOWN = 60
+_EVERY = {"gpu", "auto"}
+_HOSTS = ("--hostfile", "-hostfile", "--machinefile", "--host", "-H")
+_TOO_FEW = "A server cannot start on more GPUs than its process sees."
+_OTHER_NUMBER = "On one node torchrun has to start a process for each GPU of the server's tensor parallelism."
 _READ = "read assembly, code objects, caches, counters and traces"
 _COMPILE = "compile kernels and model their time"
 _RUN = "run kernels on the GPU"
@@ -29,14 +36,12 @@ def checks() -> tuple[DoctorCheck, ...]:
     """One of each, by section and name."""
     import kprof.doctor.checks as folder
 
-    found = []
-    for module in iter_modules(folder.__path__):
-        names = vars(import_module(f"{folder.__name__}.{module.name}")).values()
-        found += [
-            kind()
-            for kind in names
-            if isinstance(kind, type) and issubclass(kind, DoctorCheck) and kind is not DoctorCheck
-        ]
+    found = [
+        each
+        for module in iter_modules(folder.__path__)
+        for each in vars(import_module(f"{folder.__name__}.{module.name}")).values()
+        if isinstance(each, DoctorCheck)
+    ]
     return tuple(sorted(found, key=lambda check: (_SECTIONS.index(check.section), check.name)))
 
 
@@ -51,7 +56,7 @@ def examine(machine: Host, workload: Workload | None = None, command: ServerComm
         workload = workload or command.workload
         machine = replace_fields(machine, environment={**machine.environment, **command.environment})
     chosen = [check for check in checks() if _means_something(check, machine)]
-    outcomes = [_looked(check, machine) for check in chosen]
+    outcomes = [check.outcome(machine) for check in chosen]
     works = _works(machine, {outcome.check: outcome for outcome in outcomes})
     settings = judged(machine, workload)
     arguments = judge_arguments(machine, command) if command is not None else []
@@ -82,13 +87,6 @@ def _means_something(check: DoctorCheck, machine: Host) -> bool:
         and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
         and (bool(machine.reported) or not check.needs_report)
     )
-
-
-def _looked(check: DoctorCheck, machine: Host) -> CheckOutcome:
-    try:
-        return check.look(machine)
-    except Exception as error:  # noqa: BLE001 - what is odd on a machine must not hide the rest of it
-        return check.unknown(f"could not be determined: {type(error).__name__}: {error}"[:200])
 
 
 def _named(gpu: HostGpu) -> str:
@@ -142,3 +140,78 @@ def _verdict(
 def _plural(count: int, noun: str, ending: str = "s") -> str:
     """``2 warnings``; nothing for none."""
     return f"{count} {noun}{'' if count == 1 else ending}" if count else ""
+
+
+def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcome]:
+    """Every argument that the guides say something about, given or not."""
+    found = []
+    values = {**machine.environment, **command.arguments}
+    for setting in settings().values():
+        if setting.kind != "argument" or (setting.programs and not set(setting.programs) & set(command.programs)):
+            continue
+        rule = setting.rule(command.workload, archs_of(machine), values)
+        given = command.arguments.get(setting.name)
+        if rule is None or (given is None and (setting.default is not None or not rule.value)):
+            continue
+        found.append(_judged(setting, rule, given))
+    return [*found, *_counts(machine, command)]
+
+
+def unjudged(command: ServerCommand) -> list[str]:
+    """Arguments that the guides say nothing about."""
+    known = {"-np", *(setting.name for setting in settings().values() if setting.kind == "argument")}
+    return [name for name in command.arguments if name not in known]
+
+
+def _judged(setting: HostSetting, rule: WantedValue, given: str | None) -> SettingOutcome:
+    if given is None:
+        return judged_setting(setting, "unknown", "not given, may help", suggested(setting, rule))
+    shown = given[:_SHOWN] if given else "given"
+    if given.startswith("$"):
+        return judged_setting(setting, "unknown", f"{shown}, whose value is not in the line", wanted_value(rule))
+    good = bool(rule.value) and (rule.accepts(given) or (rule.value == "given" and not given))
+    return judged_setting(setting, "ok" if good else setting.bad, shown, wanted_value(rule), list(setting.fix))
+
+
+def _counts(machine: Host, command: ServerCommand) -> Iterator[SettingOutcome]:
+    """Processes and GPUs of a line, which must agree."""
+    given = command.arguments
+    parallel = _number(given.get("--tensor-parallel-size"))
+    visible = _visible(machine.environment)
+    if visible is not None and parallel is not None and visible[1] < parallel:
+        wanted = f"at most {visible[1]}, the GPUs in {visible[0]}"
+        yield _count("--tensor-parallel-size", "fail", str(parallel), wanted, _TOO_FEW)
+    option = "-np" if "mpirun" in command.programs else "--nproc-per-node"
+    processes = given.get(option)
+    number = _number(processes)
+    if processes is None or any(each in given for each in _HOSTS) or given.get("--nnodes", "1") != "1":
+        return
+    if parallel is not None:
+        if number not in {None, parallel}:
+            yield _count(option, "fail", processes, f"{parallel}, as --tensor-parallel-size", _OTHER_NUMBER)
+        return
+    gpus = visible[1] if visible is not None else len(machine.reported) or len(machine.devices)
+    if processes in _EVERY or (gpus and number == gpus):
+        yield _count(option, "ok", processes, str(gpus or ""))
+    elif number is None or not gpus:
+        yield _count(option, "unknown", processes, "as many as GPUs")
+    else:
+        yield _count(option, "warn", processes, f"{gpus}, a process for each GPU")
+
+
+def _count(name: str, status: Status, found: str, wanted: str, why: str = "") -> SettingOutcome:
+    setting = settings()["--nproc-per-node"]
+    return SettingOutcome(name, "argument", status, found[:_SHOWN], wanted, why or setting.why, [], setting.source)
+
+
+def _visible(environment: Mapping[str, str]) -> tuple[str, int] | None:
+    """The variable that chooses GPUs, and how many it lists; ``None`` where none does, or its value is no list."""
+    for name in _VISIBLE:
+        value = environment.get(name, "").strip().strip("\"'")
+        if re.fullmatch(r"\d+(?:,\d+)*", value):
+            return name, value.count(",") + 1
+    return None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() and len(text) < 8 else None

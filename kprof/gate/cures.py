@@ -1,7 +1,9 @@
-"""Look for the change of knobs that undoes a regression, by recompiling."""
+"""Look for the change of knobs that undoes a regression, by recompiling, and for the lines that set them."""
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +14,20 @@ from msgspec import UNSET
 
 from kprof.captures.staleness import root_of
 from kprof.deadline import Deadline
+from kprof.diffing.rating import is_worse
 from kprof.document import KernelReport, Report
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
+from kprof.findings import Advice, Edit, Finding, Severity
 from kprof.gate.anchors import relocated
-from kprof.gate.cure import cured, cures, failing, incurable
+from kprof.gate.limits import cannot_launch
+from kprof.gate.rules import FAILS, MARK
 from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import tries
+from kprof.inputs import boundary
+from kprof_analyzers.model.certainty import predicted_gain
+
+_MAX_BYTES = 1 << 20
+_NO_TIMES = "which is faster is not known: no predicted time; measure both on the GPU"
 
 
 def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, seconds: float, jobs: int = 0) -> Report:
@@ -73,3 +83,151 @@ def _cured(
     places = [Path(os.path.abspath(str(path))) for path in named]  # noqa: PTH100 - links stay links
     found: KernelReport = relocated(cured(kernel, change, before, after, places, times=times), root_of(config.parent))
     return found
+
+
+def failing(report: KernelReport) -> list[Finding]:
+    """What makes the gate fail here."""
+    return [finding for finding in report.findings if finding.evidence.get(MARK) == FAILS]
+
+
+def cures(found: Sequence[Finding], before: CheckSubject, after: CheckSubject) -> bool:
+    """Whether all that failed is gone with other knobs, and nothing bad has come instead.
+
+    Args:
+        found: what fails.
+        before: the kernel that fails.
+        after: the kernel with other knobs.
+    """
+    metrics = after.metrics()
+    rules = {finding.rule for finding in after.report.findings}
+    if any(cannot_launch(after)) or after.report.unseen is not UNSET:
+        return False
+    for finding in found:
+        metric = finding.evidence.get("metric")
+        if metric is None:
+            if finding.rule in rules:
+                return False
+            continue
+        limit, value = finding.evidence.get("budget", finding.evidence.get("baseline")), metrics[metric]
+        if value is None or limit is None or is_worse(metric, limit, value):
+            return False
+    return _errors(after) <= _errors(before)
+
+
+def cured(
+    report: KernelReport,
+    change: Mapping[str, Any],
+    before: CheckSubject,
+    after: CheckSubject,
+    files: Iterable[Path] = (),
+    *,
+    times: tuple[float | None, float | None] = (None, None),
+) -> KernelReport:
+    """The judged kernel with the change as verified advice on everything that fails.
+
+    Args:
+        report: the kernel as judged.
+        change: knobs to their new values.
+        before: the kernel that fails, as it was compiled.
+        after: the kernel with the change, as it was compiled.
+        files: where the line that sets a knob may be.
+        times: predicted times with the change and of the kernel that fails, microseconds; ``None``: not known.
+    """
+    old, new = before.metrics(), after.metrics()
+    verified = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+    spec = before.report.specialization
+    known = {} if spec is msgspec.UNSET else {**spec.constexprs, **spec.options, **spec.environment}
+    lines = edits(change, known, files)
+    gain = predicted_gain(*times, after.report.arch)
+    sure = UNSET if gain is None or gain.certainty is None else round(gain.certainty, 3)
+    advice = [
+        Advice(
+            knob=k,
+            from_=known.get(k),
+            to=value,
+            verified=verified,
+            note=_NO_TIMES if gain is None else f"predicted {gain.words()}",
+            speedup=UNSET if gain is None else round(gain.speedup, 3),
+            certainty=sure,
+            edit=lines.get(k, UNSET),
+        )
+        for k, value in change.items()
+    ]
+    return _changed(report, advice=advice)
+
+
+def incurable(report: KernelReport, reason: str) -> KernelReport:
+    """The judged kernel with the word that no change was found."""
+    return _changed(report, suffix=f"; {reason}")
+
+
+def _changed(report: KernelReport, *, advice: Sequence[Advice] | None = None, suffix: str = "") -> KernelReport:
+    findings = []
+    for finding in report.findings:
+        if finding.evidence.get(MARK) == FAILS:
+            replaced = list(finding.advice) if advice is None else list(advice)
+            findings.append(msgspec.structs.replace(finding, advice=replaced, message=finding.message + suffix))
+        else:
+            findings.append(finding)
+    return msgspec.structs.replace(report, findings=findings)
+
+
+def _errors(subject: CheckSubject) -> set[str]:
+    return {finding.rule for finding in subject.report.findings if finding.severity is Severity.ERROR}
+
+
+def edits(change: Mapping[str, Any], known: Mapping[str, Any], files: Iterable[Path]) -> dict[str, Edit]:
+    """The lines that set the knobs of a change, with the new values; empty unless each knob has exactly one.
+
+    Args:
+        change: knobs to their new values.
+        known: knobs to their values now.
+        files: where to look: the kernel's file and the configuration.
+    """
+    texts = {path: lines for path in dict.fromkeys(files) if (lines := _lines(path))}
+    changed: dict[tuple[Path, int], str] = {}
+    places: dict[str, tuple[Path, int]] = {}
+    for knob, new in change.items():
+        if known.get(knob) is None:
+            return {}
+        found = [
+            (path, number)
+            for path, lines in texts.items()
+            for number, line in enumerate(lines)
+            for _ in _pattern(path, knob, known[knob]).finditer(_code(line))
+        ]
+        if len(found) != 1:
+            return {}
+        (path, number) = places[knob] = found[0]
+        line = changed.get((path, number), texts[path][number])
+        match = _pattern(path, knob, known[knob]).search(line)
+        assert match is not None
+        changed[path, number] = f"{line[: match.start(2)]}{_literal(path, new)}{line[match.end(2) :]}"
+    return {
+        knob: Edit(file=str(path), line=number + 1, before=texts[path][number], after=changed[path, number])
+        for knob, (path, number) in places.items()
+    }
+
+
+def _pattern(path: Path, knob: str, value: Any) -> "re.Pattern[str]":
+    """``BLOCK = 64``, ``"BLOCK": 64`` and ``BLOCK: int = 64``, with the value in the second group."""
+    return re.compile(
+        rf"(?<![\w.])([\"']?){re.escape(knob)}\1\s*(?::\s*[A-Za-z_][\w.\[\]]*\s*)?[:=](?!=)\s*"
+        rf"({re.escape(_literal(path, value))})(?![\w.\"'])"
+    )
+
+
+def _literal(path: Path, value: Any) -> str:
+    return json.dumps(value) if path.suffix == ".toml" or isinstance(value, str) else repr(value)
+
+
+def _code(line: str) -> str:
+    """A line without its comment, as far as a number sign tells."""
+    return line.split("#", 1)[0]
+
+
+def _lines(path: Path) -> Sequence[str]:
+    try:
+        return boundary.read_text(path, most=_MAX_BYTES).splitlines()
+    except InputError:
+        return ()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from kprof.errors import InputError
-from kprof.inputs.completeness import EVERYTHING, judge
+from kprof.inputs.completeness import EVERYTHING
 from kprof.inputs.protobuf import (
     BOOL,
     BYTES,
@@ -30,11 +30,10 @@ from kprof.inputs.protobuf import (
 )
 from kprof.inputs.rocprof.names import gpu_of_copy, normalise
 from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
-from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, Size, TraceInfo
 from kprof.inputs.torch_profiler.normalise import integer, rank_of_file
 from kprof.inputs.torch_profiler.opening import blocks
-from kprof.inputs.torch_profiler.plausible import drop_implausible, note_oddities
+from kprof.inputs.torch_profiler.plausible import complete
 
 ENDINGS = (".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz")
 # rocprof-sys and its predecessor end their names as descriptions of messages do.
@@ -117,10 +116,7 @@ def load_perfetto(path: Path) -> LinkedTrace:
     if not trace.info.events:
         raise InputError("the Perfetto trace holds no slices", path=str(path))
     trace.info.ranks, trace.info.bytes_read = [rank], reader.bytes_read
-    drop_implausible(trace, log)
-    link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
-    trace.issues = log.all()
+    complete(trace, log, _CURE)
     return trace
 
 

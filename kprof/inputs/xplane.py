@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kprof.errors import InputError
-from kprof.inputs.completeness import judge
 from kprof.inputs.protobuf import (
     BYTES,
     DOUBLE,
@@ -26,11 +25,10 @@ from kprof.inputs.protobuf import (
 )
 from kprof.inputs.rocprof.names import normalise
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, RuntimeCall, Size, TraceInfo
 from kprof.inputs.torch_profiler.normalise import rank_of_file
 from kprof.inputs.torch_profiler.opening import blocks
-from kprof.inputs.torch_profiler.plausible import drop_implausible, note_oddities
+from kprof.inputs.torch_profiler.plausible import complete
 
 ENDINGS = (".xplane.pb", ".xplane.pb.gz")
 MAX_PLANE = 1 << 30
@@ -93,10 +91,7 @@ def load_xplane(path: Path) -> LinkedTrace:
         raise InputError("not a profile of XLA: it holds no planes", path=str(path), place="byte 0")
     trace.info.events = len(trace.activities) + len(trace.launches) + len(trace.operators)
     trace.info.ranks, trace.info.bytes_read = [rank], reader.bytes_read
-    drop_implausible(trace, log)
-    link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
-    trace.issues = log.all()
+    complete(trace, log, _CURE)
     return trace
 
 

@@ -74,6 +74,11 @@ def milliseconds(ns: float) -> str:
     return f"{ms:,.1f}" if ms >= 1000 else f"{ms:,.2f}" if ms >= 10 else f"{ms:,.3f}"
 
 
+def signed_milliseconds(ns: float) -> str:
+    """Return a change of a time in milliseconds with its sign."""
+    return ("+" if ns > 0 else "-" if ns < 0 else "") + milliseconds(abs(ns))
+
+
 def percent(part: float, whole: float) -> str:
     """Return a share in percent; ``-`` of nothing."""
     return f"{100 * part / whole:.1f} %" if whole else "-"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from kprof.document import KernelReport, LoopPrediction, Prediction
-from kprof.reporters._loop_names import called, without_labels
+from kprof.reporters._plain_words import called, without_labels
 
 if TYPE_CHECKING:
     from rich.text import Text

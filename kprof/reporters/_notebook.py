@@ -10,7 +10,7 @@ from kprof.diffing.document import Diff
 from kprof.document import KernelReport, Report
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration
-from kprof.reporters._known_advice import better
+from kprof.reporters._kernel_words import better
 from kprof.reporters.answer import CauseText, cause_text, causes_of, job_line
 
 if TYPE_CHECKING:

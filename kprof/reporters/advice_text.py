@@ -69,13 +69,13 @@ def _to_paste(trials: "Trials") -> str:
 def _show_start(trial: "Evaluation", start: "KernelReport", console: "Console") -> None:
     """The kernel as it is: time, bound, problem, hot loop."""
     from kprof.output.quantities import predicted_time
-    from kprof.reporters import _verdict_sentence
+    from kprof.reporters import _kernel_words
     from kprof.reporters.answer import hot_loop_line, launch_line, performance
 
-    console.print(_verdict_sentence.verdict(start), style="bold", markup=False, highlight=False)
+    console.print(_kernel_words.verdict(start), style="bold", markup=False, highlight=False)
     if start.model is UNSET and trial.time_us is not None and trial.shares:
         time = predicted_time(trial.time_us, trial.low_us, trial.high_us)
-        most = _verdict_sentence.most_of_the_time(trial.shares, start)
+        most = _kernel_words.most_of_the_time(trial.shares, start)
         console.print(f"{time}, {most}", markup=False, highlight=False)
     hot = hot_loop_line(start)
     file = "" if start.source is UNSET else f" of {start.source.file.rpartition('/')[2]}"

@@ -11,8 +11,7 @@ from kprof.condition import in_short
 from kprof.document import JobSummary, KernelReport, OtherRelease
 from kprof.findings import WORTH_A_CHANGE, Cause, Cure, Finding, Gain, Severity
 from kprof.output.quantities import duration, plural, predicted_time
-from kprof.reporters._loop_names import lines_of
-from kprof.reporters._plain_words import said
+from kprof.reporters._plain_words import lines_of, said
 from kprof.roofline import RooflineLevel
 
 NEGLIGIBLE = 0.005

@@ -9,8 +9,7 @@ from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
 from kprof.reporters._ci_findings import MARK, GateFinding, fails, items, label, unknown
-from kprof.reporters._loop_names import without_labels
-from kprof.reporters._plain_words import plain
+from kprof.reporters._plain_words import plain, without_labels
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _SILENCED = {"": "by ignores", "baseline": "by the baseline", "allowance": "by allowances"}

@@ -21,11 +21,9 @@ from kprof.reporters._console_text import (
     origin_line,
     waves,
 )
-from kprof.reporters._known_advice import better
+from kprof.reporters._kernel_words import better, coverage_line, not_checked, verdict
 from kprof.reporters._model_text import assumption_count, loop_lines, model_rows
 from kprof.reporters._plain_words import apart, together
-from kprof.reporters._rule_coverage import coverage_line, not_checked
-from kprof.reporters._verdict_sentence import verdict
 from kprof.reporters.answer import (
     access_line,
     by_cost,

@@ -17,6 +17,12 @@ COUNTER_COLUMNS = (
 )  # fmt: skip
 """What :func:`counter_rows` tells of each metric."""
 
+OCCUPANCY_NAMES = (
+    "name", "arch", "product", "vgpr", "agpr", "sgpr", "vgpr_allocated", "lds_bytes", "num_warps", "wavefront_size",
+    "waves_per_simd", "max_waves_per_simd", "workgroups_per_cu", "limiter",
+)  # fmt: skip
+"""What is written of each kernel of ``kprof.occupancy/1``."""
+
 _LISTED = {
     "rules": ("rule", "name", "severity", "summary"),
     "kernels": ("name", "summary", "cases", "parts", "path", "unsupported"),
@@ -72,10 +78,8 @@ class _Csv(Format):
 
 def _taken(kernel: Mapping[str, Any]) -> dict[str, Any]:
     """What a kernel of ``kprof.occupancy/1`` takes, and the wavefronts that it gets."""
-    from kprof.reporters._frames import OCCUPANCY_COLUMNS
-
-    held = {name: getattr(kernel["occupancy"], name, None) for name in OCCUPANCY_COLUMNS}
-    return {name: kernel.get(name, kernel["resources"].get(name, held[name])) for name in OCCUPANCY_COLUMNS}
+    held = {name: getattr(kernel["occupancy"], name, None) for name in OCCUPANCY_NAMES}
+    return {name: kernel.get(name, kernel["resources"].get(name, held[name])) for name in OCCUPANCY_NAMES}
 
 
 def _cell(value: Any) -> Any:

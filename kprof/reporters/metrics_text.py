@@ -9,9 +9,9 @@ from kprof.output.tables import number
 from kprof.reporters._measured_kernels import heading
 from kprof.reporters._trace_format import kernel_labels
 from kprof_analyzers.profiles.counters.chosen import Chosen, Derived, side_by_side
-from kprof_analyzers.profiles.counters.collecting import passes
 from kprof_analyzers.profiles.counters.identity import described
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
+from kprof_analyzers.profiles.counters.planning import passes
 
 
 def verdict(loaded: Chosen, derived: Sequence[Derived]) -> str:

@@ -6,8 +6,7 @@ from kprof.output.quantities import plural
 from kprof.output.tables import number, rows_table
 from kprof.reporters._trace_format import kernel_labels
 from kprof.reporters.metrics_text import collecting
-from kprof_analyzers.profiles.counters.roofline import Point, Roof
-from kprof_analyzers.profiles.counters.roofline_text import draw
+from kprof_analyzers.profiles.counters.roofline import Point, Roof, draw
 
 
 def verdict(points: Sequence[Point]) -> str:

@@ -7,7 +7,7 @@ from kprof.output.assignments import assigned
 from kprof.output.headline import with_next, wrapped
 from kprof.output.quantities import column_unit, duration, predicted_time, three_digits
 from kprof.output.tables import reasons_table
-from kprof.reporters._verdict_sentence import GOES_TO
+from kprof.reporters._kernel_words import GOES_TO
 from kprof.reporters.answer import shape_option, tune_command
 from kprof.reporters.tune_text import spread_cell
 

@@ -1,9 +1,14 @@
 """Kernels that were compiled elsewhere: assembly, code objects, Triton's cache and dump directories.
 
 Everything here is only read. Nothing is executed, and no link is followed out of the directory that was named.
+
+``torch_compile_debug/run_*/torchinductor/model_*/output_code.py`` and the files of the cache hold the sources of Triton
+kernels as texts in calls of ``async_compile.triton``; what was compiled lies in Triton's cache below
+``TORCHINDUCTOR_CACHE_DIR``, in ``triton/<device>/<hash>``.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +20,16 @@ from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary, triton_metadata
 from kprof.inputs.opening import head_of, unlisted
-from kprof.targets.companion_listing import listing_of
 from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:
     from kprof.inputs.code_object import CodeObject
     from kprof.inputs.code_object.packing import Packed
+
+_SUFFIXES = (".amdgcn", ".s")
+_KERNEL = re.compile(rb"async_compile\.triton\(\s*'([A-Za-z_]\w{0,200})'")
+_MOST_INDUCTOR_BYTES = 16 * 1024 * 1024
+_MAX_FILES = 20_000
 
 ASSEMBLY_SUFFIXES = {".amdgcn", ".s", ".asm"}
 OBJECT_SUFFIXES = {".hsaco", ".co", ".o", ".so", ".hsaco.o", ".out"}
@@ -99,8 +108,6 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
     if problems:
         raise problems[0]
     if not found:
-        from kprof.targets.inductor_files import kernels_below
-
         names = kernels_below(path)
         if names:
             raise InputError(
@@ -360,3 +367,57 @@ def _sibling_ttgir(path: Path) -> Any:
         return mlir.parse(boundary.read_text(sibling, most=_MAX_BYTES), str(sibling))
     except KprofError:
         return None
+
+
+def kernels_below(root: Path) -> list[str]:
+    """Names of the Triton kernels whose source stands in generated files below a directory, in their order."""
+    names: dict[str, None] = {}
+    count = 0
+    for folder, folders, files in os.walk(root, followlinks=False):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(folder, name)
+            count += 1
+            if count > _MAX_FILES:
+                return list(names)
+            if name.endswith(".py") and not path.is_symlink():
+                names |= dict.fromkeys(_names(path))
+    return list(names)
+
+
+def _names(path: Path) -> list[str]:
+    return [match.decode() for match in _KERNEL.findall(head_of(path, _MOST_INDUCTOR_BYTES))]
+
+
+def listing_of(code: "CodeObject", path: Path, *, most: int) -> tuple[amdgcn.Assembly, Path] | None:
+    """The assembly that a code object was made from, and its file; ``None`` where none lies beside it.
+
+    It is taken only if it is of the same kernels: for the same architecture, with the same metadata, and as many bytes
+    long. What is left from an earlier compile differs in one of them.
+
+    Args:
+        code: the object.
+        path: its file.
+        most: bytes that are read of the other one.
+    """
+    for suffix in _SUFFIXES:
+        other = path.with_suffix(suffix)
+        try:
+            text = boundary.read_bytes(other, most=most).decode(errors="replace")
+            assembly = amdgcn.parse(text, str(other), arch=code.arch)
+        except KprofError:
+            continue
+        if not assembly.truncated and _same(code, assembly):
+            return assembly, other
+    return None
+
+
+def _same(code: "CodeObject", assembly: amdgcn.Assembly) -> bool:
+    if assembly.arch != code.arch or {k.name for k in assembly.kernels} != {k.name for k in code.kernels}:
+        return False
+    for kernel in code.kernels:
+        text = assembly.kernel(kernel.name)
+        size = text.comments.get("codeLenInByte")
+        if not kernel.metadata or dict(text.metadata) != dict(kernel.metadata) or size != kernel.code_bytes:
+            return False
+    return True

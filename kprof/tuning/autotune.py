@@ -11,24 +11,34 @@ processes of their own and never in the user's, and nothing is raised: what cann
 nothing can be, every configuration is, with one warning.
 """
 
+import ast
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
+from kprof.inputs import boundary
 from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
 from kprof.tuning.estimate import Estimate
-from kprof.tuning.importable import runs_on_import
 from kprof.tuning.subject import smallest_element
 from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
 
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
 
+# What scripts call besides their definitions, and what takes no time and changes nothing.
+_HARMLESS = frozenset({
+    "Config", "constexpr", "jit", "heuristics", "prune_configs", "perf_model", "cdiv", "next_power_of_2",
+    "range", "list", "tuple", "dict", "set", "frozenset", "product", "zip", "enumerate", "sorted", "len", "min", "max",
+    "int", "float", "str", "bool", "getattr", "hasattr", "getenv", "get", "Path", "getLogger",
+    "device", "is_available", "get_device_properties", "get_active_torch_device", "get_current_target",
+    "get_current_device", "namedtuple", "TypeVar", "join", "split", "upper", "lower",
+})  # fmt: skip
+_DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Pass)
 _JUDGE = "kprof.tuning.trials.predicted"
 _NOT_ARGUMENTS = {"grid", "warmup", "stream", "device", "device_type"}
 _HOPELESS = {"unlaunchable", "crashed"}
@@ -302,3 +312,50 @@ def _described(value: Any) -> Any:
     size = ELEMENT_TYPES[kind].size
     storage = value.untyped_storage().size() if hasattr(value, "untyped_storage") else value.numel() * size
     return Tensor(kind, (max(1, storage // size),), aligned=value.data_ptr() % 16 == 0)
+
+
+def runs_on_import(path: Path) -> str | None:
+    """The place of the first statement that does more than define something: ``line 12``; ``None`` for none.
+
+    What stands under ``if __name__ == "__main__":`` is not looked at.
+    """
+    try:
+        tree = ast.parse(boundary.read_text(path))
+    except (InputError, ValueError, SyntaxError, RecursionError):
+        return "it cannot be read"
+    found = _first(tree.body)
+    return None if found is None else f"line {found}"
+
+
+def _first(body: Iterable[ast.stmt]) -> int | None:
+    for node in body:
+        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+            continue
+        inner: list[ast.stmt] = []
+        if isinstance(node, ast.If) and _plain(node.test):
+            inner = [*node.body, *node.orelse]
+        elif isinstance(node, ast.Try):
+            handlers = (statement for handler in node.handlers for statement in handler.body)
+            inner = [*node.body, *handlers, *node.orelse, *node.finalbody]
+        elif not _defines(node):
+            return node.lineno
+        within = _first(inner)
+        if within is not None:
+            return within
+    return None
+
+
+def _defines(node: ast.stmt) -> bool:
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    assigned = isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and _plain(node)
+    return text or assigned or isinstance(node, _DEFINES)
+
+
+def _plain(node: ast.AST) -> bool:
+    """Whether everything that an expression calls is harmless."""
+    return all(_called(call) in _HARMLESS for call in ast.walk(node) if isinstance(call, ast.Call))
+
+
+def _called(call: ast.Call) -> str:
+    """The last part of a called function's name."""
+    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))

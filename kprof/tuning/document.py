@@ -223,8 +223,9 @@ def document(
         )
     ]
     without = [p.name for p in problems if not p.ranking]
-    done = found.looked_at - sum(found.failed.values())
-    words = f"{done:,} of {found.legal:,} configurations predicted"
+    progress = found.progress
+    done = progress.done - sum(found.failed.values())
+    words = f"{done:,} of {progress.total:,} configurations predicted"
     status: Literal["ok", "cannot_tell"] = "cannot_tell" if without else "ok"
     return TuneReport(
         kprof=__version__,
@@ -233,29 +234,33 @@ def document(
         product=None if subject.product is None else subject.product.name,
         triton=installed().version,
         space=SpaceFacts(
-            found.space.origin, found.space.size, found.legal, dict(found.pruned.most_common()), list(found.space.notes)
+            found.space.origin,
+            found.space.size,
+            progress.total,
+            dict(found.pruned.most_common()),
+            list(found.space.notes),
         ),
         search=SearchFacts(
             ended=found.ended,
-            looked_at=found.looked_at,
-            tiles=found.tiles,
-            tiles_seen=found.tiles_seen,
-            compiled=found.compiled,
-            cached=found.cached,
-            resumed=found.resumed,
+            looked_at=progress.done,
+            tiles=progress.tiles,
+            tiles_seen=progress.tiles_seen,
+            compiled=progress.compiled,
+            cached=progress.cached,
+            resumed=progress.resumed,
             duplicates=found.duplicates,
             failed=dict(found.failed.most_common()),
             example=found.example,
-            seconds=round(found.seconds, 2),
+            seconds=round(progress.seconds, 2),
             compile_seconds=round(found.compile_seconds, 2),
             workers=workers,
             journal=journal,
             not_kept=found.not_kept,
-            derived=found.derived,
+            derived=progress.derived,
             inert=list(found.inert),
-            shared=found.shared,
-            refused=found.refused,
-            compiles=found.compiles,
+            shared=progress.shared,
+            refused=progress.refused,
+            compiles=progress.compiles,
         ),
         problems=problems,
         verdict=TuningVerdict(status, words + (f"; none for {', '.join(without)}" if without else "")),

@@ -4,6 +4,8 @@ The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``,
 is empty are passed over: ``times.csv`` of ``tune -o`` may be filled in part.
 """
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -17,9 +19,11 @@ from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.residuals import Learned, TimedConfig, learn
 
 if TYPE_CHECKING:
+    from kprof.tuning.document import TuneReport
     from kprof.tuning.problems import Problem
     from kprof.tuning.search_result import SearchResult
 
+NAME = "times.csv"
 _TIMES = {"time_us": 1.0, "us": 1.0, "time_ms": 1000.0, "ms": 1000.0}
 """Column of the time to microseconds of its unit."""
 
@@ -180,3 +184,26 @@ def _same(value: Any, text: str) -> bool:
     if isinstance(value, int | float):
         return _number(text) == value
     return text == ("" if value is None else str(value))
+
+
+def times_csv(report: "TuneReport") -> str:
+    """The file's text: knobs, with several problems their sizes, and an empty time; empty where none is asked for."""
+    problems = [problem for problem in report.problems if problem.to_time]
+    if not problems:
+        return ""
+    sizes = _differing([problem.shape for problem in problems])
+    knobs = list(dict.fromkeys(n for p in problems for place in p.to_time for n in p.ranking[place].config))
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow([*sizes, *knobs, "time_us"])
+    for problem in problems:
+        for place in problem.to_time:
+            config = problem.ranking[place].config
+            values = [*(problem.shape.get(n) for n in sizes), *(config.get(n) for n in knobs)]
+            lines.writerow(["" if value is None else value for value in values] + [""])
+    return text.getvalue()
+
+
+def _differing(shapes: Sequence[dict[str, bool | int | float | str | None]]) -> list[str]:
+    names = dict.fromkeys(name for shape in shapes for name in shape)
+    return [name for name in names if len({str(shape.get(name)) for shape in shapes}) > 1]

@@ -329,32 +329,22 @@ class Search:
 
     def _found(self) -> SearchResult:
         ranked = [merged(scored) for scored in self._scored]
-        progress = self.progress
+        self.progress.seconds = time.monotonic() - self._began
         return SearchResult(
             space=self._space,
             ranked=ranked,
             own=list(self._own),
             pruned=self._pruned.reasons,
             failed=self._failed,
-            legal=progress.total,
             inert=tuple(dict.fromkeys(name for one in self._inert for name in one.knobs)),
             duplicates=sum(len(s) for s in self._scored) - sum(len(r) for r in ranked),
-            compiled=progress.compiled,
-            cached=progress.cached,
-            resumed=progress.resumed,
-            derived=progress.derived,
-            shared=progress.shared,
-            refused=progress.refused,
-            compiles=progress.compiles,
+            progress=self.progress,
             compile_seconds=self._compile_seconds,
-            seconds=time.monotonic() - self._began,
             ended=self._ended,
             own_problems=list(self._own_problems),
             own_unlaunchable=list(self._own_unlaunchable),
             example=self._example,
             not_kept=self._not_kept,
-            tiles=progress.tiles,
-            tiles_seen=progress.tiles_seen,
         )
 
 

@@ -80,17 +80,14 @@ class SearchResult:
         own: for each problem, the kernel's own configuration; ``None`` where it has none or it is no good.
         pruned: combinations left out before compiling, by reason, over all problems.
         failed: configurations that are no good, by reason.
-        legal: configurations to look at, over all problems.
         inert: knobs that left this kernel's time as it is, see :mod:`kprof.tuning.inert`.
         duplicates: configurations whose program another one gave already.
-        compiled, cached, resumed, derived, shared, refused, compiles: as :class:`Progress`.
+        progress: how far it came, over all problems; ``total`` and ``seconds`` are those of the whole run.
         compile_seconds: sum of the compiles of this run that did not come from the cache.
-        seconds: wall time of this run.
         ended: ``complete``, ``budget`` or ``interrupted``.
         own_problems: for each problem, why the kernel's own configuration is no good; empty where it is.
         own_unlaunchable: for each problem, whether that is because it compiles and no GPU of the kind could launch it.
         example: the first reason why a configuration is no good, in full.
-        tiles, tiles_seen: as :class:`Progress`.
         not_kept: why the journal ends before the search did; empty when it does not.
         learned: for each problem, what measured times said of its predictions; empty where none were given.
     """
@@ -100,33 +97,13 @@ class SearchResult:
     own: list[Evaluation | None] = field(default_factory=list)
     pruned: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
-    legal: int = 0
     inert: tuple[str, ...] = ()
     duplicates: int = 0
-    compiled: int = 0
-    cached: int = 0
-    resumed: int = 0
-    derived: int = 0
-    shared: int = 0
-    refused: int = 0
-    compiles: int = 0
+    progress: Progress = field(default_factory=Progress)
     compile_seconds: float = 0.0
-    seconds: float = 0.0
     ended: Literal["complete", "budget", "interrupted"] = "complete"
     own_problems: list[str] = field(default_factory=list)
     own_unlaunchable: list[bool] = field(default_factory=list)
     example: str = ""
-    tiles: int = 0
-    tiles_seen: int = 0
     not_kept: str = ""
     learned: list[list[str]] = field(default_factory=list)
-
-    @property
-    def uncompiled(self) -> int:
-        """Configurations judged without a compile in this run."""
-        return self.resumed + self.derived + self.shared + self.refused
-
-    @property
-    def looked_at(self) -> int:
-        """Configurations looked at: those compiled and those judged without a compile."""
-        return self.compiled + self.uncompiled

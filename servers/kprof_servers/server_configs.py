@@ -83,7 +83,7 @@ class NeededConfigs(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a file."""
-        from kprof.reporters._frames import struct_frame
+        from kprof.api.frames import struct_frame
         from kprof_servers.served.document import NeededFile
 
         return struct_frame(NeededFile, [({}, file) for file in self.document.needed], ())

@@ -10,7 +10,7 @@ import pytest
 
 from kprof.api import measure as api
 from kprof.bench.document import BenchReport, Device, Measurement
-from kprof.bench.keeping import compiled_kernels, keep_kernels
+from kprof.bench.worker import compiled_kernels, keep_kernels
 from kprof.errors import KprofError
 
 ASSEMBLY = Path(__file__).parents[1] / "artifacts"

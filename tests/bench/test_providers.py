@@ -10,8 +10,8 @@ torch = pytest.importorskip("torch", reason="the providers are torch")
 pytest.importorskip("triton", reason="kernel files import triton")
 
 from kprof.bench.compare import compare_all  # noqa: E402
-from kprof.bench.errors import NotInstalled, need  # noqa: E402
 from kprof.bench.implementations import find, providers  # noqa: E402
+from kprof.bench.providers.prepared import NotInstalled, need  # noqa: E402
 from kprof.errors import KprofError  # noqa: E402
 from kprof.kernel_spec import resolve_fp8  # noqa: E402
 

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="the worker works on tensors")
 from kprof.bench import timing as bench_timing  # noqa: E402
 from kprof.bench import worker as bench_worker  # noqa: E402
 from kprof.bench.document import BenchTask, Device, MachinePeaks, Measurement, Timing  # noqa: E402
-from kprof.bench.errors import need  # noqa: E402
+from kprof.bench.providers.prepared import need  # noqa: E402
 from kprof.bench.worker import Bench  # noqa: E402
 from kprof.errors import KprofError  # noqa: E402
 from kprof.kernel_spec import Kernel, Launch  # noqa: E402

@@ -6,7 +6,7 @@ import pytest
 
 from kprof import counter_plan
 from kprof.errors import KprofError
-from kprof_analyzers.profiles.counters.collecting import LIMITS, block_of
+from kprof_analyzers.profiles.counters.planning import LIMITS, block_of
 
 
 def test_a_finding_names_the_counters_that_decide_it(kprof):

@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from kprof.cli._plain_values import take_plain_values
+from kprof.cli.app import take_plain_values
 
 LINES = [
     ["text"],

@@ -6,7 +6,7 @@ import pytest
 
 from kprof.compiler import environment
 from kprof.compiler import versions as triton_versions
-from kprof.compiler.options import check
+from kprof.compiler.in_process import check
 from kprof.errors import KprofError
 
 DEFAULTS = {"num_warps": 4, "num_stages": 2, "waves_per_eu": 0, "allow_flush_denorm": False, "schedule_hint": ""}

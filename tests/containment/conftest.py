@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kprof.containment import contain, mapped_bytes
-from kprof.containment.kernel import UncontainedError
+from kprof.api.live.containment import contain, mapped_bytes
+from kprof.api.live.containment.kernel import UncontainedError
 
 SLACK = 256 << 20
 """Bytes that a process may have besides what it has mapped already."""
@@ -23,7 +23,7 @@ def refuse_call(number: int, answer: int) -> None:
     """Have the kernel refuse one system call to this process, as containers do."""
     import ctypes
 
-    from kprof.containment.kernel import LinuxCalls
+    from kprof.api.live.containment.kernel import LinuxCalls
 
     steps = ((0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | answer), (0x06, 0, 0, 0x7FFF0000))
     kernel = LinuxCalls(ctypes.CDLL(None, use_errno=True))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.containment import call_filter, calls
+from kprof.api.live.containment import call_filter, calls
 
 
 def _headers() -> dict[str, dict[str, int]]:

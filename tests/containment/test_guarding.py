@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kprof.containment import guarding
-from kprof.containment.kernel import UncontainedError
+from kprof.api.live.containment import guarding
+from kprof.api.live.containment.kernel import UncontainedError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux has descriptors of processes")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.containment import namespaces, readable_files
+from kprof.api.live.containment import places
 
 NEW_USER, NEW_PID, NEW_IPC, NEW_NET, NEW_NS = 0x10000000, 0x20000000, 0x08000000, 0x40000000, 0x00020000
 EXECUTE, WRITE, READ, READ_DIR = 1, 2, 4, 8
@@ -60,7 +60,7 @@ def written(monkeypatch):
 def test_a_user_has_all_namespaces_but_a_network_that_is_left(written, network):
     """With its own number in them, and no way to give groups away."""
     kernel = Asked()
-    assert namespaces.enter(kernel, network=network) is True
+    assert places.enter(kernel, network=network) is True
     assert kernel.flags == [NEW_USER | NEW_PID | NEW_IPC | NEW_NS | (0 if network else NEW_NET)]
     user, group = os.getuid(), os.getgid()
     assert written == [
@@ -73,16 +73,16 @@ def test_a_user_has_all_namespaces_but_a_network_that_is_left(written, network):
 def test_root_may_have_them_without_those_of_users(written):
     others = NEW_PID | NEW_IPC | NEW_NS | NEW_NET
     kernel = Asked(allows=lambda flags: not flags & NEW_USER)
-    assert namespaces.enter(kernel, network=False) is True
+    assert places.enter(kernel, network=False) is True
     assert kernel.flags == [NEW_USER | others, others]
     assert written == []
-    assert namespaces.enter(Asked(allows=lambda _: False), network=False) is False
+    assert places.enter(Asked(allows=lambda _: False), network=False) is False
 
 
 def test_mounts_are_private_and_read_only(tmp_path):
     """The folder is a mount of its own that can be written, and the processes are the own ones."""
     kernel = Asked()
-    namespaces.arrange_mounts(kernel, tmp_path)
+    places.arrange_mounts(kernel, tmp_path)
     place = str(tmp_path)
     assert kernel.mounts == [
         ("none", "/", "none", (1 << 18) | 16384),
@@ -91,7 +91,7 @@ def test_mounts_are_private_and_read_only(tmp_path):
     ]
     assert kernel.attributes == [("/", {"add": 1 | 2, "recursive": True}), (place, {"remove": 1})]
     kernel = Asked(works=False)
-    namespaces.arrange_mounts(kernel, tmp_path)
+    places.arrange_mounts(kernel, tmp_path)
     assert [arguments[1] for arguments in kernel.mounts] == ["/", place, "/proc"]
     assert kernel.attributes == []
 
@@ -104,7 +104,7 @@ RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16, 6: 16, 7: 16}
 def test_rights_are_those_of_the_version(tmp_path, version):
     """All are limited; of TCP none is, as there are no sockets; what a signal and a nameless socket reach is."""
     kernel = Asked(version=version)
-    readable_files.limit(kernel, tmp_path, network=False)
+    places.limit(kernel, tmp_path, network=False)
     every = (1 << RIGHTS[version]) - 1
     words = struct.unpack(f"{len(kernel.given) // 8}Q", kernel.given)
     assert words == (every, *((0,) if version >= 4 else ()), *((3,) if version >= 6 else ()))
@@ -116,13 +116,13 @@ def test_rights_are_those_of_the_version(tmp_path, version):
 
 def test_a_file_has_no_rights_of_a_folder(tmp_path):
     kernel = Asked()
-    readable_files.limit(kernel, tmp_path, network=False)
+    places.limit(kernel, tmp_path, network=False)
     assert kernel.rules["/etc/passwd"] == EXECUTE | READ
     assert kernel.rules["/proc/cpuinfo"] == EXECUTE | READ
     file = tmp_path / "file"
     file.touch()
     kernel = Asked()
-    readable_files.limit(kernel, file, network=False)
+    places.limit(kernel, file, network=False)
     assert kernel.rules[str(file)] == EXECUTE | WRITE | READ | TRUNCATE | CONTROL
 
 
@@ -134,15 +134,15 @@ def test_what_is_read_and_what_is_not(tmp_path, monkeypatch):
     found = {}
     for network in (False, True):
         kernel = Asked()
-        readable_files.limit(kernel, tmp_path / "inside", network=network)
+        places.limit(kernel, tmp_path / "inside", network=network)
         found[network] = kernel.rules
-    there = {str(Path(path).resolve()) for path in readable_files.SYSTEM if Path(path).exists()}
-    there |= {str(Path(path).resolve()) for path in readable_files.DEVICES}
+    there = {str(Path(path).resolve()) for path in places.SYSTEM if Path(path).exists()}
+    there |= {str(Path(path).resolve()) for path in places.DEVICES}
     there |= {str(Path(path).resolve()) for path in (sys.prefix, sys.base_prefix)} | {str(library)}
     assert there <= set(found[False])
     for path in ("/", "/tmp", "/var/tmp", "/etc", "/etc/shadow", "/proc", "/sys", "/dev", "/home", "/root", "/dev/shm"):
         assert path not in found[False]
-    more = {str(Path(path).resolve()) for path in readable_files.FOR_NETWORK if Path(path).exists()}
+    more = {str(Path(path).resolve()) for path in places.FOR_NETWORK if Path(path).exists()}
     assert set(found[True]) - set(found[False]) == more - set(found[False])
     expected = {
         *("/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
@@ -152,9 +152,9 @@ def test_what_is_read_and_what_is_not(tmp_path, monkeypatch):
         *("/proc/sys/kernel/ngroups_max", "/proc/uptime", "/sys/devices/system"),
         "/sys/kernel/mm/transparent_hugepage",
     }
-    assert set(readable_files.SYSTEM) == expected
-    assert set(readable_files.DEVICES) == {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"}
-    assert set(readable_files.FOR_NETWORK) == {
+    assert set(places.SYSTEM) == expected
+    assert set(places.DEVICES) == {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"}
+    assert set(places.FOR_NETWORK) == {
         *("/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols"),
         *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/ca-certificates"),
         "/run/systemd/resolve",
@@ -169,5 +169,5 @@ def test_a_user_without_an_entry_has_a_home_all_the_same(monkeypatch):
         raise KeyError
 
     monkeypatch.setattr(pwd, "getpwuid", nobody)
-    assert readable_files._is_too_wide(Path("/root")) is True
-    assert readable_files._is_too_wide(Path("/usr/lib")) is False
+    assert places._is_too_wide(Path("/root")) is True
+    assert places._is_too_wide(Path("/usr/lib")) is False

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.config import KernelEntry
-from kprof.gate.cure import cured, cures, failing, incurable
+from kprof.gate.cures import cured, cures, failing, incurable
 from kprof.gate.subject import CheckSubject
 from kprof_analyzers.model.certainty import certainty
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kprof.document import KernelReport, Report, Verdict
 from kprof.findings import Advice, Edit, Finding, Location, Severity
-from kprof.gate.edits import edits
+from kprof.gate.cures import edits
 from kprof.reporters.markdown import MarkdownReporter
 from kprof.reporters.sarif import SarifReporter
 

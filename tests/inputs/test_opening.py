@@ -97,7 +97,7 @@ def test_a_link(tmp_path):
 def test_sources_that_an_input_names(pipe):
     """Assembly names its sources: a pipe in the place of one is as if it were not there."""
     from kprof.gate.anchors import _lines
-    from kprof_analyzers.details.source_text import SourceText
+    from kprof_analyzers.details.listing import SourceText
     from kprof_analyzers.suppressions import source_text
 
     assert source_text(str(pipe)) is None

@@ -10,7 +10,7 @@ from kprof.output.svg_text import svg_text
 from kprof_analyzers.pictures import svg
 from kprof_analyzers.profiles.counters import roofline_svg
 from kprof_analyzers.profiles.counters.roofline import Point, Roof
-from kprof_analyzers.profiles.timeline.pictures.donut import donut
+from kprof_analyzers.profiles.timeline.pictures.breakdown import donut
 
 HOSTILE = 'a\x01<b>\x1b[0m\ud800&"\uffff'
 

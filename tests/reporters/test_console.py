@@ -21,7 +21,7 @@ from kprof.document import (
 )
 from kprof.findings import Cause, Finding, Gain, Location, Severity
 from kprof.reporters._console_text import limiter, loop_summary, needs, option_in_the_way
-from kprof.reporters._loop_names import summary, without_labels
+from kprof.reporters._plain_words import summary, without_labels
 from kprof.reporters.console import ConsoleReporter
 
 NARROW_LOAD = Finding(

@@ -28,7 +28,7 @@ from kprof.document import (
 from kprof.findings import Advice, Finding, Location, Severity
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters.html import LIMIT, HtmlReporter
-from kprof.reporters.html.rule_text import as_html, explanation, what_to_try
+from kprof.reporters.html.findings import as_html, explanation, what_to_try
 from kprof.reporters.html.smaller import size, smaller
 
 HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}\u202e\x00"

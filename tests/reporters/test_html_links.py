@@ -10,8 +10,7 @@ from kprof.details import CodeBlock, CodeLine, Details, IrLine
 from kprof.reporters.html.findings import links_of
 from kprof.reporters.html.listing import code_listing, ir_listing
 from kprof.reporters.html.smaller import smaller
-from kprof_analyzers.details.listing import source_beside_code
-from kprof_analyzers.details.source_text import SourceText
+from kprof_analyzers.details.listing import SourceText, source_beside_code
 from kprof_analyzers.pipeline import facts_of as facts_of_loaded
 from kprof_analyzers.rules import rules
 from kprof_analyzers.rules.finding_instructions import instructions_of, subject_of

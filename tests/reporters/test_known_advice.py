@@ -12,9 +12,9 @@ from msgspec import UNSET
 import kprof
 from kprof.api.live.answers import Analyzed
 from kprof.api.live.editor import pasteable, remarks
+from kprof.api.live.mcp_server import text as in_words
 from kprof.api.live.questions import kernel_answer
 from kprof.api.live.view.application import words as said_on_the_page
-from kprof.api.live.words import text as in_words
 from kprof.api.result import ReportResult
 from kprof.diffing.reading import read_report
 from kprof.output.terminal import terminal

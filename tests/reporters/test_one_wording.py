@@ -12,9 +12,9 @@ from rich.console import Console
 
 from kprof.api.live import answers
 from kprof.api.live.editor import remarks
+from kprof.api.live.mcp_server import text as model_text
 from kprof.api.live.questions import kernel_answer
 from kprof.api.live.view.application import words
-from kprof.api.live.words import text as model_text
 from kprof.document import KernelReport, Prediction, Report, Resources, Verdict
 from kprof.findings import Cause, Cure, Gain, Location
 from kprof.reporters import _notebook

@@ -13,9 +13,9 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.document import LoopPrediction, Prediction, Resources, Specialization
 from kprof.hardware.machine import Architecture, Product, find_product, load
 from kprof.inputs import amdgcn, mlir
+from kprof_analyzers.kernel_facts import loop_facts
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.rules.rule import Rule
-from kprof_analyzers.scheduling.facts import loop_facts
 
 HERE = Path(__file__).parent
 _BLOCK = re.compile(r"^```(asm|ttgir) (\S+)(.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -58,9 +58,9 @@ def test_finds_the_best_and_counts(tmp_path: Path, fake: Callable[..., Any]) -> 
     best = found.ranked[0][0]
     assert (best.config["BLOCK_M"], best.config["BLOCK_N"], best.config["BLOCK_K"]) == (128, 128, 64)
     assert best.config["SPLIT_K"] == 1
-    assert found.looked_at == found.legal == 48
-    assert (found.compiled, found.uncompiled) == (48, 0)
-    assert found.compiles == 48 + 1, "the reduction, too"
+    assert found.progress.done == found.progress.total == 48
+    assert (found.progress.compiled, found.progress.uncompiled) == (48, 0)
+    assert found.progress.compiles == 48 + 1, "the reduction, too"
     assert sum(len(r) for r in found.ranked) == 48
     split = next(one for one in found.ranked[0] if one.config["SPLIT_K"] == 2)
     assert split.parts == {"gemm::reduce": 5.0}
@@ -106,9 +106,10 @@ def test_an_own_configuration_outside_of_the_space_is_not_counted(tmp_path: Path
     )
     found = search.run()
 
-    assert (found.looked_at, found.compiled, found.uncompiled) == (found.legal, found.legal, 0)
-    assert found.compiles == found.legal + 1
-    assert progress[-1] == (found.legal, found.legal)
+    end = found.progress
+    assert (end.done, end.compiled, end.uncompiled) == (end.total, end.total, 0)
+    assert end.compiles == end.total + 1
+    assert progress[-1] == (end.total, end.total)
 
 
 def test_goes_on_where_it_stopped(tmp_path: Path, fake: Callable[..., Any]) -> None:
@@ -126,12 +127,12 @@ def test_goes_on_where_it_stopped(tmp_path: Path, fake: Callable[..., Any]) -> N
     found = make(tmp_path, second).run()
 
     assert stopped.ended == "interrupted"
-    assert 0 < stopped.looked_at < 48
+    assert 0 < stopped.progress.done < 48
     assert stopped.ranked[0]
     assert set(first.done[:20]).isdisjoint(second.done)
-    assert found.looked_at == 48
-    assert found.resumed == found.uncompiled == stopped.looked_at
-    assert found.compiled == 48 - found.resumed
+    assert found.progress.done == 48
+    assert found.progress.resumed == found.progress.uncompiled == stopped.progress.done
+    assert found.progress.compiled == 48 - found.progress.resumed
     assert found.ranked[0][0].config == make(tmp_path / "other", fake(by_tile)).run().ranked[0][0].config
 
 
@@ -146,8 +147,8 @@ def test_the_budget_ends_it(tmp_path: Path, fake: Callable[..., Any]) -> None:
     found = make(tmp_path, fake(slow), budget=0.2).run()
 
     assert found.ended == "budget"
-    assert 1 <= found.looked_at < 40
-    assert found.seconds < 2
+    assert 1 <= found.progress.done < 40
+    assert found.progress.seconds < 2
 
 
 def test_failures_are_counted_by_reason(tmp_path: Path, fake: Callable[..., Any]) -> None:
@@ -173,7 +174,7 @@ def test_failures_are_counted_by_reason(tmp_path: Path, fake: Callable[..., Any]
         "does not compile: shape … is wrong": 8,
     }
     assert len(found.ranked[0]) == 8
-    assert found.looked_at == 48
+    assert found.progress.done == 48
 
 
 def test_one_program_is_shown_once(tmp_path: Path, fake: Callable[..., Any]) -> None:
@@ -257,7 +258,7 @@ def test_the_whole_gemm_space_is_counted_quickly(tmp_path: Path, fake: Callable[
     executor = fake(rule)
     found = make(tmp_path, executor, space, ({"M": 8192, "N": 8192, "K": 8192},)).run()
 
-    assert found.legal + sum(found.pruned.values()) == 900_000
+    assert found.progress.total + sum(found.pruned.values()) == 900_000
     assert max(one.config["BLOCK_M"] for one in found.ranked[0]) == 256
     assert all(one.config["BLOCK_M"] * one.config["BLOCK_N"] >= 128 * 64 for one in found.ranked[0][:5])
 
@@ -302,7 +303,7 @@ def test_a_full_disk_does_not_end_the_search(
 
     found = make(tmp_path, fake(by_tile)).run()
 
-    assert found.looked_at == found.legal == 48
+    assert found.progress.done == found.progress.total == 48
     assert "No space left" in found.not_kept
     assert len(TuningJournal(tmp_path / "search.jsonl").known()) == 3
 
@@ -311,7 +312,7 @@ def test_tiles_are_counted(tmp_path: Path, fake: Callable[..., Any]) -> None:
     """Blocks and wavefronts make a tile; split and kpack do not."""
     found = make(tmp_path, fake(by_tile)).run()
 
-    assert (found.tiles, found.tiles_seen) == (12, 12)
+    assert (found.progress.tiles, found.progress.tiles_seen) == (12, 12)
 
 
 @pytest.mark.parametrize("workers", [2, 3, 7])
@@ -373,10 +374,12 @@ def test_what_is_looked_at_does_not_hang_on_the_order_in_which_compiles_end(
         warm = make(Path(folder) / "warm", fake(uneven, workers, seed), in_flight=4, **order).run()
 
     assert set(many.done) == set(alone.done)
-    assert warm.resumed + warm.compiled + warm.shared == first.compiled + first.shared
+    after, before = warm.progress, first.progress
+    assert after.resumed + after.compiled + after.shared == before.compiled + before.shared
     for found in (other, warm):
         assert [(one.config, one.alike) for one in found.ranked[0]] == [(o.config, o.alike) for o in first.ranked[0]]
-        assert (found.looked_at, found.failed, found.derived) == (first.looked_at, first.failed, first.derived)
+        assert (found.progress.done, found.progress.derived) == (before.done, before.derived)
+        assert found.failed == first.failed
         assert (found.example, found.own, found.inert) == (first.example, first.own, first.inert)
 
 

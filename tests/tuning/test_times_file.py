@@ -10,9 +10,8 @@ from kprof.tuning.document import (
     TuningVerdict,
 )
 from kprof.tuning.evaluation import Evaluation
-from kprof.tuning.measured_times import read
+from kprof.tuning.measured_times import read, times_csv
 from kprof.tuning.short_list import COUNT, to_time
-from kprof.tuning.times_file import times_csv
 
 
 def scored(n, **other):

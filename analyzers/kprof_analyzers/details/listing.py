@@ -1,14 +1,82 @@
-"""Source lines with what they cost, and the instructions that came from them."""
+"""Source lines with what they cost, and the instructions that came from them.
+
+Assembly and cache entries come from strangers, and what they name as a source file would be shown on a page that is
+passed on. So files are read only where the user said that the sources are, and only those that look like source code.
+"""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 
 from kprof.analysis import KernelFacts
 from kprof.details import CodeBlock, CodeLine, SourceFile, SourceLine
+from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
-from kprof_analyzers.details.source_text import SourceText
 from kprof_analyzers.memory.lds_access import lds_accesses, transposed_lines
+from kprof_analyzers.model.kernel import build, simulate
+from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.runs import KernelModel, Run
+from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 from kprof_analyzers.source_lines import location_of
+
+_SUFFIXES = frozenset({".py", ".hip", ".cpp", ".cc", ".cxx", ".cu", ".cl", ".c", ".h", ".hpp", ".cuh", ".inc"})
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """Which source files may be read.
+
+    Attributes:
+        folders: sources are read below these.
+        trusted: any path is read: the kernel was compiled here, from the user's own files.
+    """
+
+    folders: Sequence[Path] = ()
+    trusted: bool = False
+    _read: dict[str, "list[str] | str"] = field(default_factory=dict, repr=False, compare=False)
+
+    def lines(self, path: str) -> list[str] | str:
+        """The lines of a file, or in words why they are not shown."""
+        if path not in self._read:
+            self._read[path] = self._lines(path)
+        return self._read[path]
+
+    def _lines(self, path: str) -> list[str] | str:
+        if PurePosixPath(path.replace("\\", "/")).suffix not in _SUFFIXES:
+            return "this is no source file by its name"
+        found = self._find(path)
+        if found is None:
+            return "not found below the folders of --source"
+        try:
+            # Form feeds and the like are no line ends to a compiler.
+            text = boundary.read_bytes(found, most=_MAX_BYTES).decode("utf-8", errors="replace")
+        except InputError as error:
+            return error.message
+        return text.replace("\r\n", "\n").split("\n")
+
+    def _find(self, path: str) -> Path | None:
+        """The file itself, or one below a folder whose path ends alike: the compile may have been elsewhere."""
+        try:
+            here = Path(path)
+            if self.trusted and here.is_file():
+                return here
+            # The root of all files is no folder of sources.
+            roots = [root for root in (folder.resolve() for folder in self.folders) if root != root.parent]
+            parts = [part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in {"/", ".", ".."}]
+            for root in roots:
+                direct = [here] if here.is_absolute() else []
+                tails = (root.joinpath(*parts[start:]) for start in range(len(parts)))
+                for candidate in (*direct, *tails):
+                    if candidate.is_file() and candidate.resolve().is_relative_to(root):
+                        return candidate
+        except (OSError, ValueError, RuntimeError):
+            # Names may hold zero bytes, be endless, or lead round in circles.
+            return None
+        return None
+
 
 _AROUND = 3
 _GAP = 10
@@ -134,3 +202,30 @@ def _blocks(
             code.append(CodeLine(instruction.text, kind, where, share, comment, position))
         found.append(CodeBlock(block.label or "", header, depth, code))
     return found
+
+
+def time_shares(facts: KernelFacts) -> list[Mapping[str, float]]:
+    """For each instruction, cause to its share of the time of all wavefronts; all shares add up to 1.
+
+    The simulation runs a few iterations of each loop; what they cost counts for all iterations of the launch.
+    Instructions that the longest way through the program does not pass have no share.
+    """
+    model = build(facts)
+    run = simulate(model, model.where.resident)
+    spent = run.result.spent
+    shares: list[dict[str, float]] = [{} for _ in facts.program.instructions]
+    for part, factor in _stretches(model, run, model.nodes, 1.0):
+        for position in part:
+            cycles = spent[CAUSE_COUNT * position : CAUSE_COUNT * (position + 1)]
+            shares[position] = {cause: factor * value for cause, value in zip(CAUSES, cycles, strict=True) if value > 0}
+    whole = sum(sum(causes.values()) for causes in shares) or 1.0
+    return [{cause: value / whole for cause, value in causes.items()} for causes in shares]
+
+
+def _stretches(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
+    """Straight stretches, with how often each happens for each time that it was simulated."""
+    for node in nodes:
+        if not isinstance(node, LoopNode):
+            yield node, factor
+        elif done := run.iterations[node.loop.index]:
+            yield from _stretches(model, run, node.body, factor * model.trips[node.loop.index].mean / done)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 from kprof.inputs.mlir import Module, Operation
-from kprof.inputs.mlir.lds import copies_to_lds, is_view, makes_buffer, writes_lds
+from kprof.inputs.mlir.measures import copies_to_lds, is_view, makes_buffer, writes_lds
 
 _CARRIED = re.compile(r"(%[\w$.-]+)\s*=\s*(%[\w$.-]+(?:#\d+)?)")
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")

@@ -11,7 +11,7 @@ from kprof.inputs.mlir.layouts import Layout
 from kprof_analyzers.memory.bank_conflicts import BankCost, PhasesUnknownError, access_cost
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, Basis, UnknownLayoutError, linear
 from kprof_analyzers.memory.shared_offsets import Placement, is_linear, placement
-from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
+from kprof_analyzers.scheduling.loops import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 _WIDEST = 16

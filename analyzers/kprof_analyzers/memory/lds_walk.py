@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from kprof.inputs.mlir import MemDesc, Module, Operation, TensorType, Type
-from kprof.inputs.mlir.lds import copies_to_lds, is_in_lds, is_view, makes_buffer, reads_lds, writes_lds
-from kprof_analyzers.memory.conversions import crosses_wavefronts, goes_through_lds
+from kprof.inputs.mlir import MemDesc, Module, Operation, Scalar, TensorType, Type
+from kprof.inputs.mlir.measures import copies_to_lds, is_in_lds, is_view, makes_buffer, reads_lds, writes_lds
 from kprof_analyzers.memory.dataflow import Dataflow, flow_of
+from kprof_analyzers.memory.linear_layout import WARP, UnknownLayoutError, linear
 from kprof_analyzers.source_lines import location_of
 
 _PRODUCTS = {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttng.warp_group_dot", "ttng.tc_gen5_mma"}
@@ -207,3 +207,27 @@ def _ends_unused(flow: Dataflow, read: Operation, used: set[str]) -> bool:
             made |= set(flow.results(op))
             last = op
     return bool(flow.results(last)) and not set(flow.results(last)) & used
+
+
+def goes_through_lds(operation: Operation) -> bool:
+    """Whether data changes the wavefront in a ``ttg.convert_layout``; ``False`` too where layouts are not known."""
+    return crosses_wavefronts(operation) is True
+
+
+def crosses_wavefronts(operation: Operation) -> bool | None:
+    """Whether data changes the wavefront in a ``ttg.convert_layout``; ``None`` where layouts are not known."""
+    types = (*operation.operand_types, *operation.result_types)
+    if len(types) != 2 or not all(isinstance(t, TensorType) and isinstance(t.element, Scalar) for t in types):
+        return None
+    source, target = types
+    assert isinstance(source, TensorType)
+    assert isinstance(target, TensorType)
+    if source.layout is None or target.layout is None:
+        return None
+    try:
+        one, other = linear(source.layout, source.shape), linear(target.layout, target.shape)
+    except UnknownLayoutError:
+        return None
+    # A wavefront that already holds what others hold too has nothing to fetch from them.
+    pairs = zip(one.bases[WARP], other.bases[WARP], strict=False)
+    return any(any(held) and held != wanted for held, wanted in pairs)

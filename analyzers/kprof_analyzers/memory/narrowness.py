@@ -14,7 +14,7 @@ from kprof_analyzers.memory.alignment import (
 )
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of, is_load
 from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, linear
-from kprof_analyzers.memory.spare_lanes import lanes_of
+from kprof_analyzers.memory.replication import lanes_of
 from kprof_analyzers.source_lines import location_of
 
 # What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.

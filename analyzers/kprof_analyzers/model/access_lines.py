@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
-from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
+from kprof_analyzers.scheduling.loops import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 AccessLine = tuple[bool, tuple[str, int]]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
-from kprof_analyzers.memory.spare_lanes import requested_and_distinct_bytes
+from kprof_analyzers.memory.replication import requested_and_distinct_bytes
 from kprof_analyzers.model.access_lines import AccessLine, accesses_of, at_instructions
 from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.model.wraps import wrapped_shares

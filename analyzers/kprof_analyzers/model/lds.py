@@ -5,7 +5,7 @@ from collections import defaultdict
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.memory.lds_access import lds_accesses, transposed_lines
-from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
+from kprof_analyzers.scheduling.loops import beside_arithmetic
 from kprof_analyzers.source_lines import line_of
 
 

@@ -11,8 +11,7 @@ from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.program import PARTS
 from kprof_analyzers.model.setting import MemoryPath
 from kprof_analyzers.model.traffic import Sharing
-from kprof_analyzers.scheduling.beside_arithmetic import beside_arithmetic
-from kprof_analyzers.scheduling.loops import hot_loop
+from kprof_analyzers.scheduling.loops import beside_arithmetic, hot_loop
 
 
 def memory_paths(

@@ -1,15 +1,32 @@
 """What would save most of a step: the changes with the largest predicted gain, and how sure each one is."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
 from kprof.hardware.machine import Product
+from kprof_analyzers.profiles.timeline.operators.rooflines import bound_of, limits_of_product
+from kprof_analyzers.whole_step.cures import LIBRARY_CURES
 from kprof_analyzers.whole_step.document import ProfileChange
-from kprof_analyzers.whole_step.fusing import FUSED, fusable
-from kprof_analyzers.whole_step.joined_products import joinable
-from kprof_analyzers.whole_step.library_kernels import library_kernels
-from kprof_analyzers.whole_step.short_launches import short_launches
-from kprof_analyzers.whole_step.timing import StepCall
-from kprof_analyzers.whole_step.wasted_tiles import wasteful
+from kprof_analyzers.whole_step.efficiency import operator_time
+from kprof_analyzers.whole_step.kinds import NARROW, factors_of, kind_of
+from kprof_analyzers.whole_step.operator_work import elements_of, work_of_call
+from kprof_analyzers.whole_step.timing import StepCall, TimedCall
+
+_KINDS = frozenset({"elementwise", "copy"})
+_FUSED_NAMES = 4
+FUSED = "fused=True"
+"""The argument with which torch's optimizers update all parameters in one kernel."""
+_NEAR = 16
+"""Calls between two products of one input, at most: queries, keys and values, or gate and up."""
+_FACTORS = {"aten::mm": (0, 1), "aten::addmm": (1, 2)}
+_CONVOLUTIONS = frozenset({"convolution", "pointwise convolution", "convolution of few channels"})
+_FIXED = "launch"
+_MANY = 20
+"""Short launches below which nothing is said: a step has a few anyway."""
+_NAMED = 3
+_OPTIMIZERS = ("aten::_foreach_", "_foreach_", "aten::_fused_adam", "aten::_fused_sgd")
 
 MOST_CHANGES = 5
 """Changes that are named at most."""
@@ -64,3 +81,268 @@ def _fusions(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]
     for what, us, count in fusable(calls):
         sure = "by shapes" if what.startswith(FUSED) else "by shapes: what passes between may be needed elsewhere"
         yield ProfileChange(what, us, us / whole, count, at_most=True, sure=sure)
+
+
+def short_launches(calls: Sequence[StepCall], whole: float) -> Iterator[ProfileChange]:
+    """What the launches cost that take at most twice what an empty one takes, where there are many.
+
+    Saved on the GPU is at most what launching takes of each but one, by fewer and larger kernels. A captured graph
+    launches as many kernels: it saves time of the host, which is not predicted. An optimizer's calls are outside of the
+    model that is compiled, and code that ``torch.compile`` generated is compiled already.
+
+    Args:
+        calls: of the step.
+        whole: microseconds of the step.
+    """
+    short = [call.timed for call in calls if call.timed.short and not (_is_optimizers(call) or call.compiled)]
+    if len(short) < _MANY:
+        return
+    saved = sum(one.launch_us for one in short) - max(one.launch_us for one in short)
+    together = sum(one.us or 0.0 for one in short)
+    what = "torch.compile(model) (fewer and larger launches in place of many short ones; host time is outside)"
+    most = ", ".join(name.removeprefix("aten::") for name in _longest(short))
+    sure = f"each takes at most twice an empty launch; most in {most}; which ones can be joined is not known"
+    yield ProfileChange(what, saved, saved / whole, len(short), at_most=True, sure=sure, now_us=together)
+
+
+def _is_optimizers(call: StepCall) -> bool:
+    if call.scope is not None and call.scope.phase == "optimizer":
+        return True
+    return call.timed.name.startswith(_OPTIMIZERS)
+
+
+def _longest(short: Sequence[TimedCall]) -> list[str]:
+    """The names that take most of the time, the longest first."""
+    times: dict[str, float] = defaultdict(float)
+    for one in short:
+        times[one.name] += one.us or 0.0
+    return sorted(times, key=lambda name: -times[name])[:_NAMED]
+
+
+def library_kernels(calls: Sequence[StepCall], product: Product, whole: float) -> Iterator[ProfileChange]:
+    """Choices of other kernels of the libraries, each for all calls of a kind, with what they could save at most.
+
+    The time of a call is that of a usual library kernel in public measurements; no kernel is faster than the limit.
+    Calls that take little more than a launch are left out, and those bound by what a call takes whatever its size:
+    another kernel does not shorten that.
+
+    Args:
+        calls: of the step.
+        product: the GPU.
+        whole: microseconds of the step.
+    """
+    limits = limits_of_product(product)
+    groups: dict[str, list[tuple[float, StepCall]]] = defaultdict(list)
+    for call in calls:
+        made, kind = call.made, kind_of(call.timed.name)
+        if not isinstance(made, CapturedOperator) or kind not in LIBRARY_CURES:
+            continue
+        if call.timed.short or call.timed.bound == _FIXED:
+            continue
+        work = work_of_call(made)
+        _, least_ns = bound_of(work.work if work else None, limits)
+        if call.timed.us is not None and least_ns is not None and call.timed.us > least_ns / 1e3:
+            groups[kind].append((call.timed.us - least_ns / 1e3, call))
+    for kind, found in groups.items():
+        saved = sum(us for us, _ in found)
+        cure, (_, worst) = LIBRARY_CURES[kind], max(found, key=lambda one: one[0])
+        place = f"{worst.timed.name.removeprefix('aten::')} {worst.timed.shapes}".rstrip()
+        sure = f"if each {kind} reached the GPU's limit; most in {place}"
+        now = sum(call.timed.us or 0.0 for _, call in found)
+        what = f"{cure.text} ({cure.why})"
+        yield ProfileChange(what, saved, saved / whole, len(found), at_most=True, sure=sure, now_us=now)
+
+
+def wasteful(calls: Sequence[StepCall], product: Product, whole: float) -> Iterator[ProfileChange]:
+    """Batches of narrow products, and products with fewer tiles than the GPU has compute units, alike ones together.
+
+    Large products are not among them: in the public measurements how whole their tiles and rounds of tiles are
+    explains none of the time, since the libraries choose among tens of tiles.
+
+    Args:
+        calls: of the step.
+        product: the GPU.
+        whole: microseconds of the step.
+    """
+    found: dict[tuple[str, bool], tuple[float, int]] = {}
+    for call in calls:
+        one = _narrow(call) or _few_tiles(call, product)
+        if one is not None:
+            what, saved, measured = one
+            us, count = found.get((what, measured), (0.0, 0))
+            found[what, measured] = us + saved, count + 1
+    for (what, measured), (us, count) in found.items():
+        sure = "by the fit to public measurements" if measured else "by the width of a matrix instruction, not measured"
+        yield ProfileChange(what, us, us / whole, count, at_most=True, sure=sure)
+
+
+def _narrow(call: StepCall) -> tuple[str, float, bool] | None:
+    """A batch of products of which some have fewer rows or columns than a matrix instruction."""
+    if call.timed.kind != "small products" or call.timed.us is None or call.timed.short:
+        return None
+    pair = _factors(call)
+    if pair is None:
+        return None
+    (batch, rows, inner), columns = pair[0], pair[1][-1]
+    used = min(1.0, rows / NARROW) * min(1.0, columns / NARROW)
+    what = (
+        f"a batch of {batch:,} products of {rows:,}x{inner:,} by {columns:,} uses {100 * used:.0f} % of a matrix "
+        f"instruction of {NARROW}x{NARROW}: join products of the batch, or write out the sums"
+    )
+    return what, (call.timed.us - call.timed.launch_us) * (1 - used), False
+
+
+def _few_tiles(call: StepCall, product: Product) -> tuple[str, float, bool] | None:
+    """A product, a convolution or attention that has not enough tiles for all compute units, by the fitted loss."""
+    made, units = call.made, product.compute_units
+    if not isinstance(made, CapturedOperator) or call.timed.us is None or call.timed.short or not units:
+        return None
+    work = work_of_call(made)
+    if work is None or work.tiles is None or "norm" in work.kind or not 0 < work.tiles.count < units:
+        return None
+    limits = limits_of_product(product)
+    full = operator_time(work.kind, work.work, limits, work.tiles.filling(units))
+    if full is None or full.us >= call.timed.us:
+        return None
+    kind = "convolution" if work.kind in _CONVOLUTIONS else "attention" if work.kind == "attention" else "product"
+    what = (
+        f"{kind} {call.timed.shapes}: {work.tiles.count:,} tiles of 128x128 for {units} compute units; a larger batch, "
+        "or a split of its sums"
+    )
+    return what, call.timed.us - full.us, True
+
+
+def _factors(call: StepCall) -> tuple[Sequence[int], Sequence[int]] | None:
+    if not isinstance(call.made, CapturedOperator):
+        return None
+    pair = factors_of([one.shape for one in call.made.inputs if isinstance(one, TensorInfo)])
+    return pair if pair is not None and len(pair[0]) == len(pair[1]) == 3 else None
+
+
+@dataclass(frozen=True)
+class _Factored:
+    """A product of two matrices: left factor, right factor, and what has to be the same for it to be joined."""
+
+    call: StepCall
+    left: TensorInfo
+    right: TensorInfo
+    key: tuple[object, ...]
+
+
+def joinable(calls: Sequence[StepCall], product: Product, whole: float) -> Iterator[ProfileChange]:
+    """What one product in place of several with the same left factor saves, alike ones together.
+
+    Products are of one input where their left factors lie in the same storage, with the same shape and strides, and
+    at most 16 calls are between them.
+
+    Args:
+        calls: of the step.
+        product: the GPU.
+        whole: microseconds of the step.
+    """
+    limits = limits_of_product(product)
+    found: dict[str, tuple[float, int]] = {}
+    for group in _groups(calls):
+        columns = [one.right.shape[1] for one in group]
+        joined = _joined(group[0], sum(columns))
+        work = work_of_call(joined)
+        time = work and operator_time(work.kind, work.work, limits, work.tiles)
+        saved = sum(one.call.timed.us or 0.0 for one in group) - (time.us if time else float("inf"))
+        if saved > 0:
+            rows, inner = group[0].left.shape
+            what = (
+                f"one product of {rows:,}x{inner:,} by {sum(columns):,} columns in place of "
+                f"{' and '.join(f'{n:,}' for n in columns)}: their input is the same"
+            )
+            us, count = found.get(what, (0.0, 0))
+            found[what] = us + saved, count + len(group)
+    for what, (us, count) in found.items():
+        sure = "by the fit to public measurements of products"
+        yield ProfileChange(what, us, us / whole, count, at_most=False, sure=sure)
+
+
+def _groups(calls: Sequence[StepCall]) -> Iterator[list[_Factored]]:
+    """Products of one input, in order, several each."""
+    open_groups: dict[tuple[object, ...], tuple[int, list[_Factored]]] = {}
+    for at, call in enumerate(calls):
+        one = _factored(call)
+        if one is None:
+            continue
+        last, group = open_groups.get(one.key, (0, []))
+        if group and at - last > _NEAR:
+            if len(group) > 1:
+                yield group
+            group = []
+        open_groups[one.key] = at, [*group, one]
+    yield from (group for _, group in open_groups.values() if len(group) > 1)
+
+
+def _factored(call: StepCall) -> _Factored | None:
+    made = call.made
+    if not isinstance(made, CapturedOperator) or made.name not in _FACTORS or made.factor is None:
+        return None
+    left, right = (made.inputs[at] if at < len(made.inputs) else None for at in _FACTORS[made.name])
+    if call.timed.us is None or not (isinstance(left, TensorInfo) and isinstance(right, TensorInfo)):
+        return None
+    if not len(left.shape) == len(right.shape) == 2:
+        return None
+    phase = call.scope.phase if call.scope else ""
+    return _Factored(call, left, right, (call.process, call.copy, phase, made.factor, left, right.dtype, made.name))
+
+
+def _joined(one: _Factored, columns: int) -> CapturedOperator:
+    right = replace(one.right, shape=(one.right.shape[0], columns), strides=(columns, 1))
+    result = TensorInfo(one.left.dtype, (one.left.shape[0], columns), (columns, 1))
+    added = TensorInfo(one.left.dtype, (columns,), (1,))
+    assert isinstance(one.call.made, CapturedOperator)
+    given = (one.left, right) if one.call.made.name == "aten::mm" else (added, one.left, right)
+    return replace(one.call.made, inputs=given, outputs=(result,))
+
+
+def fusable(calls: Sequence[StepCall]) -> list[tuple[str, float, int]]:
+    """Runs of operators that could be one kernel: what to type for it, microseconds saved, calls in them, by name.
+
+    A run is of element-wise operators and copies in the same phase that each take a tensor of the shape that the one
+    before gave. Calls by code that ``torch.compile`` generated are compiled already. Saved is all but the longest of a
+    run: what passes between need not go through memory. It is an upper bound, since another operator may need it.
+    """
+    found: dict[str, tuple[float, int]] = defaultdict(lambda: (0.0, 0))
+    for run in _runs(calls):
+        times = [call.timed.us or 0.0 for call in run]
+        names = [call.timed.name.removeprefix("aten::") for call in run]
+        more = f" and {len(names) - _FUSED_NAMES} more" if len(names) > _FUSED_NAMES else ""
+        text = f"torch.compile(model) (it fuses {', '.join(names[:_FUSED_NAMES])}{more})"
+        if all(name.startswith("_foreach_") for name in names):
+            text = f"{FUSED} in the optimizer (its {len(names)} operators on lists become one kernel)"
+        saved, count = found[text]
+        found[text] = saved + sum(times) - max(times), count + len(run)
+    return [(text, saved, count) for text, (saved, count) in found.items()]
+
+
+def _runs(calls: Sequence[StepCall]) -> Iterator[list[StepCall]]:
+    run: list[StepCall] = []
+    for call in calls:
+        if run and not _follows(run[-1], call):
+            if len(run) > 1:
+                yield run
+            run = []
+        if call.timed.kind in _KINDS and call.timed.us is not None and not call.compiled:
+            run.append(call)
+    if len(run) > 1:
+        yield run
+
+
+def _follows(before: StepCall, call: StepCall) -> bool:
+    """Whether a call takes what the one before it gave, as far as shapes tell."""
+    if call.timed.kind not in _KINDS or call.timed.us is None or call.process != before.process or call.compiled:
+        return False
+    made, given = before.made, call.made
+    if not (isinstance(made, CapturedOperator) and isinstance(given, CapturedOperator)):
+        return False
+    if (before.scope and before.scope.phase) != (call.scope and call.scope.phase):
+        return False
+    # An operator on lists that writes in place gives nothing back: its first argument is what it gave.
+    gave = made.outputs if any(elements_of(one) for one in made.outputs) else made.inputs[:1]
+    elements = sum(elements_of(one) for one in gave)
+    takes = [one for one in given.inputs if isinstance(one, TensorInfo | TensorList)]
+    return elements > 1 and any(elements_of(one) == elements for one in takes)

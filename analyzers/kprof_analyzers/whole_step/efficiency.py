@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from kprof_analyzers.profiles.timeline.operators.arguments import Work
 from kprof_analyzers.profiles.timeline.operators.rooflines import RooflineLimits, bound_of
-from kprof_analyzers.profiles.timeline.operators.work import Work
 from kprof_analyzers.whole_step.kinds import ResultTiles, kind_at
 
 

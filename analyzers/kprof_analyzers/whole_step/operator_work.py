@@ -8,8 +8,7 @@ import msgspec
 
 from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
 from kprof_analyzers.profiles.timeline.operators import attention, convolutions, products
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.work import Work, matrix_unit
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Work, matrix_unit
 from kprof_analyzers.whole_step.kinds import ResultTiles, kind_of, kind_of_shapes, tiles_of
 
 _PROFILER_TYPES = {

@@ -63,7 +63,7 @@ class CounterMetrics(CounterView):
     @property
     def document(self) -> dict[str, Any]:
         """Everything, as ``kprof counters metrics --json`` writes it."""
-        from kprof_analyzers.profiles.counters.collecting import passes
+        from kprof_analyzers.profiles.counters.planning import passes
 
         chosen = self.chosen
         gpus = {one.gpu for one, _ in self.kernels}

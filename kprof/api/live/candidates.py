@@ -20,12 +20,12 @@ from typing import Any
 from kprof.api.live import candidate
 from kprof.api.live.candidate import TIMED, CheckTrial, LaunchWork, TamperedError, TrialCase, timed_config
 from kprof.api.live.chosen_programs import WrittenElements, difference, written_elements
+from kprof.api.live.containment import contain, mapped_bytes
+from kprof.api.live.containment.kernel import UncontainedError
 from kprof.api.live.worker import frames, send
 from kprof.cache import location
 from kprof.children import end_with_parent, own_streams
 from kprof.compiler.wire import unpack
-from kprof.containment import contain, mapped_bytes
-from kprof.containment.kernel import UncontainedError
 from kprof.errors import KprofError, TargetError
 from kprof.importing.plain_functions import FormError
 from kprof.kernel_spec import ELEMENT_TYPES, Kernel

@@ -286,7 +286,7 @@ def _unlike_reference(
     """Return how outputs differ from the case's reference of the timed size, which may take long."""
     import resource
 
-    from kprof.containment import mapped_bytes
+    from kprof.api.live.containment import mapped_bytes
 
     assert kernel.reference is not None
     if kernel.parts or not got.outputs:

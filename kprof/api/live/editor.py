@@ -24,7 +24,7 @@ from kprof.inputs.source_path import same
 from kprof.options.groups import CompileOptions
 from kprof.output.assignments import assigned
 from kprof.output.quantities import duration
-from kprof.reporters._known_advice import better
+from kprof.reporters._kernel_words import better
 from kprof.reporters._plain_words import said
 from kprof.reporters.answer import cause_text, causes_of
 from kprof.tuning.config_code import config_code

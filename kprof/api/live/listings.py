@@ -10,7 +10,7 @@ from kprof.errors import TargetError, near
 
 if TYPE_CHECKING:
     from kprof.targets.loaded import LoadedKernel
-    from kprof_analyzers.details.source_text import SourceText
+    from kprof_analyzers.details.listing import SourceText
     from kprof_analyzers.source_lines import Frame
 
 STAGES: Mapping[str, str] = {
@@ -217,7 +217,7 @@ class _Builder:
 
     def _source_text(self) -> "SourceText":
         from kprof.targets.target import TargetKind, resolve
-        from kprof_analyzers.details.source_text import SourceText
+        from kprof_analyzers.details.listing import SourceText
 
         found = resolve(self._target)
         if found.kind is TargetKind.SOURCE:
@@ -240,7 +240,7 @@ class _Builder:
 
     def _time_shares(self) -> Sequence[Mapping[str, float]] | None:
         """Each instruction's share of the predicted time; ``None``, with a note, where the model has none."""
-        from kprof_analyzers.details.time_shares import time_shares
+        from kprof_analyzers.details.listing import time_shares
         from kprof_analyzers.pipeline import facts_of
 
         try:

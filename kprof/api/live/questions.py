@@ -5,7 +5,7 @@ They run in the session's processes and call the public API: an answer is the on
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kprof.advised import KnownAdvice
@@ -240,9 +240,7 @@ def wavefronts(target: str, **options: Any) -> dict[str, Any]:
 
 def landing(target: str, rule: str, **options: Any) -> dict[str, Any]:
     """The lines of the assembly that a finding is about."""
-    from kprof.api.live.landing import landing as landing_
-
-    return asdict(landing_(target, rule, **options))
+    return asdict(find_landing(target, rule, **options))
 
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
@@ -336,3 +334,44 @@ def _time(entry: Options | None, *, certain: bool = True, suggested: bool = Fals
 def _only_time(entries: Iterable[Options]) -> answers.Time | None:
     found = list(entries)
     return _time(found[0].get("model")) if len(found) == 1 else None
+
+
+@dataclass(frozen=True)
+class Landing:
+    """Lines of the assembly, in order; empty where a finding is about the launch or the kernel as a whole."""
+
+    lines: list[int]
+
+
+def find_landing(
+    target: str,
+    rule: str,
+    file: str | None = None,
+    line: int | None = None,
+    loop: str | None = None,
+    cause: str | None = None,
+    kernel: int = 0,
+    **options: Any,
+) -> Landing:
+    """The instructions that a finding is about.
+
+    Args:
+        target: as for :func:`kprof.analyze`.
+        rule: the finding's.
+        file: its location's, as the report has it.
+        line: its location's.
+        loop: label of the loop that its evidence names.
+        cause: what its evidence says that the time goes to.
+        kernel: position among the target's kernels.
+        options: how it is compiled, as for :func:`kprof.analyze`.
+
+    Raises:
+        TargetError: there is no such kernel.
+        KprofError: as :func:`kprof.analyze`.
+    """
+    from kprof.api.live.listings import kernel_of
+    from kprof_analyzers.rules.finding_instructions import Subject, instructions_of
+
+    program = kernel_of(target, kernel, **options).program
+    found = instructions_of(program, Subject(rule, file, line, loop, cause))
+    return Landing([program.instructions[at].line for at in found])

@@ -1,11 +1,13 @@
-"""Serving agents: a session, what it may reach, and the server on standard input and output."""
+"""Serving agents and editors: a session, what it may reach, and the server on standard input and output."""
 
 from kprof.api.live.reach import Reach, folders
 from kprof.errors import KprofError
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.importing.permission import distrust, forbid
-from kprof.options.tools import AgentOptions
+from kprof.options.tools import AgentOptions, EditorOptions
 from kprof.plug_ins import install_command
 
+_NEEDED = frozenset({"pygls", "lsprotocol", "cattrs", "attrs"})
 _SDK = frozenset({"mcp", "mcp_types", "pydantic"})
 
 
@@ -34,3 +36,26 @@ def serve(options: AgentOptions) -> None:
         distrust(reach.roots)
     with Session(jobs=options.jobs, timeout=options.timeout, warm=True) as session:
         mcp_server.serve(session, reach)
+
+
+def serve_editor(options: EditorOptions) -> None:
+    """Serve until the editor leaves.
+
+    Args:
+        options: for which GPU, and how long questions and searches may take.
+
+    Raises:
+        HardwareError: there is no such GPU.
+        KprofError: pygls is not installed.
+    """
+    from kprof.hardware.machine import load_gpu
+
+    arch = options.one_gpu("kprof serve lsp") or DEFAULT_GPU
+    load_gpu(arch)
+    try:
+        from kprof.api.live import lsp_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _NEEDED:
+            raise
+        raise KprofError("pygls is not installed", hint=install_command("lsp")) from None
+    lsp_server.serve(arch, jobs=options.jobs, timeout=options.timeout, seconds=options.seconds)

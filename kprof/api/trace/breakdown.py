@@ -92,7 +92,7 @@ class TraceBreakdown(TraceView):
         """Return the tables of the answer."""
         from kprof_analyzers.profiles.timeline.breakdown import CategoryTime
         from kprof_analyzers.profiles.timeline.occupation import DeviceTime
-        from kprof_analyzers.profiles.timeline.pictures.terminal import bar
+        from kprof_analyzers.profiles.timeline.pictures.breakdown import bar
 
         categories = (
             Column("category", lambda row: row[0].category),
@@ -169,8 +169,7 @@ class TraceBreakdown(TraceView):
 
     def svg(self, *, bars: bool = False, timeline: bool = False) -> str:
         """Return the picture as SVG; see :meth:`draw`."""
-        from kprof_analyzers.profiles.timeline.pictures.donut import donut
-        from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
+        from kprof_analyzers.profiles.timeline.pictures.breakdown import donut, stacked_bars
         from kprof_analyzers.profiles.timeline.pictures.utilisation import utilisation_svg
 
         if timeline:
@@ -245,7 +244,7 @@ def _fused(shares: "Shares") -> Iterable[str]:
 
 
 def _over_time(shares: "Shares") -> Iterable[str]:
-    from kprof_analyzers.profiles.timeline.pictures.terminal import sparkline
+    from kprof_analyzers.profiles.timeline.pictures.breakdown import sparkline
 
     for device in shares.utilisation[:8]:
         lanes = [max(parts) for parts in zip(*device.lanes.values(), strict=True)]

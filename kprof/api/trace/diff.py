@@ -12,7 +12,7 @@ from kprof.api.options import Path_
 from kprof.api.views import TraceView, draw, function_of, of_one, per_file
 from kprof.errors import InputError
 from kprof.options.measurements import DiffAnswerOptions, TraceDiffOptions
-from kprof.output.quantities import milliseconds
+from kprof.output.quantities import milliseconds, signed_milliseconds
 from kprof.reporters._trace_format import kernel_label, label
 from kprof.reporters.grids import Column, Grid, ViewTable, chosen
 
@@ -138,17 +138,17 @@ class TraceDiff(TraceView):
     @property
     def conclusion(self) -> str:
         """How much kernel time grew, and by which kernel most; of a prediction, how far it is off."""
-        from kprof.reporters import trace_prediction_text
+        from kprof.reporters import trace_diff_text
 
         if self.prediction is not None:
-            return trace_prediction_text.verdict(self.prediction)
+            return trace_diff_text.verdict(self.prediction)
         result = self.comparison
         change = result.after_ns - result.before_ns
         if not result.before_ns:
             return "no kernels in the first trace"
         grown = 100 * change / result.before_ns
         first = result.kernels[0] if result.kernels else None
-        most = f"; most by {kernel_label(first.name, 50)} ({signed(first.delta_ns)} ms)" if first else ""
+        most = f"; most by {kernel_label(first.name, 50)} ({signed_milliseconds(first.delta_ns)} ms)" if first else ""
         of_a_step = f" a step, of {result.steps[0]:,} and {result.steps[1]:,}" if all(result.steps) else ""
         caveat = f"; cannot be compared: {result.cannot_tell}" if result.cannot_tell else ""
         times = f"{milliseconds(result.before_ns)} -> {milliseconds(result.after_ns)} ms"
@@ -157,17 +157,17 @@ class TraceDiff(TraceView):
     @classmethod
     def tables(cls) -> Sequence[ViewTable]:
         """Return the tables of the answer; those of a prediction stand in place of the kernels'."""
-        from kprof.reporters import trace_prediction_text
+        from kprof.reporters import trace_diff_text
 
         categories = (
             Column("category", lambda row: row[0]),
             Column("before ms", lambda row: milliseconds(row[1])),
             Column("after ms", lambda row: milliseconds(row[2])),
-            Column("change ms", lambda row: signed(row[2] - row[1])),
+            Column("change ms", lambda row: signed_milliseconds(row[2] - row[1])),
             Column("ratio", lambda row: f"{row[2] / row[1]:.2f}x" if row[1] else "new"),
         )
         kernels = (
-            Column("change ms", lambda k: signed(k.delta_ns)),
+            Column("change ms", lambda k: signed_milliseconds(k.delta_ns)),
             Column("before ms", lambda k: "new" if k.before_ns is None else milliseconds(k.before_ns)),
             Column("after ms", lambda k: "gone" if k.after_ns is None else milliseconds(k.after_ns)),
             Column("calls", lambda k: _calls(k.before_count, k.after_count)),
@@ -178,22 +178,22 @@ class TraceDiff(TraceView):
             ViewTable("kernels", kernels, lambda one: one.comparison.kernels, _KERNELS),
             ViewTable("categories", categories,
                   lambda one: [(name, was, now) for name, (was, now) in one.comparison.categories.items()]),
-            ViewTable("operators", trace_prediction_text.OPERATORS,
+            ViewTable("operators", trace_diff_text.OPERATORS,
                   lambda one: one.prediction.rows if one.prediction else [], _PREDICTED,
-                  remarks=lambda one: trace_prediction_text.remarks(one.prediction)),
+                  remarks=lambda one: trace_diff_text.remarks(one.prediction)),
             ViewTable("tree", (), lambda one: list(_places(one.tree)), _PLACES, record=lambda row: row),
         )  # fmt: skip
 
     def grids(self, part: Any, display: Any) -> list[Grid]:  # noqa: ARG002 - the only one is the answer itself
         """Return categories and kernels or the prediction's operators, and the tree where it was asked for."""
-        from kprof.reporters import trace_tree_diff_text
+        from kprof.reporters import trace_diff_text
 
         compared = ["categories", "kernels"] if self.prediction is None else ["operators"]
         names = [*compared, *([] if self.tree is None else ["tree"])]
         top = display.top if display is not None else 0
         shown = chosen(self.tables(), display.show or names)
         return [
-            trace_tree_diff_text.grid(self.tree, top)
+            trace_diff_text.tree_grid(self.tree, top)
             if table.name == "tree" and self.tree is not None
             else table.grid(self, 0 if table.name == "categories" else top)
             for table in shown
@@ -210,7 +210,7 @@ class TraceDiff(TraceView):
 
     def svg(self) -> str:
         """Return both as stacked bars of categories."""
-        from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
+        from kprof_analyzers.profiles.timeline.pictures.breakdown import stacked_bars
 
         result = self.comparison
         before = {category: was for category, (was, _) in result.categories.items()}
@@ -227,11 +227,6 @@ class TraceDiff(TraceView):
             KprofError: another ending, no CairoSVG, or the file cannot be written.
         """
         draw(path, self.svg)
-
-
-def signed(ns: float) -> str:
-    """Return a change of a time in milliseconds with its sign."""
-    return ("+" if ns > 0 else "-" if ns < 0 else "") + milliseconds(abs(ns))
 
 
 def _calls(before: float, after: float) -> str:

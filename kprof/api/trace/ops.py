@@ -169,7 +169,7 @@ class TraceOps(TraceView):
         Raises:
             KprofError: there is no such table.
         """
-        from kprof.reporters._frames import plain_frame
+        from kprof.api.frames import plain_frame
 
         if table != "targets":
             return TraceView.to_frame(TraceOps(self.left_out, self.traces), table)

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kprof.bench.errors import need
 from kprof.bench.providers.attention import CK, CK_MODULE, TRITON, TRITON_MODULE
-from kprof.bench.providers.prepared import Prepared
+from kprof.bench.providers.prepared import Prepared, need
 from kprof.errors import KprofError
 from kprof.kernel_spec import Shape
 

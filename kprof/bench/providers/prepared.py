@@ -1,7 +1,8 @@
-"""Providers that want their inputs in another form: it is made before anything is timed."""
+"""What providers share: inputs in another form, made before anything is timed, and the error of a missing library."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from kprof.kernel_spec import Shape
@@ -25,3 +26,17 @@ class Prepared:
     def __call__(self, inputs: Values, shape: Shape) -> Values:
         """Both steps."""
         return self.run(self.prepare(inputs, shape), shape)
+
+
+class NotInstalled(Exception):  # noqa: N818 - says what it is
+    """The provider needs a package that is not there."""
+
+
+def need(package: str, what: str) -> None:
+    """Say that a package is missing, without importing it.
+
+    Raises:
+        NotInstalled: it is.
+    """
+    if find_spec(package) is None:
+        raise NotInstalled(f"{what} needs the package {package!r}, which is not installed")

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kprof.bench.errors import need
-from kprof.bench.providers.prepared import Prepared
+from kprof.bench.providers.prepared import Prepared, need
 from kprof.errors import KprofError
 from kprof.kernel_spec import Shape, torch_dtype
 

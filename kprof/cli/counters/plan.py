@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli._completion import targets
+from kprof.cli._arguments import targets
 from kprof.cli._options import takes_options
 from kprof.options.kernels import CounterPlanOptions
 from kprof.reporters.outputs import Outputs

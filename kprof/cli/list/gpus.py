@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli._completion import architectures as completed
+from kprof.cli._arguments import architectures as completed
 from kprof.cli._options import takes_options
 from kprof.reporters.outputs import Outputs
 

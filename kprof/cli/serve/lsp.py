@@ -17,10 +17,10 @@ def command(options: EditorOptions, outputs: Outputs) -> None:
     tells its share of the predicted time, its instructions and spills, and an action looks for a faster configuration
     and pastes it. For a program without a KERNEL an action runs it and shows the same of what it launches.
     """
-    from kprof.api.live.editor_serving import serve
+    from kprof.api.live.serving import serve_editor
 
     # Standard output is the editor's: there is nothing to show less or more of.
     del outputs
     output_begins()
     told_by_hand("an editor", "docs/editor.md")
-    serve(options)
+    serve_editor(options)

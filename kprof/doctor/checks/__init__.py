@@ -1,1 +1,1 @@
-"""The checks: one a file."""
+"""The checks, a file a section; ``llvm_tools`` is a part of ``software``."""

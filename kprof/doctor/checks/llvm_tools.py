@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from kprof.doctor.check import DoctorCheck
-from kprof.doctor.document import CheckOutcome
+from kprof.doctor.check import Seen, check, ok, warn
 from kprof.doctor.host import Host
 from kprof.doctor.settings import archs_of
 from kprof.errors import KprofError
@@ -15,26 +14,22 @@ _ROCM = ("/opt/rocm/llvm", "/opt/rocm/lib/llvm")
 _IN_PATH = re.compile(r"llvm(?:-objdump)?-(\d{1,3})(?:/|$)")
 
 
-class LlvmTools(DoctorCheck):
+@check(
+    "llvm-tools",
+    "software",
+    why="Instructions of .hsaco and .co files need LLVM's library or an llvm-objdump that is new enough for the GPU, "
+    "HIP source needs clang++; Triton kernels need neither.",
+)
+def llvm_tools(machine: Host) -> Seen:
     """A disassembler for code objects, ``clang++`` for HIP source."""
+    from kprof.inputs.code_object.llvm_library import PACKAGE
 
-    name = "llvm-tools"
-    section = "software"
-    why = (
-        "Instructions of .hsaco and .co files need LLVM's library or an llvm-objdump that is new enough for the GPU, "
-        "HIP source needs clang++; Triton kernels need neither."
-    )
-
-    def look(self, machine: Host) -> CheckOutcome:
-        """See :meth:`DoctorCheck.look`."""
-        from kprof.inputs.code_object.llvm_library import PACKAGE
-
-        reader, good = _disassembler(machine)
-        clang = _clang(machine)
-        fixes = [] if good else [f"pip install {PACKAGE}"]
-        fixes += [] if clang else ["sudo apt install clang"]
-        words = f"{reader}; {clang or 'clang++ not found'}"
-        return self.warn(words, *fixes) if fixes else self.ok(words)
+    reader, good = _disassembler(machine)
+    clang = _clang(machine)
+    fixes = [] if good else [f"pip install {PACKAGE}"]
+    fixes += [] if clang else ["sudo apt install clang"]
+    words = f"{reader}; {clang or 'clang++ not found'}"
+    return warn(words, *fixes) if fixes else ok(words)
 
 
 def _disassembler(machine: Host) -> tuple[str, bool]:

@@ -1,7 +1,7 @@
 """AMDGCN assembly: text from Triton, clang or llvm-objdump to instructions, loops, resources and source lines."""
 
-from kprof.inputs.amdgcn.blocks import Block, Flow, Loop
 from kprof.inputs.amdgcn.effects import RegisterEffects
+from kprof.inputs.amdgcn.flow import Block, Flow, Loop
 from kprof.inputs.amdgcn.instruction import AssemblyFrame, Instruction
 from kprof.inputs.amdgcn.isa import Generation, InstructionClass, InstructionKind, MemorySpace, Opcode, generation_of
 from kprof.inputs.amdgcn.model import Assembly, AssemblyKernel, Registers

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kprof.inputs.amdgcn.blocks import Block, Flow, Loop
-from kprof.inputs.amdgcn.flow import analyze
+from kprof.inputs.amdgcn.flow import Block, Flow, Loop, analyze
 from kprof.inputs.amdgcn.instruction import Instruction
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from kprof.errors import InputError
 from kprof.inputs.opening import head_of
-from kprof.inputs.results.format import HEAD, ResultFormat, formats
-from kprof.inputs.results.model import ToolResults
+from kprof.inputs.results.model import HEAD, ResultFormat, ToolResults, formats
 
 _UNPACK = {b"\x1f\x8b": "gunzip", b"BZh": "bunzip2", b"\xfd7zXZ": "unxz", b"(\xb5/\xfd": "unzstd"}
 

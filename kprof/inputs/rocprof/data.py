@@ -1,10 +1,12 @@
-"""All that was read, as tables."""
+"""All that was read, as tables, with files about the same dispatches joined."""
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
+from kprof.inputs.rocprof import trust
 from kprof.inputs.rocprof.frames import frame, kernels_frame, length
-from kprof.inputs.rocprof.joining import join
-from kprof.inputs.rocprof.model import COLUMNS, FileTables, ProfileFile, ProfileIssue
+from kprof.inputs.rocprof.model import COLUMNS, Columns, FileTables, ProfileFile, ProfileIssue
+from kprof.inputs.rocprof.plausible import drop_counters
 from kprof.output.progress import step
 
 if TYPE_CHECKING:
@@ -100,3 +102,186 @@ class Data:
         if "dispatches" in found:
             found.add("kernels")
         return [name for name in COLUMNS if name in found]
+
+
+def join(parts: list[FileTables]) -> list[ProfileIssue]:
+    """Let counters of further files point at the first file's dispatches. Changes the parts.
+
+    Files of one workload folder are passes of one program run again and again: they are joined by dispatch id
+    and kernel. Elsewhere two files are about the same dispatches only if all their start and end times are equal.
+    """
+    issues: list[ProfileIssue] = []
+    for part in parts:
+        drop_counters(part)
+        trust.check(part)
+    _workloads(parts, issues)
+    _same_times(parts)
+    issues.extend(_row_sets(parts))
+    _offset(parts)
+    issues.extend(trust.compare_passes(parts))
+    _compare_stats(parts)
+    return issues
+
+
+def _own(part: FileTables) -> Columns | None:
+    columns = part.tables.get("dispatches")
+    return columns if columns and length(columns) else None
+
+
+def _order(part: FileTables) -> tuple[int, str]:
+    name = part.source.path.rsplit("/", 1)[-1]
+    preferred = ("timestamps.csv", "pmc_perf.csv")
+    return (preferred.index(name) if name in preferred else len(preferred), name)
+
+
+def _workloads(parts: list[FileTables], issues: list[ProfileIssue]) -> None:
+    folders: dict[str, list[FileTables]] = defaultdict(list)
+    for part in parts:
+        if part.source.folder and _own(part) is not None:
+            folders[part.source.folder].append(part)
+    for folder, members in folders.items():
+        if len(members) < 2:
+            continue
+        members.sort(key=_order)
+        first = members[0]
+        for other in members[1:]:
+            _attach(other, first, parts.index(first), issues, folder)
+
+
+def _attach(other: FileTables, first: FileTables, place: int, issues: list[ProfileIssue], folder: str) -> None:
+    import pandas as pd
+
+    theirs = pd.DataFrame({k: first.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
+    mine = pd.DataFrame({k: other.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
+    for table in (theirs, mine):
+        table["kernel_name"] = table["kernel_name"].astype(object)
+        table["again"] = table.groupby(["dispatch_id", "kernel_name"], dropna=False, observed=True).cumcount()
+    theirs["row"] = range(len(theirs))
+    matched = mine.merge(theirs, on=["dispatch_id", "kernel_name", "again"], how="left")["row"]
+    same_order = len(mine) == len(theirs) and (mine["kernel_name"] == theirs["kernel_name"]).all()
+    if matched.isna().any() and same_order:
+        other.complain("ids-differ", "note", f"dispatch ids are not those of {first.source.path.rsplit('/', 1)[-1]}; "
+                       "the kernels are the same in the same order and are joined by it")  # fmt: skip
+        matched = theirs["row"]
+    if matched.isna().any():
+        missing = int(matched.isna().sum())
+        here, there = (one.source.path.rsplit("/", 1)[-1] for one in (other, first))
+        words = (
+            f"{missing:,} of {len(mine):,} dispatches of {here} are not in {there}: the program did not run the same "
+            "kernels each time; the file is kept apart"
+        )
+        issues.append(ProfileIssue("other-dispatches", "warning", words, folder, count=missing))
+        return
+    _move(other, matched.to_numpy(dtype="int64"), place)
+    _fill_times(first, other)
+
+
+def _move(other: FileTables, rows: Any, place: int) -> None:
+    """Point the counters of ``other`` at the rows of the part at ``place`` and drop its own dispatches."""
+    counters = other.tables.get("counters")
+    if counters:
+        counters["dispatch"] = rows[counters["dispatch"]]
+    del other.tables["dispatches"]
+    other.describe(same_as=place)
+    other.kernels = {}
+
+
+def _fill_times(first: FileTables, other: FileTables) -> None:
+    """A first file without times takes them from no other: another pass is another run."""
+    if "duration_ns" not in first.tables["dispatches"]:
+        first.complain("no-times", "note", f"no times in this file; those of {other.source.path.rsplit('/', 1)[-1]} "
+                       "belong to another pass and are not used")  # fmt: skip
+
+
+def _fingerprint(columns: Columns) -> tuple[int, int, int] | None:
+    import numpy as np
+    import pandas as pd
+
+    if "start_ns" not in columns or "end_ns" not in columns:
+        return None
+    start = np.sort(np.asarray(pd.array(columns["start_ns"], dtype="Int64").fillna(0), dtype=np.int64))
+    end = np.sort(np.asarray(pd.array(columns["end_ns"], dtype="Int64").fillna(0), dtype=np.int64))
+    if len(start) < 2 or start[0] == start[-1]:
+        return None
+    return len(start), hash(start.tobytes()), hash(end.tobytes())
+
+
+def _same_times(parts: list[FileTables]) -> None:
+    import numpy as np
+    import pandas as pd
+
+    candidates = [(i, p) for i, p in enumerate(parts) if _own(p) is not None]
+    if len(candidates) < 2:
+        return
+    # A trace has more about a dispatch than a counter file: the others are joined to it.
+    candidates.sort(key=lambda entry: (entry[1].source.role != "trace", entry[0]))
+    seen: dict[tuple[int, int, int], int] = {}
+    for place, part in candidates:
+        print_ = _fingerprint(part.tables["dispatches"])
+        if print_ is None:
+            continue
+        first = seen.setdefault(print_, place)
+        if first == place:
+            continue
+        orders = []
+        for one in (parts[first], part):
+            columns = one.tables["dispatches"]
+            keys = [np.asarray(pd.array(columns[k], dtype="Int64").fillna(0), dtype=np.int64)
+                    for k in ("end_ns", "start_ns")]  # fmt: skip
+            orders.append(np.lexsort(keys))
+        rows = np.empty(len(orders[0]), dtype=np.int64)
+        rows[orders[1]] = orders[0]
+        _move(part, rows, first)
+        part.complain("same-dispatches", "note", f"the same dispatches as in {parts[first].source.path}: "
+                      "counted once")  # fmt: skip
+
+
+def _row_sets(parts: list[FileTables]) -> list[ProfileIssue]:
+    sizes: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for part in parts:
+        if part.source.folder and part.source.role in {"trace", "counters"}:
+            sizes[part.source.folder][part.source.rows].append(part.source.path.rsplit("/", 1)[-1])
+    issues = []
+    for folder, found in sizes.items():
+        if len(found) > 1 and not any("long" in p.source.format for p in parts if p.source.folder == folder):
+            words = "; ".join(f"{n:,} in {', '.join(names[:3])}" for n, names in sorted(found.items()))
+            issues.append(ProfileIssue("row-sets-differ", "warning", f"files of one workload have different numbers of "
+                                f"dispatches: {words}", folder))  # fmt: skip
+    return issues
+
+
+def _offset(parts: list[FileTables]) -> None:
+    """Row numbers of one table over all parts."""
+    starts: dict[int, int] = {}
+    total = 0
+    for place, part in enumerate(parts):
+        if _own(part) is not None:
+            starts[place] = total
+            total += length(part.tables["dispatches"])
+    for place, part in enumerate(parts):
+        counters = part.tables.get("counters")
+        first = place if part.source.same_as is None else part.source.same_as
+        if counters and starts.get(first):
+            counters["dispatch"] = counters["dispatch"] + starts[first]
+
+
+def _compare_stats(parts: list[FileTables]) -> None:
+    """A stats file beside its trace must be the trace's aggregate."""
+    import pandas as pd
+
+    for part in parts:
+        stats = part.tables.get("stats")
+        if not stats or "calls" not in stats:
+            continue
+        folder = part.source.path.rsplit("/", 1)[0]
+        for trace in parts:
+            if _own(trace) is None or trace.source.role != "trace" or trace.source.path.rsplit("/", 1)[0] != folder:
+                continue
+            ours = kernels_frame([trace]).groupby("kernel_name", observed=True)[["calls", "total_ns"]].sum()
+            theirs = pd.DataFrame({"name": stats["kernel_name"].astype(object), "calls": stats["calls"],
+                                   "total_ns": stats["total_ns"]}).groupby("name", observed=True).sum()  # fmt: skip
+            both = theirs.join(ours.add_suffix("_trace"), how="inner")
+            differs = both[(both["calls"] != both["calls_trace"]) | (both["total_ns"] != both["total_ns_trace"])]
+            if len(differs):
+                part.complain("stats-disagree", "warning", f"{len(differs):,} kernels have other calls or times than "
+                              f"in {trace.source.path.rsplit('/', 1)[-1]}", count=len(differs))  # fmt: skip

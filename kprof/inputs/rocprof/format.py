@@ -1,6 +1,6 @@
 """What a format is, and how the right one is found by looking at the content.
 
-A format is one file in ``formats/`` with a constant ``FORMAT``; the folder is the list.
+A format is in a file of ``formats/`` as the constant ``FORMAT``, or in its tuple ``FORMATS``; the folder is the list.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,10 +37,10 @@ class ProfileFormat(Protocol):
     tool: str
     role: str
 
-    def score(self, opened: Opened) -> float:
+    def score(self, opened: Opened, /) -> float:
         """How sure it is that the file is of this format: 0 not at all, 1 completely."""
 
-    def read(self, opened: Opened, part: FileTables) -> None:
+    def read(self, opened: Opened, part: FileTables, /) -> None:
         """Fill the part's tables.
 
         Raises:
@@ -55,16 +55,8 @@ class OtherFormat:
     name: str
     tool: str
     role: str
-    recognise: Callable[[Opened], float]
-    reader: Callable[[Opened, FileTables], None]
-
-    def score(self, opened: Opened) -> float:
-        """See :class:`ProfileFormat`."""
-        return self.recognise(opened)
-
-    def read(self, opened: Opened, part: FileTables) -> None:
-        """See :class:`ProfileFormat`."""
-        self.reader(opened, part)
+    score: Callable[[Opened], float]
+    read: Callable[[Opened, FileTables], None]
 
 
 @dataclass(frozen=True)
@@ -175,7 +167,8 @@ def formats() -> tuple[ProfileFormat, ...]:
     from kprof.inputs.rocprof import formats as folder
 
     names = sorted(module.name for module in iter_modules(folder.__path__) if not module.name.startswith("_"))
-    return tuple(import_module(f"{folder.__name__}.{name}").FORMAT for name in names)
+    modules = [vars(import_module(f"{folder.__name__}.{name}")) for name in names]
+    return tuple(each for module in modules for each in module.get("FORMATS") or (module["FORMAT"],))
 
 
 def recognise(opened: Opened) -> ProfileFormat | None:

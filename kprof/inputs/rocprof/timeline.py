@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError
-from kprof.inputs.completeness import judge, unknown_of
+from kprof.inputs.completeness import unknown_of
 from kprof.inputs.opening import head_of
 from kprof.inputs.rocprof.names import gpu_of_copy
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof.inputs.torch_profiler.normalise import rank_of_file
-from kprof.inputs.torch_profiler.plausible import drop_implausible, note_oddities
+from kprof.inputs.torch_profiler.plausible import complete
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,11 +70,8 @@ def load_timeline(path: Path) -> LinkedTrace:
     if not len(trace.activities) + len(trace.launches) + len(trace.operators):
         hint = f"kprof ingest counters {path}"
         raise InputError("no dispatch and no call with a start and an end", path=str(path), hint=hint)
-    drop_implausible(trace, log)
-    link(trace, log)
-    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=_CURE)
+    complete(trace, log, _CURE)
     _describe(trace, data, rank)
-    trace.issues = log.all()
     return trace
 
 

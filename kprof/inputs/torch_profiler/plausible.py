@@ -2,9 +2,10 @@
 
 from array import array
 
+from kprof.inputs.completeness import judge
 from kprof.inputs.torch_profiler.columns import OptionalIntegers
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.link import codes, view
+from kprof.inputs.torch_profiler.link import codes, link, view
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.times import DAY_NS
 
@@ -91,3 +92,17 @@ def _collisions(trace: LinkedTrace) -> tuple[int, int]:
         latest = np.maximum.accumulate(begun + durations[order[mine]])
         overlapping += int(((begun[1:] < latest[:-1]) & ~same[mine[:-1]]).sum())
     return int(same.sum()), overlapping
+
+
+def complete(trace: LinkedTrace, log: IssueLog, no_gpu_cure: str) -> None:
+    """Link the tables that a reader has filled, and say what is wrong or missing in them.
+
+    Args:
+        trace: the tables.
+        log: issues of the file, which become the trace's.
+        no_gpu_cure: how this profiler is told to record the GPU.
+    """
+    drop_implausible(trace, log)
+    link(trace, log)
+    judge(trace, log, overlapping=note_oddities(trace, log), no_gpu_cure=no_gpu_cure)
+    trace.issues = log.all()

@@ -8,7 +8,10 @@ from kprof.document import KernelReport, Resources
 from kprof.errors import KprofError
 from kprof.output.quantities import kib
 from kprof.reporters._console_text import limiter, needs, option_in_the_way, waves
+from kprof.reporters.html.parts import Cutter
+from kprof.reporters.measured_text import fact_words, loop_rows, loop_words, match_words, quantity, standings
 
+_ROWS = 200
 _MOST_LIMITS = 10
 
 
@@ -104,3 +107,31 @@ def _register_files(arch: str) -> tuple[int | None, int | None]:
     except KprofError:
         return None, None
     return rules.max_vgprs_total, rules.max_sgprs
+
+
+def measured_view(kernel: KernelReport, cut: Cutter) -> dict[str, Any] | None:
+    """Words and numbers as text; ``None`` where nothing was measured."""
+    measured = kernel.measured
+    if measured is UNSET:
+        return None
+    return {
+        "gpu": measured.gpu,
+        "standings": standings(measured),
+        "matches": [match_words(match) for match in measured.matches],
+        "comparisons": [
+            {
+                "title": one.title,
+                "measured": quantity(one.measured, one.unit),
+                "modelled": quantity(one.modelled, one.unit),
+                "ratio": "" if one.ratio is None else f"{one.ratio:.2f}",
+                "words": f"{one.standing}: {one.words}",
+            }
+            for one in measured.comparisons
+        ],
+        "loops": [
+            {"words": loop_words(loop), "rows": loop_rows(loop)} for loop in cut("traced loops", measured.loops, _ROWS)
+        ],
+        "judgements": cut("judged findings", measured.judgements, _ROWS),
+        "facts": [{"title": fact.title, "words": fact_words(fact)} for fact in cut("facts", measured.facts, _ROWS)],
+        "notes": cut("notes of the measurement", measured.notes, _ROWS),
+    }

@@ -12,18 +12,15 @@ from kprof.findings import Severity
 from kprof.output.quantities import binary_bytes, duration, plural
 from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._console_text import config_line
-from kprof.reporters._known_advice import better
-from kprof.reporters._loop_names import called, lines_of, summary
+from kprof.reporters._kernel_words import better, coverage_line, verdict
 from kprof.reporters._model_text import iteration, missing_for_time, supplied
-from kprof.reporters._rule_coverage import coverage_line
-from kprof.reporters._verdict_sentence import verdict
+from kprof.reporters._plain_words import called, lines_of, summary
 from kprof.reporters.answer import cause_text, causes_of, is_negligible, releases_line
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import Links, finding_groups, links_of
 from kprof.reporters.html.listing import code_listing, ir_listing, places, source_table
-from kprof.reporters.html.measured import measured_view
 from kprof.reporters.html.parts import Cutter
-from kprof.reporters.html.resources import occupancy_view, resource_rows
+from kprof.reporters.html.resources import measured_view, occupancy_view, resource_rows
 
 _MOST_WAITS, _MOST_CAUSES = 24, 12
 

@@ -77,16 +77,7 @@ def climb(
         KprofError: no usable Triton, or the kernel's file fails.
     """
     assert start.report is not None
-    subject = KernelSubject(
-        kernel,
-        machine,
-        product,
-        (Problem("", problem),),
-        config=options.config,
-        environment=options.env,
-        values=options.value,
-        condition=options.condition,
-    )
+    subject = _subject(kernel, machine, product, problem, options)
     changes = _changes(kernel, machine, problem, start.report.findings)
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
     around = Around(
@@ -252,7 +243,7 @@ def _trials(
     return Trials(
         start=begun,
         best=tuple(with_report(subject, trial, use_cache=use_cache) for trial in faster[:LOOKED_AT]),
-        tried=found.looked_at,
+        tried=found.progress.done,
         ranked_by="cycles" if own.axis else "time",
         why="; ".join(own.assumptions[:1]) if own.axis else "",
         failed=found.failed,
@@ -286,6 +277,25 @@ def _trial(base: Mapping[str, Any], one: Evaluation) -> Evaluation:
     return replace(one, change=changes[place], config=configs[place])
 
 
+def _subject(
+    kernel: "Kernel",
+    machine: Architecture,
+    product: Product | None,
+    problem: Mapping[str, Any],
+    options: "CompileOptions",
+) -> KernelSubject:
+    return KernelSubject(
+        kernel,
+        machine,
+        product,
+        (Problem("", problem),),
+        config=options.config,
+        environment=options.env,
+        values=options.value,
+        condition=options.condition,
+    )
+
+
 def with_report(subject: TuningSubject, trial: Evaluation, *, use_cache: bool = True) -> Evaluation:
     """The trial with its report and figures. It was compiled for its prediction, so its code is in the cache."""
     if trial.report is not None:
@@ -303,16 +313,7 @@ def reported(
     Raises:
         KprofError: a trial that compiled before does not any more.
     """
-    subject = KernelSubject(
-        kernel,
-        machine,
-        None,
-        (Problem("", problem),),
-        config=options.config,
-        environment=options.env,
-        values=options.value,
-        condition=options.condition,
-    )
+    subject = _subject(kernel, machine, None, problem, options)
     seen = {repr(sorted(trial.config.items(), key=str)) for trial in trials.best}
     yield from trials.best
     for trial in trials.all:

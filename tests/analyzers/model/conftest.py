@@ -9,9 +9,9 @@ from kprof.analysis import KernelFacts
 from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
+from kprof_analyzers.kernel_facts import loop_facts
 from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
-from kprof_analyzers.scheduling.facts import loop_facts
 
 _TEXT = """\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
 \t.text

@@ -10,12 +10,12 @@ from kprof.document import LoopPrediction, OccupancyWorth, Prediction, Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
 from kprof.roofline import Roofline
+from kprof_analyzers.kernel_facts import loop_facts
 from kprof_analyzers.model import Effects
 from kprof_analyzers.model.kernel import build, predict
 from kprof_analyzers.model.occupancy_gain import explained, trips_known, without_guesses
 from kprof_analyzers.model.trips import RETRY
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
-from kprof_analyzers.scheduling.facts import loop_facts
 
 KERNEL = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
 \t.text

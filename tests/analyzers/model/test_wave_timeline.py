@@ -11,10 +11,10 @@ from kprof.analysis import KernelFacts
 from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
+from kprof_analyzers.kernel_facts import loop_facts
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.wave_timeline import is_wait, record, wave_timeline
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
-from kprof_analyzers.scheduling.facts import loop_facts
 
 LOOP = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
 \t.text

@@ -7,14 +7,10 @@ import pytest
 from kprof.captures.model import CapturedOperator, ModelScope, TensorInfo
 from kprof.hardware.machine import find_product
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
-from kprof_analyzers.whole_step.changes import every_change
+from kprof_analyzers.whole_step.changes import every_change, joinable, library_kernels, short_launches, wasteful
 from kprof_analyzers.whole_step.efficiency import operator_time
-from kprof_analyzers.whole_step.joined_products import joinable
-from kprof_analyzers.whole_step.library_kernels import library_kernels
 from kprof_analyzers.whole_step.operator_work import work_of_call
-from kprof_analyzers.whole_step.short_launches import short_launches
 from kprof_analyzers.whole_step.timing import StepCall, TimedCall
-from kprof_analyzers.whole_step.wasted_tiles import wasteful
 
 MI300X = find_product("MI300X")
 FORWARD = ModelScope("forward", "Net")

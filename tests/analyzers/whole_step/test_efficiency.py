@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.hardware.machine import find_product
+from kprof_analyzers.profiles.timeline.operators.arguments import Work
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
-from kprof_analyzers.profiles.timeline.operators.work import Work
 from kprof_analyzers.whole_step.efficiency import efficiencies, efficiencies_of_type, measured_elsewhere, operator_time
 from kprof_analyzers.whole_step.kinds import tiles_of
 

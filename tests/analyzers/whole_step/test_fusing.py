@@ -1,8 +1,7 @@
 """Operators that could be one kernel."""
 
 from kprof.captures.model import CapturedOperator, ModelScope, TensorInfo
-from kprof_analyzers.whole_step.changes import changes_of
-from kprof_analyzers.whole_step.fusing import fusable
+from kprof_analyzers.whole_step.changes import changes_of, fusable
 from kprof_analyzers.whole_step.table import rows_of
 from kprof_analyzers.whole_step.timing import StepCall, TimedCall
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.inputs.amdgcn import Generation, generation_of
-from kprof.inputs.amdgcn.waits import decode
+from kprof.inputs.amdgcn.instruction import decode
 
 GFX9, GFX10, GFX11, GFX12 = Generation.GFX9, Generation.GFX10, Generation.GFX11, Generation.GFX12
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from kprof.errors import KprofError
 from kprof.inputs import results
-from kprof.inputs.results.format import formats
-from kprof.inputs.results.text import LARGEST
+from kprof.inputs.results.model import LARGEST, formats
 from tests.inputs.results import (
     test_gemm_bench,
     test_gemm_csv,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from kprof.inputs import thread_trace
 from kprof.inputs.thread_trace import raw
-from kprof.inputs.thread_trace.followed import Coded, follow, kernels_in
 from kprof.inputs.thread_trace.packets import NAMES, RawWavefront, is_cdna, read_packets
+from kprof.inputs.thread_trace.raw import Coded, follow, kernels_in
 
 ENGINE, CU = 3, 5
 HEADER = (0x11 | 4 << 13 | 15 << 16 | CU << 20 | ENGINE << 32).to_bytes(8, "little")

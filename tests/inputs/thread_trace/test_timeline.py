@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kprof.errors import KprofError
 from kprof.inputs import thread_trace
-from kprof.inputs.thread_trace import companion_files, occupancy_json, wave_json, wstates_json
+from kprof.inputs.thread_trace import companion_files, wave_json
 
 CODE = {
     "code": [
@@ -93,14 +93,14 @@ def test_shares_need_every_state(folder):
 
 def test_occupancy_of_both_layouts_is_the_same(folder, tmp_path):
     """2 wavefronts for half of the time, then one; packed and as lists, which need no order."""
-    old, _ = occupancy_json.read(folder / "occupancy.json")
+    old, _ = companion_files.read_occupancy(folder / "occupancy.json")
     lists = [[240, 0, 0, 0, 0, 1], [80, 0, 0, 0, 1, 1], [80, 1, 0, 0, True, 1], [160, 1, 0, 0, False, 1]]
     (tmp_path / "new.json").write_text(json.dumps({"0": lists, "dispatches": {}, "version": "3.0.0"}))
-    new, issues = occupancy_json.read(tmp_path / "new.json")
+    new, issues = companion_files.read_occupancy(tmp_path / "new.json")
     assert new == old
     assert not issues
     assert [(one.cu, one.begun, one.most, one.mean) for one in new] == [(None, 2, 2, 1.5), (0, 1, 1, 1), (1, 1, 1, 0.5)]
-    half = occupancy_json.PARTS // 2
+    half = companion_files.PARTS // 2
     assert new[0].over_time == (2.0,) * half + (1.0,) * half
 
 
@@ -109,10 +109,10 @@ def test_a_slot_taken_again_at_once_is_one_wavefront(tmp_path):
     events = [packed(0, 0, 0, 0, 1), packed(80, 0, 0, 0, 1), packed(80, 0, 0, 0, 0), packed(160, 0, 0, 0, 0)]
     path = tmp_path / "occupancy.json"
     path.write_text(json.dumps({"2": events, "7": None}))
-    (whole, unit), issues = occupancy_json.read(path)
+    (whole, unit), issues = companion_files.read_occupancy(path)
     assert (whole.most, whole.mean, whole.begun, unit.mean, issues) == (1, 1.0, 2, 1.0, ())
     path.write_text(json.dumps({"2": [*events, packed(160, 3, 1, 0, 1)]}))
-    found, issues = occupancy_json.read(path)
+    found, issues = companion_files.read_occupancy(path)
     assert found[0].most == 1
     assert issues == ("occupancy.json: 1 wavefronts of shader engine 2 began or ended outside the trace",)
 
@@ -199,12 +199,16 @@ def test_files_beyond_the_limits_are_told(folder, monkeypatch):
 
 def test_cut_anywhere(folder):
     """A cut file is refused at every byte."""
-    for name, reader in ((WAVE, wave_json), ("wstates4.json", wstates_json), ("occupancy.json", occupancy_json)):
+    for name, reader in (
+        (WAVE, wave_json.read),
+        ("wstates4.json", companion_files.read_states),
+        ("occupancy.json", companion_files.read_occupancy),
+    ):
         whole = (folder / name).read_bytes()
         for at in range(len(whole)):
             (folder / name).write_bytes(whole[:at])
             with pytest.raises(KprofError):
-                reader.read(folder / name)
+                reader(folder / name)
 
 
 _ANY = st.recursive(
@@ -220,7 +224,7 @@ def test_any_occupancy_is_refused_or_read(tmp_path_factory, document):
     path = tmp_path_factory.mktemp("any") / "occupancy.json"
     path.write_text(json.dumps(document))
     try:
-        found, _ = occupancy_json.read(path)
+        found, _ = companion_files.read_occupancy(path)
     except KprofError:
         found = ()
     assert all(one.mean is None or 0 <= one.mean <= one.most for one in found)
@@ -234,7 +238,7 @@ def test_mean_occupancy_is_that_of_the_lifetimes(tmp_path_factory, lives):
         events += [[begin, unit, 0, slot, 1, 1], [begin + cycles, unit, 0, slot, 0, 1]]
     path = tmp_path_factory.mktemp("lives") / "occupancy.json"
     path.write_text(json.dumps({"0": events}))
-    (whole, *units), issues = occupancy_json.read(path)
+    (whole, *units), issues = companion_files.read_occupancy(path)
     span = max(b + c for b, _, c in lives) - min(b for b, _, _ in lives)
     assert not issues
     assert whole.mean == pytest.approx(sum(cycles for _, _, cycles in lives) / span)

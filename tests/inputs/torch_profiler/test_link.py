@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kprof.inputs.torch_profiler import load
-from kprof.inputs.torch_profiler.grids import _settle, settle_grids
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link, stack_of
+from kprof.inputs.torch_profiler.load import _settle, settle_grids
 from kprof.inputs.torch_profiler.model import (
     Activity,
     LinkedTrace,

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("triton", reason="kernels are loaded")
 
 from kprof.targets.library import load
-from kprof.tuning.choice.forms import forms
+from kprof.tuning.choice.predicting import forms
 
 pytestmark = pytest.mark.triton
 PAIRS = [(name, other) for name in ("gemm", "gemm_streamk", "gemm_multiply_reduce", "flash_attention",

@@ -97,9 +97,9 @@ def test_one_worker_is_killed(cluster: Any, stub_judge: Any, tmp_path: Path) -> 
 
     assert killed
     assert found.ended == "complete"
-    assert found.looked_at == 16
+    assert found.progress.done == 16
     assert not found.failed
-    assert len(found.ranked[0]) + found.duplicates + found.derived == 16
+    assert len(found.ranked[0]) + found.duplicates + found.progress.derived == 16
     assert found.ranked[0][0].time_us <= found.ranked[0][-1].time_us
     entries = [json.loads(line)["key"] for line in journal.read_text().splitlines()]
     assert len(entries) == len(set(entries))

@@ -77,8 +77,8 @@ space = Space("a test", {"num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2)})
 judge = Judge("kprof_stub_judge:judge", "1")
 journal = TuningJournal(Path(sys.argv[1]))
 found = Search(subject, space, judge=judge, executor=LocalExecutor(judge, 1), journal=journal).run()
-print(json.dumps({"looked_at": found.looked_at, "resumed": found.resumed, "compiled": found.compiled,
-                  "compiles": found.compiles,
+end = found.progress
+print(json.dumps({"looked_at": end.done, "resumed": end.resumed, "compiled": end.compiled, "compiles": end.compiles,
                   "best": dict(found.ranked[0][0].config), "ended": found.ended}))
 """
 

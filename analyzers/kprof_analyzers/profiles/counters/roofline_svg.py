@@ -4,8 +4,7 @@ import math
 
 from kprof.inputs.rocprof import short
 from kprof.output.svg_text import svg_text
-from kprof_analyzers.profiles.counters.roofline import Point, Roof
-from kprof_analyzers.profiles.counters.roofline_text import of_hbm, ranges
+from kprof_analyzers.profiles.counters.roofline import Point, Roof, of_hbm, ranges
 
 _WIDTH, _HEIGHT = 860, 520
 _LEFT, _TOP, _RIGHT, _BOTTOM = 80, 30, 230, 60

@@ -1,22 +1,30 @@
-"""Confirm or refute the findings of a compiled kernel by what was measured."""
+"""What was measured of a compiled kernel: it confirms or refutes findings and the model, and stands out by itself."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kprof.document import KernelReport
+from msgspec import UNSET
+
+from kprof.document import KernelReport, Resources
 from kprof.errors import InputError
 from kprof.findings import Finding, Location
-from kprof.measured import Judgement, LoopComparison, Match, Measured, Standing
+from kprof.measured import Fact, Judgement, LoopComparison, Match, Measured, ModelComparison, Standing, Verdict
 from kprof_analyzers.profiles.measured import join, traced
-from kprof_analyzers.profiles.measured.against_model import compare
-from kprof_analyzers.profiles.measured.facts import facts_of
 from kprof_analyzers.profiles.measured.numbers import MeasuredNumbers, add_counters, add_traces, computed
 from kprof_analyzers.rules import known_rules
+from kprof_analyzers.rules.questions import BUSY, CONFLICTS, HELD, WAITING
 
 if TYPE_CHECKING:
+    from kprof.document import Prediction
     from kprof.inputs.amdgcn import AssemblyKernel as Program
     from kprof_analyzers.profiles.measured.join import CompiledIdentity
     from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
+_SHOWN = (
+    "hbm_percent_of_peak", "l2_hit_rate", "lds_conflicts_per_access", "mfma_utilization", "valu_utilization",
+    "wait_share",
+)  # fmt: skip
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
 # What a sure match needs besides the name.
 _SURE = {"num_warps": "the workgroup size", "lds_bytes": "LDS"}
@@ -142,7 +150,7 @@ def _why(absent: list[str], counters: list[str], numbers: MeasuredNumbers) -> st
 
 
 def _collect(judgements: list[Judgement]) -> list[str]:
-    from kprof_analyzers.profiles.counters.collecting import passes
+    from kprof_analyzers.profiles.counters.planning import passes
 
     return [one.option for one in passes(counter for judgement in judgements for counter in judgement.collect)]
 
@@ -161,3 +169,179 @@ def _doubts(matches: list[Match]) -> list[str]:
             runs = "1 run" if match.others == 1 else f"{match.others:,} runs"
             found.append(f"left out: {runs} of {match.kernel} with another workgroup size, LDS or registers")
     return found
+
+
+def facts_of(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
+    """Time first, then occupancy and roofline, then what units did."""
+    return [*_times(numbers), *_occupancy(report, numbers), *_roofline(numbers), *_units(report, numbers)]
+
+
+def _times(numbers: MeasuredNumbers) -> list[Fact]:
+    values, found = numbers.values, []
+    if "trace_mean_ns" in values:
+        found.append(Fact("trace_mean_ns", "duration in the trace", values["trace_mean_ns"] / 1000, "us"))
+    if "mean_ns" in values:
+        found.append(Fact("mean_ns", "duration when profiled", values["mean_ns"] / 1000, "us"))
+    if "time_share" in values:
+        rank, share = values["rank_in_trace"], values["time_share"]
+        remark = f"number {rank:g} of the trace's kernels"
+        if share < 100:
+            # Amdahl: all kernels together take what is left once this one takes no time.
+            remark += f"; twice as fast, all kernels together are {100 / (100 - share / 2):.2f} times as fast"
+        found.append(Fact("time_share", "share of the GPU's kernel time", share, "%", remark=remark))
+    return found
+
+
+def _occupancy(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
+    achieved, limit = numbers.values.get("waves_per_simd"), numbers.values.get("computed_waves_per_simd")
+    found = []
+    if achieved is not None:
+        remark = ""
+        if limit is not None and achieved > 1.05 * limit:
+            remark = "more than the compiled kernel allows: another program was measured"
+        elif limit is not None and achieved < HELD * limit:
+            remark = "not the resources: the grid, its tail or short workgroups hold it lower"
+        found.append(Fact("waves_per_simd", "waves per SIMD achieved", achieved, "waves", limit, remark))
+    scratch = numbers.values.get("scratch_bytes")
+    resources = report.resources
+    if scratch is not None and isinstance(resources, Resources) and isinstance(resources.scratch_bytes, int):
+        remark = ""
+        if scratch and not resources.scratch_bytes:
+            remark = "what was measured spills, what was compiled does not"
+        elif not scratch and resources.scratch_bytes:
+            remark = "what was compiled spills, what was measured does not"
+        if scratch or resources.scratch_bytes:
+            bytes_ = float(resources.scratch_bytes)
+            found.append(Fact("scratch_bytes", "scratch of a work-item", scratch, "B", bytes_, remark))
+    return found
+
+
+def _roofline(numbers: MeasuredNumbers) -> list[Fact]:
+    point = numbers.point
+    if point is None or point.share is None:
+        return []
+    share = 100 * point.share
+    remark = f"the {point.bound} roof"
+    if share > 100.5:
+        remark += ": impossible; the counters or the GPU named do not fit"
+    elif share >= BUSY:
+        remark += ": little is left to gain without less traffic or arithmetic"
+    return [Fact("roofline_share", "of the roofline reached", share, "%", remark=remark)]
+
+
+def _units(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
+    rules = {finding.rule for finding in report.findings}
+    found = []
+    for name in _SHOWN:
+        value = numbers.values.get(name)
+        if value is None:
+            continue
+        formula = numbers.metrics[name].formula
+        remark = ""
+        if name == "lds_conflicts_per_access" and value >= CONFLICTS and not rules & _foretelling(name):
+            remark = "bank conflicts that no finding predicts"
+        elif name == "wait_share" and value >= WAITING and not rules & _foretelling(name):
+            remark = "waits that no finding explains"
+        found.append(Fact(name, formula.title, value, formula.unit, remark=remark))
+    return found
+
+
+def _foretelling(name: str) -> set[str]:
+    """Rules that a number alone decides."""
+    return {rule.id for rule in known_rules() if rule.confirmed_by is not None and rule.confirmed_by.needs == (name,)}
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    id: str
+    title: str
+    unit: str
+    measured: "Callable[[dict[str, float]], float | None]"
+    modelled: "Callable[[Prediction], float | None]"
+
+
+def _time(values: dict[str, float]) -> float | None:
+    # Counting slows a kernel down: a trace's time goes first.
+    nanoseconds = values.get("trace_mean_ns", values.get("mean_ns"))
+    return None if nanoseconds is None else nanoseconds / 1000
+
+
+def _sum(*names: str) -> "Callable[[dict[str, float]], float | None]":
+    def of(values: dict[str, float]) -> float | None:
+        return sum(values[name] for name in names) if all(name in values for name in names) else None
+
+    return of
+
+
+def _l2(values: dict[str, float]) -> float | None:
+    if "l2_bandwidth" not in values or "mean_ns" not in values:
+        return None
+    return values["l2_bandwidth"] * values["mean_ns"]
+
+
+_QUANTITIES = (
+    _Quantity("time_us", "time of a launch", "us", _time, lambda model: model.time_us),
+    _Quantity("cycles", "cycles that the GPU is busy", "cycles", _sum("gui_cycles"), lambda model: model.cycles),
+    _Quantity("clock_mhz", "clock", "MHz", _sum("clock"), lambda model: model.clock_mhz),
+    _Quantity(
+        "hbm_bytes", "bytes to and from memory", "bytes", _sum("hbm_read_bytes", "hbm_write_bytes"),
+        lambda model: model.traffic.get("hbm"),
+    ),
+    _Quantity("l2_bytes", "bytes that L2 is asked for", "bytes", _l2, lambda model: model.traffic.get("l2")),
+    _Quantity(
+        "waves_per_simd", "wavefronts on a SIMD", "waves", _sum("waves_per_simd"),
+        lambda model: model.waves_per_simd,
+    ),
+)  # fmt: skip
+
+
+def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> list[ModelComparison]:
+    """Each quantity that was both measured and modelled.
+
+    Its time has a range: that is confirmed or refuted, where what ran is what was modelled. Of the other quantities no
+    range is known, so that they are only shown side by side.
+
+    Args:
+        report: the kernel with its prediction.
+        numbers: what was measured.
+        doubt: why what ran may be another kernel; empty when it is this one.
+    """
+    if report.model is UNSET:
+        return []
+    model = report.model
+    why = numbers.incomplete or doubt or _other_launch(model, numbers)
+    found = []
+    for quantity in _QUANTITIES:
+        measured, modelled = quantity.measured(numbers.values), quantity.modelled(model)
+        if measured is None or modelled is None:
+            continue
+        low, high = (model.low_us, model.high_us) if quantity.id == "time_us" else (None, None)
+        standing, words = _standing(measured, modelled, (low, high), why)
+        found.append(
+            ModelComparison(quantity.id, quantity.title, quantity.unit, measured, modelled, low, high, standing, words)
+        )
+    return found
+
+
+def _other_launch(model: "Prediction", numbers: "MeasuredNumbers") -> str:
+    ran = numbers.values.get("workgroups")
+    if ran is None or model.workgroups is None:
+        return "the number of workgroups is not recorded"
+    if ran != model.workgroups:
+        return f"another launch: {ran:,.0f} workgroups measured, {model.workgroups:,} modelled"
+    return ""
+
+
+def _standing(measured: float, modelled: float, likely: Sequence[float | None], why: str) -> tuple[Verdict, str]:
+    low, high = likely
+    if why:
+        return "cannot tell", why
+    if low is None or high is None:
+        return "cannot tell", "no range is known"
+    if low <= measured <= high:
+        return "confirmed", "within the model's range"
+    if not modelled or not measured:
+        return "refuted", "outside the model's range"
+    off = modelled / measured
+    words = f"the model is {off:.2f} times too slow" if off > 1 else f"the model is {1 / off:.2f} times too fast"
+    return "refuted", f"outside the model's range: {words}"

@@ -14,7 +14,7 @@ from kprof_analyzers.profiles.measured.join import is_called
 if TYPE_CHECKING:
     from kprof.document import KernelReport, LoopPrediction
     from kprof.inputs.amdgcn import AssemblyKernel, Instruction
-    from kprof.inputs.amdgcn.blocks import Loop
+    from kprof.inputs.amdgcn.flow import Loop
     from kprof.inputs.thread_trace import DecodedThreadTrace
     from kprof.inputs.thread_trace import TracedInstruction as Traced
 

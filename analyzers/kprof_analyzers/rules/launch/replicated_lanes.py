@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
-from kprof_analyzers.memory.spare_lanes import lanes_of, requested_and_distinct_bytes, widest
+from kprof_analyzers.memory.replication import lanes_of, requested_and_distinct_bytes, widest
 from kprof_analyzers.model.executions import executions
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known

@@ -8,13 +8,13 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.compiler_passes import aside, maker
-from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.memory.lds_walk import goes_through_lds
 from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.lds_passes import without_pass
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
-from kprof_analyzers.scheduling.stages import products_of_loops
+from kprof_analyzers.scheduling.loops import products_of_loops
 from kprof_analyzers.source_lines import location_of
 
 # A vector that is converted, such as a row of maxima, costs next to nothing beside a tile.

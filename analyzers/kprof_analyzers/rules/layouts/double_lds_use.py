@@ -6,7 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import MemDesc, Operation, TensorType
-from kprof.inputs.mlir.lds import writes_lds
+from kprof.inputs.mlir.measures import writes_lds
 from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.dataflow import flow_of
 from kprof_analyzers.memory.lds_walk import converts_in_lds, earlier_read

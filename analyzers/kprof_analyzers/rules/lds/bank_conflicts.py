@@ -14,7 +14,7 @@ from kprof_analyzers.rules.about import LDS_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import CONFLICTS, Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
-from kprof_analyzers.scheduling.stages import has_product
+from kprof_analyzers.scheduling.loops import has_product
 from kprof_analyzers.source_lines import location_of
 
 # Conflicts worth a word: half as many cycles again.

@@ -8,7 +8,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, TensorType
-from kprof_analyzers.memory.spare_lanes import lanes_of
+from kprof_analyzers.memory.replication import lanes_of
 from kprof_analyzers.model.executions import significant_regions
 from kprof_analyzers.rules.about import TRANSCENDENTALS, About
 from kprof_analyzers.rules.questions import VECTOR, RuleQuestion

@@ -10,8 +10,7 @@ from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
-from kprof_analyzers.scheduling.loops import spills_in
-from kprof_analyzers.scheduling.stages import has_unstaged_product
+from kprof_analyzers.scheduling.loops import has_unstaged_product, spills_in
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
 _LOAD_COUNTERS = ("vmcnt", "loadcnt")

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
-from kprof_analyzers.scheduling.stages import is_chained, loads_in, products_of_loops
+from kprof_analyzers.scheduling.loops import is_chained, loads_in, products_of_loops
 
 # Loads of that width need no registers on their way to LDS, so that two stages pay in attention too.
 _DIRECT_BYTES = 16

@@ -59,8 +59,7 @@ class SaidOfKernel(TypedDict):
 def words(document: Mapping[str, Any]) -> list[SaidOfKernel]:
     """The words for each kernel of a document of ``kprof analyze --json``."""
     from kprof.document import KernelReport
-    from kprof.reporters._known_advice import better
-    from kprof.reporters._verdict_sentence import verdict
+    from kprof.reporters._kernel_words import better, verdict
     from kprof.reporters.answer import cause_text, causes_of
 
     found: list[SaidOfKernel] = []

@@ -1,1 +1,1 @@
-"""One file a format; each defines ``FORMAT``. No file is of two of them."""
+"""Each file defines ``FORMAT``, or ``FORMATS`` where several share a key. No file that is read is of two of them."""

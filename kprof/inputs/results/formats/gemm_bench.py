@@ -12,9 +12,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import gemm_tflops, lines_of, positive, value_of
+from kprof.inputs.results.model import (
+    ResultFormat,
+    RowCollector,
+    ToolResults,
+    gemm_tflops,
+    lines_of,
+    positive,
+    value_of,
+)
 
 _NAMES = re.compile(r"^\s*(?:\[\d+\]\s*:?\s*)?((?:\w[\w/ -]*)(?:,\s*\w[\w/() -]*){3,})\s*$", re.ASCII)
 _DEVICE = re.compile(r"Device ID \d+\s*:\s*(.{1,120})")

@@ -11,9 +11,16 @@ from typing import Any
 
 from kprof.errors import InputError
 from kprof.inputs.csv_records import records
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import gemm_tflops, lines_of, number, positive, value_of
+from kprof.inputs.results.model import (
+    ResultFormat,
+    RowCollector,
+    ToolResults,
+    gemm_tflops,
+    lines_of,
+    number,
+    positive,
+    value_of,
+)
 
 _SAME = 0.05
 """Relative difference of a rate that is written with few digits."""

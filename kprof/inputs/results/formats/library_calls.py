@@ -10,9 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import lines_of, value_of
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, value_of
 
 _PROFILE = re.compile(r"^\s*(?:- )?\{\s*rocblas_function:.*$")
 _FIELD = re.compile(

@@ -15,9 +15,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import LARGEST
+from kprof.inputs.results.model import LARGEST, ResultFormat, RowCollector, ToolResults
 
 _PREFIX = re.compile(r"^((?:\|\d{1,9})*)>>>\s?( *)(?:\|_)?(.*)$", re.ASCII | re.DOTALL)
 

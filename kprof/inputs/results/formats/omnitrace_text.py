@@ -9,9 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import lines_of, number, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, whole
 
 _LABEL = re.compile(r"^((?:\|\d{1,9})*)>>>\s?( *)(?:\|_)?(.*)$", re.ASCII)
 _HEADING = re.compile(r"^\|\s*LABEL\s*\|.*COUNT\s*\|")

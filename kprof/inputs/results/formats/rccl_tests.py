@@ -11,9 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import lines_of, number, positive, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, positive, whole
 
 _RANK = re.compile(r"#?\s*Rank\s+(\d{1,7}) .*?device\s+\S+ \[\S+\] (.{1,80})")
 _SUMMARY = re.compile(r"#?\s*(Avg bus bandwidth|Out of bounds values)\s*:\s*(\S{1,40})")

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import lines_of
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of
 
 _WAVE = re.compile(r"wave_(\d{1,9}): pc=0x([0-9a-f]{1,16})(?=[ (]|$)(.*)", re.ASCII)
 _ENTRY = re.compile(r"\(kernel_code_entry=0x([0-9a-f]{1,16})(?: <(.*)>)?(?:, kernargs=0x[0-9a-f]{1,16})?\)", re.ASCII)

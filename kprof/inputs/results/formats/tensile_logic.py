@@ -12,9 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import lines_of, number, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, lines_of, number, whole
 
 _TYPES = {
     0: "f32",

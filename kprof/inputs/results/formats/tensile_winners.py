@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.inputs.csv_records import records
-from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import gemm_tflops, lines_of, positive, whole
+from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, gemm_tflops, lines_of, positive, whole
 
 _SIZES = {"SizeI": "m", "SizeJ": "n", "SizeK": "batch", "SizeL": "k"}
 

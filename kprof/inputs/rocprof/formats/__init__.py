@@ -1,1 +1,1 @@
-"""One file a format; each defines ``FORMAT``."""
+"""Each file defines ``FORMAT``, or ``FORMATS`` where several are alike."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kprof.errors import KprofError
 from kprof.hardware import machine as hardware
 from kprof.hardware.machine import architectures, load
-from kprof_analyzers.profiles.counters import catalogue, collecting, formula_language
+from kprof_analyzers.profiles.counters import catalogue, formula_language, planning
 from kprof_analyzers.profiles.counters.machine import MeasuredGpu, _constants
 from kprof_analyzers.profiles.counters.metrics import all_metrics, counters_of, metrics
 
@@ -211,19 +211,19 @@ def test_passes_respect_the_limits_of_each_block():
     """All counters of all metrics of MI300, each exactly once."""
     formulas = catalogue.formulas_of(load("gfx942"))
     wanted = {counter for f in formulas.values() for counter in counters_of(f.formulas[0], formulas)}
-    found = collecting.passes(sorted(wanted))
+    found = planning.passes(sorted(wanted))
     asked = [counter for one in found for counter in one.counters]
     assert len(asked) == len(set(asked)) == len(wanted)
     for one in found:
-        for block, limit in collecting.LIMITS.items():
-            used = sum(need for c in one.counters for b, need in collecting._cost(c) if b == block)
+        for block, limit in planning.LIMITS.items():
+            used = sum(need for c in one.counters for b, need in planning._cost(c) if b == block)
             assert used <= limit, (block, one.counters)
     assert all(re.fullmatch(r"--pmc [A-Za-z0-9_ ]+", one.option) for one in found)
 
 
 def test_accumulators_are_asked_for_by_a_name_that_exists():
     """SQ_LEVEL_WAVES_ACCUM is our name; rocprofv3 knows MeanOccupancyPerCU."""
-    assert collecting.passes(["SQ_LEVEL_WAVES_ACCUM"])[0].option == "--pmc MeanOccupancyPerCU"
+    assert planning.passes(["SQ_LEVEL_WAVES_ACCUM"])[0].option == "--pmc MeanOccupancyPerCU"
 
 
 def test_formula_files_are_in_the_package():

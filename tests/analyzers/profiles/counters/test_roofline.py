@@ -4,9 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kprof_analyzers.profiles.counters.roofline import Roof, place, roofs
+from kprof_analyzers.profiles.counters.roofline import Roof, draw, place, roofs
 from kprof_analyzers.profiles.counters.roofline_svg import render
-from kprof_analyzers.profiles.counters.roofline_text import draw
 
 
 def counters(flop32: float = 0.0, mops16: float = 0.0, lines: float = 1000.0) -> dict[str, float]:

@@ -4,8 +4,7 @@ import json
 
 from kprof.inputs.torch_profiler import load
 from kprof_analyzers.profiles.timeline.categories import load_categories
-from kprof_analyzers.profiles.timeline.export.perfetto import perfetto
-from kprof_analyzers.profiles.timeline.export.speedscope import speedscope
+from kprof_analyzers.profiles.timeline.export import perfetto, speedscope
 
 
 def test_the_reduced_trace_is_read_back_with_the_same_sums(tmp_path, kineto):

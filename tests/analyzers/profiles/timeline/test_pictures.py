@@ -8,11 +8,9 @@ from kprof.errors import KprofError
 from kprof.inputs.torch_profiler import load
 from kprof_analyzers.profiles.timeline.breakdown import occupations
 from kprof_analyzers.profiles.timeline.categories import load_categories
+from kprof_analyzers.profiles.timeline.pictures.breakdown import bar, donut, sparkline, stacked_bars
 from kprof_analyzers.profiles.timeline.pictures.colours import colour
-from kprof_analyzers.profiles.timeline.pictures.donut import donut
 from kprof_analyzers.profiles.timeline.pictures.png import png
-from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
-from kprof_analyzers.profiles.timeline.pictures.terminal import bar, sparkline
 from kprof_analyzers.profiles.timeline.pictures.utilisation import utilisation, utilisation_svg
 
 NASTY = '<script>alert("x")</script> & \x07 {lambda()#1}'

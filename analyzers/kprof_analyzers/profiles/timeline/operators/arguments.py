@@ -1,6 +1,7 @@
-"""An operator's arguments, as the profiler writes them with ``record_shapes=True``."""
+"""An operator's arguments, as the profiler writes them with ``record_shapes=True``, and the work of a call."""
 
 import math
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -107,3 +108,28 @@ def _extents(shape: object) -> tuple[int, ...]:
     if not isinstance(shape, list) or not all(isinstance(extent, int) and 0 <= extent < 1 << 40 for extent in shape):
         return ()
     return tuple(shape)
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What one call has to do, however it is done.
+
+    Attributes:
+        flop: operations, a multiply-add being two; ``None`` where it is not known (lengths in tensors).
+        bytes: every operand and result once; ``None`` as above.
+        unit: whose peak holds: ``matrix_bf16``, ...; empty where arithmetic is no limit.
+        assumed: what was taken for granted, in words.
+    """
+
+    flop: int | None
+    bytes: int | None
+    unit: str = ""
+    assumed: str = ""
+
+
+Formula = Callable[[Sequence[Argument]], Work | None]
+"""Work of a call from its arguments; ``None`` where they are not what the operator takes."""
+
+
+def matrix_unit(argument: Argument) -> str:
+    """The peak that holds for products of a type."""
+    return f"matrix_{argument.arithmetic}" if argument.arithmetic else ""

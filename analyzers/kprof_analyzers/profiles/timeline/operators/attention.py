@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.work import Formula, Work, matrix_unit
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Formula, Work, matrix_unit
 
 _Extents = tuple[int, int, int, int]
 

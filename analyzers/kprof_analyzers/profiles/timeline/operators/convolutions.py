@@ -3,8 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.work import Formula, Work, matrix_unit
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Formula, Work, matrix_unit
 
 
 def output_dims(

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.work import Formula, Work
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Formula, Work
 
 _MAPS = (
     "add", "sub", "mul", "div", "silu", "gelu", "relu", "sigmoid", "tanh", "exp", "log", "neg", "sqrt", "rsqrt",

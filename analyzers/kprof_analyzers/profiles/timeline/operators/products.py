@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.work import Formula, Work, matrix_unit
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Formula, Work, matrix_unit
 
 
 def _product(a: Argument, b: Argument, result_bytes: int, extra: int = 0) -> Work | None:

@@ -11,8 +11,7 @@ from kprof.inputs.torch_profiler.columns import Words
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof_analyzers.profiles.timeline.operators import attention, convolutions, elementwise, products
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
-from kprof_analyzers.profiles.timeline.operators.work import Formula, Work
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Formula, Work, arguments
 
 FORMULAS: Mapping[str, Formula] = {
     **products.OPERATORS,

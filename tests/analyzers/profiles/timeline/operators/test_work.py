@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, Work, arguments
 from kprof_analyzers.profiles.timeline.operators.convolutions import output_dims
 from kprof_analyzers.profiles.timeline.operators.rooflines import FORMULAS, triton_work, work_of
-from kprof_analyzers.profiles.timeline.operators.work import Work
 
 extents = st.integers(1, 64)
 BF16 = "c10::BFloat16"

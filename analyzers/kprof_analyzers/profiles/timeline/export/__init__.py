@@ -1,1 +1,0 @@
-"""Traces written for other viewers."""

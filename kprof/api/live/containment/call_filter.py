@@ -1,0 +1,116 @@
+"""The filter of system calls: an allow-list in the byte code of ``seccomp(2)``, eight bytes an instruction."""
+
+import struct
+from dataclasses import dataclass
+
+from kprof.api.live.containment.calls import ALLOWED, CONDITIONAL, NETWORK, NEWEST, PRETENDED
+from kprof.api.live.containment.kernel import LinuxCalls
+
+_ALLOW, _REFUSE, _PRETEND, _NO_SUCH_CALL, _KILL = 0x7FFF0000, 0x00050000 | 1, 0x00050000, 0x00050000 | 38, 0x80000000
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_CLONE_THREAD = 0x00010000
+_X32 = 0x40000000
+
+# Names of a process and of memory, and whether it may be traced. Not PR_SET_PDEATHSIG: it ends with its guard.
+_PRCTL = (3, 15, 16, 0x53564D41)
+# Duplicates, flags, locks and the size of a pipe. Not the owner of signals, nor a larger pipe: nobody counts it.
+_FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
+# Whether it is a terminal and how large, bytes to read, and flags of the descriptor.
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+
+
+@dataclass(frozen=True)
+class CallNumbers:
+    """How seccomp names a machine, and which of the two numbers of a call it uses."""
+
+    audit: int
+    column: int
+
+    def numbers(self, calls: "dict[str, tuple[int, int | None]]") -> list[int]:
+        """Return the numbers of those calls that the machine has."""
+        return [number for pair in calls.values() if (number := pair[self.column]) is not None]
+
+
+_MACHINES = {"x86_64": CallNumbers(0xC000003E, 0), "aarch64": CallNumbers(0xC00000B7, 1)}
+
+
+def machine_of(name: str) -> CallNumbers | None:
+    """Return a machine by the kernel's name of it, or None for one whose calls are not known."""
+    return _MACHINES.get(name)
+
+
+def install(kernel: LinuxCalls, machine: CallNumbers, process: int, *, network: bool) -> None:
+    """Allow this process the calls of the list.
+
+    Args:
+        kernel: the kernel.
+        machine: what it runs on.
+        process: number of this process, which may send signals to itself.
+        network: allow sockets.
+
+    Raises:
+        UncontainedError: the kernel refuses.
+    """
+    kernel.filter_calls(b"".join(code_for(machine, process, network=network)))
+
+
+def code_for(machine: CallNumbers, process: int, *, network: bool) -> list[bytes]:
+    """Return the instructions of the filter; jumps count from the next instruction."""
+    code = [_load(_ARCHITECTURE), _unless_equal(machine.audit, 1), _skip(1), _return(_KILL), _load(_NUMBER)]
+    # x86_64 has a second numbering of the same calls.
+    code += [_step(0x35, 0, 1, _X32), _return(_REFUSE)]
+    for number in machine.numbers({**ALLOWED, **(NETWORK if network else {})}):
+        code += [_unless_equal(number, 1), _return(_ALLOW)]
+    for number in machine.numbers(PRETENDED):
+        code += [_unless_equal(number, 1), _return(_PRETEND)]
+    for name, then in _conditions(process).items():
+        for number in machine.numbers({name: CONDITIONAL[name]}):
+            code += [_unless_equal(number, len(then)), *then]
+    return [*code, _step(0x25, 0, 1, NEWEST), _return(_NO_SUCH_CALL), _return(_REFUSE)]
+
+
+def _conditions(process: int) -> dict[str, list[bytes]]:
+    """Return the instructions for each call that depends on its arguments; all of them end the filter."""
+    to_itself = _if_first_is(0, (process,))
+    # Both halves of the third argument are 0 where limits are only read.
+    reads = [_load(_ARGUMENTS + 16), _unless_equal(0, 3), _load(_ARGUMENTS + 20), _unless_equal(0, 1)]
+    return {
+        "clone": [_load(_ARGUMENTS), _step(0x45, 0, 1, _CLONE_THREAD), _return(_ALLOW), _return(_REFUSE)],
+        # Its flags are in memory, which a filter does not see. A C library uses clone instead.
+        "clone3": [_return(_NO_SUCH_CALL)],
+        "kill": to_itself,
+        "tgkill": to_itself,
+        "prctl": _if_first_is(0, _PRCTL),
+        "prlimit64": [*reads, _return(_ALLOW), _return(_REFUSE)],
+        "fcntl": _if_first_is(8, _FCNTL),
+        "ioctl": _if_first_is(8, _IOCTL),
+    }
+
+
+def _if_first_is(offset: int, values: "tuple[int, ...]") -> list[bytes]:
+    """Return instructions that allow a call whose argument at this offset has one of the values."""
+    code = [_load(_ARGUMENTS + offset)]
+    for value in values:
+        code += [_unless_equal(value, 1), _return(_ALLOW)]
+    return [*code, _return(_REFUSE)]
+
+
+def _step(code: int, true: int, false: int, value: int) -> bytes:
+    return struct.pack("HBBI", code, true, false, value)
+
+
+def _load(offset: int) -> bytes:
+    return _step(0x20, 0, 0, offset)
+
+
+def _return(answer: int) -> bytes:
+    return _step(0x06, 0, 0, answer)
+
+
+def _skip(count: int) -> bytes:
+    return _step(0x05, 0, 0, count)
+
+
+def _unless_equal(value: int, skipped: int) -> bytes:
+    """Return the instruction that goes on where the loaded word equals the value, else skips so many."""
+    return _step(0x15, 0, skipped, value)
