@@ -341,6 +341,7 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
         "num_stages": 2,
         "kpack": 2,
     },
+    ("gfx942", 128): {"KEYS_BLOCK_M": 32, "QUERIES_BLOCK_N": 64, "kpack": 2},
     ("gfx942", 256): {"BLOCK_N": 64, "KEYS_BLOCK_M": 16, "QUERIES_BLOCK_M": 128, "QUERIES_BLOCK_N": 32, "kpack": 2},
     ("gfx950", 64): {"KEYS_BLOCK_M": 16, "QUERIES_BLOCK_M": 128, "QUERIES_BLOCK_N": 64, "num_stages": 2},
     ("gfx950", 128): {"BLOCK_N": 64, "KEYS_BLOCK_M": 16, "QUERIES_BLOCK_M": 64, "QUERIES_BLOCK_N": 64, "num_stages": 2},

@@ -186,6 +186,15 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
     return Launch(args, (b * h,))
 
 
+# By size of the heads, the fastest by the model over the cases: docs/validation/defaults.md.
+_FASTEST: Mapping[tuple[str, int], Config] = {
+    ("gfx942", 64): {"BLOCK_N": 64, "matrix_instr_nonkdim": 16, "num_stages": 2},
+    ("gfx942", 128): {"BLOCK_N": 16, "matrix_instr_nonkdim": 16, "num_stages": 2},
+    ("gfx950", 64): {"BLOCK_N": 32, "matrix_instr_nonkdim": 16, "num_stages": 2},
+    ("gfx950", 128): {"BLOCK_N": 64, "matrix_instr_nonkdim": 16},
+}
+
+
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """One wave a workgroup and about eight of them a compute unit; no run shorter than 256 keys.
 
@@ -197,7 +206,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     longest = max(1, shape["N"] // 256)
     splits = min(128, triton.next_power_of_2(min(wanted, longest)))
     small = arch.startswith(("gfx10", "gfx11", "gfx12")) or shape["D"] > 128 or shape["H"] > 16 * shape["HK"]
-    return {"SPLITS": splits, "BLOCK_N": 16 if small else 32}
+    return {"SPLITS": splits, "BLOCK_N": 16 if small else 32, **({} if small else _FASTEST.get((arch, shape["D"]), {}))}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:

@@ -295,7 +295,9 @@ def shape_config(shape: Shape, arch: str) -> Config:
     wavefront = 64 if arch.startswith("gfx9") else 32
     # Four accumulators of 64 x 64 are alive at a time: 256 lanes, whatever the wavefront.
     blocks = {"BLOCK_DK": block_size(shape["DQK"], wavefront), "BLOCK_DV": block_size(shape["DV"], wavefront)}
-    return {**blocks, "num_warps": 256 // wavefront}
+    # MI300X has more workgroups for half of the keys: a seventh faster by the model over all cases.
+    narrow = {"BLOCK_DK": min(32, blocks["BLOCK_DK"])} if arch == "gfx942" else {}
+    return {**blocks, **narrow, "num_warps": 256 // wavefront}
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
