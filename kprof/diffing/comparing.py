@@ -263,7 +263,8 @@ def _in_words(change: Change, arch: str) -> str:
         sure = certainty(new / old, arch)
         words = f", {sure_words(sure, 'slower')}" if sure is not None else ""
         return f"{change.text} {duration(old)} → {duration(new)} ({new / old:.3g}x{words})"
-    return f"{change.text} {_value(old)} → {_value(new)}"
+    note = f" ({change.note})" if change.note else ""
+    return f"{change.text}{note} {_value(old)} → {_value(new)}"
 
 
 def _value(value: float | None) -> str:

@@ -38,22 +38,25 @@ def test_recurrence_and_quadratic_form_agree(gates: str) -> None:
     ],
 )
 def test_blocks_follow_head_and_wavefront(head: int, arch: str, block: int) -> None:
-    """At least a wavefront wide, at most 64, a power of two; 256 lanes in either wavefront size."""
+    """At least a wavefront wide, at most 64, a power of two; 256 lanes in either wavefront size.
+
+    On MI300X the keys' blocks have 32, for more workgroups.
+    """
     kernel = load("mlstm_chunkwise")
     shape = {**kernel.problem(arch), "DQK": head, "DV": head}
 
     config = kernel.configure(arch, None, shape)
 
-    assert (config["BLOCK_DK"], config["BLOCK_DV"]) == (block, block)
+    assert (config["BLOCK_DK"], config["BLOCK_DV"]) == (32 if arch == "gfx942" else block, block)
     assert config["num_warps"] * (64 if arch.startswith("gfx9") else 32) == 256
 
 
 def test_state_is_float32_and_one_for_each_chunk() -> None:
-    """2048 steps in chunks of 128 are 16 states of 128 x 128 for each of 8 heads."""
+    """2048 steps in chunks of 256 are 8 states of 128 x 128 for each of 8 heads."""
     kernel = load("mlstm_chunkwise").part("states")
     shape = kernel.problem("gfx942", "b1_s2048_h128")
 
     memory = kernel.launch(shape, kernel.configure("gfx942", None, shape)).args["memory"]
 
     assert isinstance(memory, Tensor)
-    assert (memory.dtype, memory.shape) == ("fp32", (8, 16, 128, 128))
+    assert (memory.dtype, memory.shape) == ("fp32", (8, 8, 128, 128))
