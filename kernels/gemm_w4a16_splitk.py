@@ -250,8 +250,10 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         split *= 2
     # RDNA's matrix operands take twice the registers: half a group at a time.
     found = {"BLOCK_M": rows, "SPLIT_K": split, "BLOCK_K": 64 if arch.startswith("gfx1") else 128}
-    # The fastest by the model over all cases on MI300X: half the columns, a quarter of the parts.
-    return {**found, "BLOCK_N": 32, "SPLIT_K": min(split, 4), "kpack": 2} if arch == "gfx942" else found
+    # The fastest by the model over the cases on MI300X with whole groups: half the columns, a quarter of the parts.
+    if arch == "gfx942" and shape["group"] >= 128:
+        return {**found, "BLOCK_N": 32, "SPLIT_K": min(split, 4), "kpack": 2}
+    return found
 
 
 def _case(m: int, n: int, k: int, dtype: str = "fp16", **flags: Any) -> dict[str, Any]:
