@@ -96,9 +96,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     width = triton.next_power_of_2(shape["N"])
     lanes = 32 if arch.startswith("gfx1") else 64
     warps = max(1, min(8, width // (16 * lanes)))
-    found = {"ROWS": max(1, 8 * lanes // width), "num_warps": warps}
-    # Two wide rows share the gain that is read: up to a quarter faster by the model on MI300X, where there are many.
-    return {**found, "ROWS": 2, "num_warps": 2} if arch == "gfx942" and width >= 8192 and shape["M"] >= 1024 else found
+    return {"ROWS": max(1, 8 * lanes // width), "num_warps": warps}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:

@@ -127,11 +127,6 @@ KERNEL = Kernel(
         "fp32": Check({"M": 2, "N": 300, "dtype": "fp32", "out": "fp8_e4m3"}),
     },
     config={"BLOCK_N": 2048, "num_warps": 4},
-    # The fastest by the model over all cases.
-    arch_config={
-        "gfx942": {"BLOCK_N": 512, "num_warps": 2, "waves_per_eu": 4},
-        "gfx950": {"BLOCK_N": 512, "num_warps": 2},
-    },
     configs=({"BLOCK_N": 1024, "num_warps": 2}, {"BLOCK_N": 4096, "num_warps": 8}),
     space={"BLOCK_N": (512, 1024, 2048, 4096, 8192), "num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2, 4)},
     run=run,
