@@ -82,13 +82,8 @@ def launch(shape: Shape, config: Config) -> Launch:
     return Launch(args, (triton.cdiv(m, rows),))
 
 
-# By width, the fastest by the model: docs/validation/defaults.md says what a longer search finds.
-_FASTEST: Mapping[tuple[str, int], Config] = {
-    ("gfx942", 8192): {"BLOCK": 2048, "num_warps": 1},
-    ("gfx942", 16384): {"BLOCK": 2048, "num_warps": 1},
-    ("gfx950", 8192): {"num_warps": 2, "waves_per_eu": 2},
-    ("gfx950", 16384): {"BLOCK": 2048},
-}
+# By width, the fastest by the model that reads a row once: docs/validation/defaults.md.
+_FASTEST: Mapping[tuple[str, int], Config] = {("gfx950", 8192): {"num_warps": 2, "waves_per_eu": 2}}
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:

@@ -37,6 +37,7 @@ REASONS: Mapping[tuple[str, str], str] = {
     ("mla_decode", "MI300X"): "it spills 83 registers",
     ("mla_decode", "MI355X"): _SWITCH.format("AMDGCN_USE_BUFFER_OPS"),
     ("mlstm_chunkwise", "MI355X"): _SWITCH.format("TRITON_HIP_USE_ASYNC_COPY"),
+    ("softmax", "MI300X"): "it reads each row twice, which the model proposes with warm caches alone",
 }
 """Kernel and GPU to the reason why a configuration that is predicted to be over 5 % faster is not shipped."""
 
