@@ -19,7 +19,7 @@ from kprof.errors import KprofError
 from kprof.options.groups import CompileOptions
 from kprof.output.progress import step
 
-VARIABLE = "KPROF_TRITON"
+VARIABLE = "KPROF_NAMED_TRITON"
 """Environment variable of a process whose Triton was named: its answer is about that release and no other."""
 
 _KEPT = CacheSection("releases")
