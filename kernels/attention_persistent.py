@@ -147,7 +147,6 @@ def launch(shape: Shape, config: Config) -> Launch:
 # The fastest by the model over the cases of each width of heads on MI300X and MI355X, none of which spills:
 # docs/validation/defaults.md says what a longer search finds.
 _FASTEST: Mapping[tuple[str, int], Config] = {
-    ("gfx942", 64): {"kpack": 2, "num_stages": 2, "waves_per_eu": 0},
     ("gfx942", 256): {"BLOCK_N": 32, "kpack": 2, "num_stages": 2},
     ("gfx950", 64): {"WORKGROUPS_PER_CU": 4, "num_stages": 2, "waves_per_eu": 0},
     ("gfx950", 128): {"BLOCK_N": 64, "WORKGROUPS_PER_CU": 4, "num_stages": 2, "waves_per_eu": 0},

@@ -95,7 +95,7 @@ def test_int8_forms_use_the_products_they_say(form: str, integer: bool, floating
         assert bool(count(loop, "v_mfma_f32")) == floating
 
 
-@pytest.mark.triton
+@pytest.mark.triton("3.6.", "3.7.", "3.8.", "3.9.")
 @pytest.mark.parametrize("arch", ["gfx942", "gfx950"])
 def test_both_products_of_fp8_attention_are_in_8_bits(arch: str, analyse: Analyse) -> None:
     """No matrix instruction of another type, and weights are converted two or four at a time."""

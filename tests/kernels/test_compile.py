@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 import kprof
+from kprof.compiler.versions import installed
 from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.kernel_spec import Kernel
@@ -32,6 +33,8 @@ def test_default_compiles(
 ) -> None:
     """The default case and configuration compile, fit LDS, and are analysed down to the last instruction."""
     skip_unsupported(kernel_of(name), arch)
+    if (name, arch) == ("attention_fp8", "gfx950") and installed().numbers < (3, 6):
+        pytest.skip("Triton before 3.6 compiles its 32 x 32 form alone for gfx950")
 
     report = analyse(name, arch)
 
