@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec import UNSET
 
+from kprof.cache import location
 from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler import installations
@@ -31,10 +32,13 @@ def neighbours() -> list[str]:
     Raises:
         KprofError: no usable Triton.
     """
-    if os.environ.get(VARIABLE):
+    if os.environ.get(VARIABLE) or location.root() is None:
+        return []
+    known = {tuple(int(part) for part in version.split(".")[:2]): version for version in installations.known()}
+    if not known:
+        # An answer from the cache needs no Triton.
         return []
     own = installed().numbers[:2]
-    known = {tuple(int(part) for part in version.split(".")[:2]): version for version in installations.known()}
     older = [release for release in known if release < own]
     newer = [release for release in known if release > own]
     return [known[release] for release in (*sorted(older)[-1:], *sorted(newer)[:1])]

@@ -53,6 +53,16 @@ def test_the_nearest_older_and_the_nearest_newer_one(kept):
     assert releases.neighbours() == ["3.7.1", "3.10.0"]
 
 
+def test_without_kept_releases_or_a_home_nothing_is_asked(kept, monkeypatch):
+    """Neither a Triton nor a folder for others has to be there."""
+    kept({})
+    monkeypatch.setattr(releases, "installed", lambda: pytest.fail("Triton was looked for"))
+    assert releases.neighbours() == []
+    kept({"3.8.0": ()})
+    monkeypatch.setattr(releases.location, "root", lambda: None)
+    assert releases.neighbours() == []
+
+
 def test_a_named_release_has_no_neighbours(kept, monkeypatch):
     """The answer is about the one that was named."""
     kept({"3.8.0": ()})
