@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from kprof_analyzers.whole_step.document import ProfileChange
     from kprof_analyzers.whole_step.timing import StepCall
 
-LEAST_SHARE = 0.02
-"""Share of the step from which a kernel is worth a search."""
-
-_LEAST_SECONDS = 0.5
-
 
 @dataclass(frozen=True)
 class Searched:
@@ -45,7 +40,7 @@ def search(
     run: bool = True,
     condition: str = WARM.name,
 ) -> Searched:
-    """Search configurations of the kernels with 2 % of the step and more, the longest first.
+    """Search configurations of the kernels with 5 % of the step and more.
 
     Args:
         capture: the recording.
@@ -57,29 +52,37 @@ def search(
         run: run the program again.
         condition: that times are predicted for.
     """
-    from kprof.deadline import Deadline
     from kprof.output.writing import log
+    from kprof.targets.captured import SEPARATOR
     from kprof.tuning.recorded import advise
 
     asked = _asked(calls)
+    if not asked:
+        return Searched([], [])
     changes: list[ProfileChange] = []
     notes: list[str] = []
     whole = sum(call.timed.us or 0.0 for call in calls)
-    deadline = Deadline(seconds)
-    for place, one in enumerate(asked):
-        left = deadline.share(len(asked) - place)
-        if left < _LEAST_SECONDS:
-            late = ", ".join(f"{other.name} ({100 * other.us / whole:.0f} %)" for other in asked[place:])
-            notes.append(f"not searched within {seconds:g} s: {late}")
-            break
-        log(f"kprof: searching configurations of {one.name}, {100 * one.us / whole:.0f} % of the step, {left:.0f} s")
-        target = f"{capture}::{one.identifier}"
-        found = advise(target, product=product, budget=left, jobs=jobs, run=run, program=program, condition=condition)
-        for kernel in found:
-            change = _change(kernel, one, whole)
-            if change is not None:
-                changes.append(change)
-            notes += [note] if (note := _note(kernel, one, whole, bettered=change is not None)) else []
+    found = advise(
+        str(capture),
+        product=product,
+        budget=seconds,
+        jobs=jobs,
+        run=run,
+        program=program,
+        condition=condition,
+        tell=lambda text: log(f"kprof: {text}"),
+        only=list(asked),
+    )
+    for kernel in found:
+        # What does not compile again is told by its name alone.
+        named = (one for one in asked.values() if one.name == kernel.name)
+        one = asked.get(kernel.target.rpartition(SEPARATOR)[2]) or next(named, None)
+        if one is None:
+            continue
+        change = _change(kernel, one, whole)
+        if change is not None:
+            changes.append(change)
+        notes += [note] if (note := _note(kernel, one, whole, bettered=change is not None)) else []
     return Searched(changes, notes)
 
 
@@ -98,9 +101,10 @@ class _Kernel:
     launches: int
 
 
-def _asked(calls: "Sequence[StepCall]") -> list[_Kernel]:
-    """The kernels that are worth a search, the longest first."""
+def _asked(calls: "Sequence[StepCall]") -> dict[str, _Kernel]:
+    """The kernels that are worth a search, by identifier."""
     from kprof.captures.model import CapturedLaunch
+    from kprof.tuning.recorded.advise import LEAST_SHARE
 
     found: dict[str, list[StepCall]] = defaultdict(list)
     for call in calls:
@@ -111,7 +115,7 @@ def _asked(calls: "Sequence[StepCall]") -> list[_Kernel]:
         for identifier, some in found.items()
     ]
     whole = sum(call.timed.us or 0.0 for call in calls)
-    return sorted((one for one in kernels if one.us >= LEAST_SHARE * whole), key=lambda one: (-one.us, one.identifier))
+    return {one.identifier: one for one in kernels if one.us >= LEAST_SHARE * whole}
 
 
 def _change(kernel: "AdvisedKernel", one: _Kernel, whole: float) -> "ProfileChange | None":

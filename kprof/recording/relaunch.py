@@ -1,8 +1,9 @@
-"""One launch of a recorded program, made again with other compile-time values for the process that asks.
+"""Launches of a recorded program, made again with other compile-time values for the process that asks.
 
-The program runs as it is recorded until it makes the launch. There it stands still and answers, a line of JSON for a
-line of JSON over a socket, until nobody asks any more; then it ends. What is asked for is the TTIR of the kernel with
-the new values, and the grid and the arguments that the program would launch it with.
+The program runs as it is recorded until it makes a launch that is wanted. There it stands still and answers, a line of
+JSON for a line of JSON over a socket, until it may go on to the next one; it ends when nobody asks any more. What is
+asked for is the TTIR of the kernel with the new values, and the grid and the arguments that the program would launch it
+with.
 
 =========================================== =============================================================
 question                                    answer
@@ -10,6 +11,7 @@ question                                    answer
 (none)                                      ``ready``: what the launch is made of, see :meth:`RelaunchServer._ready`
 ``{"constexprs": {"BLOCK": 64}}``           ``launch`` with ``ttir`` (a file), ``request``, ``grid``,
                                             ``arguments``; or ``refused`` with the ``error``
+``{"go_on": true}``                         (none): the program makes its launch and goes on
 =========================================== =============================================================
 """
 
@@ -100,17 +102,19 @@ class _Watched(dict[str, Any]):
 
 @dataclass
 class RelaunchServer:
-    """Waits for the launch, and makes it again.
+    """Waits for the first launch of each wanted kernel, and makes it again.
 
     Attributes:
         recorder: of this process.
-        order: ``socket`` (an address), ``folder`` (for TTIR), ``wanted`` (the request of the launch's kernel).
+        order: ``socket`` (an address), ``folder`` (for TTIR), ``wanted`` (the requests of the kernels).
     """
 
     recorder: "Recorder"
     order: Mapping[str, Any]
     _calls: list[_Call] = field(default_factory=list)
     _trial: _Trial | None = None
+    _done: set[int] = field(default_factory=set)
+    _lines: Any = None
     _files: dict[str, None] = field(default_factory=dict)
     # By the kernel's identity with target, backend and options: Triton keeps what an autotuner compiled, and a trial
     # may come upon it.
@@ -157,46 +161,53 @@ class RelaunchServer:
         return made
 
     def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
-        """As :meth:`kprof.recording.recorder.Recorder.launch`; stands still at the launch that is wanted."""
+        """As :meth:`kprof.recording.recorder.Recorder.launch`; stands still at launches that are wanted."""
         if self._trial is not None:
             self._trial.kernel, self._trial.grid, self._trial.args = kernel, grid, args
             return
-        if not self.recorder.trying and self._is_wanted(kernel):
-            self._serve(kernel)
+        if not self.recorder.trying:
+            for place in self._wanted(kernel):
+                self._serve(place, kernel)
         self._launch(kernel, grid, stream, args)
 
-    def _is_wanted(self, kernel: RecordedKernel) -> bool:
-        wanted = self.order["wanted"]
+    def _wanted(self, kernel: RecordedKernel) -> list[int]:
+        """The places among what is wanted that this launch is the first one of."""
         mine = json.loads(json.dumps({name: kernel.request[name] for name in _SAME}))
-        return all(mine[name] == wanted[name] for name in _SAME)
+        wanted = enumerate(self.order["wanted"])
+        found = [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
+        return [place for place in found if place not in self._done]
 
-    def _serve(self, kernel: RecordedKernel) -> None:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.connect(self.order["socket"])
+    def _serve(self, place: int, kernel: RecordedKernel) -> None:
+        self._done.add(place)
+        if self._lines is None:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.connect(self.order["socket"])
+            self._lines = connection.makefile("rw", encoding="utf-8")
         call = self._calls[0] if self._calls else None
         generated = self.recorder.generated if call is None else None
-        with connection, connection.makefile("rw", encoding="utf-8") as lines:
-
-            def say(answer: Mapping[str, Any]) -> None:
-                lines.write(json.dumps(answer, default=str) + "\n")
-                lines.flush()
-
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                say(self._ready(call, kernel, generated))
-                for line in lines:
-                    try:
-                        made_by = call or generated
-                        assert made_by is not None
-                        say(self._tried(made_by, kernel, json.loads(line)["constexprs"]))
-                    except CannotFollowError as error:
-                        say({"kind": "refused", "error": str(error)})
-                    except Exception as error:  # noqa: BLE001 - the program's and the compiler's may be anything
-                        text = str(error).strip().splitlines() or [""]
-                        say({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
+        with contextlib.suppress(OSError):
+            self._say({**self._ready(call, kernel, generated), "place": place})
+            for line in self._lines:
+                question = json.loads(line)
+                if "go_on" in question:
+                    return
+                try:
+                    made_by = call or generated
+                    assert made_by is not None
+                    self._say(self._tried(made_by, kernel, question["constexprs"]))
+                except CannotFollowError as error:
+                    self._say({"kind": "refused", "error": str(error)})
+                except Exception as error:  # noqa: BLE001 - the program's and the compiler's may be anything
+                    text = str(error).strip().splitlines() or [""]
+                    self._say({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
         self.recorder.compiler.abandon()
         sys.stdout.flush()
-        # The program has done what it was run for.
+        # Nobody asks any more: the program has done what it was run for.
         os._exit(0)
+
+    def _say(self, answer: Mapping[str, Any]) -> None:
+        self._lines.write(json.dumps(answer, default=str) + "\n")
+        self._lines.flush()
 
     def _ready(self, call: _Call | None, kernel: RecordedKernel, generated: GeneratedLaunch | None) -> dict[str, Any]:
         """What the launch is made of.

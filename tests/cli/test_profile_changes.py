@@ -2,11 +2,12 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 
 import kprof as kp
-from kprof.api import profile_advice
+import kprof.tuning.recorded.advise
 from tests.recording.conftest import capture_command, kprof_environment
 
 pytestmark = pytest.mark.triton
@@ -82,24 +83,26 @@ def _searched(monkeypatch, narrow, *, told_apart=True, error="", seconds=60.0):
     asked = []
 
     def advise(target, **options):
-        asked.append((target, options["budget"]))
+        asked.append((target, options["budget"], *options["only"]))
         answer = Answer("the launch at step.py:3", "BLOCK=32", "BLOCK=64") if told_apart and not error else None
         trials = None if error else _Trials(told_apart=told_apart)
-        yield recorded.AdvisedKernel(target, "matmul", 1, "options and tiles", trials, answer, error)
+        yield recorded.AdvisedKernel(
+            f"{target}::{options['only'][0]}", "matmul", 1, "options and tiles", trials, answer, error
+        )
 
     monkeypatch.setattr(recorded, "advise", advise)
     return kp.profile(narrow, within="step", advise=seconds).document, asked
 
 
 def test_a_better_configuration_saves_its_share_of_all_launches(monkeypatch, narrow):
-    document, ((target, budget),) = _searched(monkeypatch, narrow)
+    document, ((target, budget, kernel_id),) = _searched(monkeypatch, narrow)
     (change,) = [one for one in document.changes if one.what.startswith("matmul")]
     kernel = next(row for row in document.rows if row.name == "matmul")
     assert change.us == pytest.approx(kernel.us / 2)
     assert change.what == "matmul: BLOCK=64 at the launch at step.py:3"
     assert change.sure == "compiled, and by the model 2.00 times as fast"
-    assert target.startswith(f"{narrow}::")
-    assert 0 < budget <= 60
+    assert (target, budget) == (str(narrow), 60)
+    assert (narrow / "kernels" / kernel_id).is_dir()
     assert any("12 configurations compiled, 3 left" in note for note in document.notes)
 
 
@@ -111,15 +114,8 @@ def test_what_brings_nothing_is_no_change_and_is_said(monkeypatch, narrow):
     assert any("could not be searched: it does not compile again" in note for note in document.notes)
 
 
-def test_what_there_was_no_time_for_is_named(monkeypatch, narrow):
-    monkeypatch.setattr(profile_advice, "_LEAST_SECONDS", 61.0)
-    document, asked = _searched(monkeypatch, narrow)
-    assert asked == []
-    assert any(note.startswith("not searched within 60 s: matmul (1") for note in document.notes)
-
-
 def test_a_kernel_of_a_small_share_is_left_alone(monkeypatch, narrow):
-    monkeypatch.setattr(profile_advice, "LEAST_SHARE", 0.5)
+    monkeypatch.setattr(sys.modules["kprof.tuning.recorded.advise"], "LEAST_SHARE", 0.5)
     document, asked = _searched(monkeypatch, narrow)
     assert asked == []
     assert not any("matmul" in note for note in document.notes)

@@ -29,7 +29,7 @@ _NAMED = 3
 _OPTIMIZERS = ("aten::_foreach_", "_foreach_", "aten::_fused_adam", "aten::_fused_sgd")
 
 MOST_CHANGES = 5
-"""Changes that are named at most."""
+"""Changes that are named at most; configurations that were searched for and found are named besides."""
 
 WORTH = 0.005
 """Share of the step below which a change is not named."""
@@ -45,8 +45,8 @@ def changes_of(
         product: the GPU; without it nothing is said of products.
         tried: configurations of kernels that were compiled and are predicted to be faster.
     """
-    found = every_change(calls, product, tried)
-    return [change for change in found if change.share >= WORTH][:MOST_CHANGES]
+    found = [change for change in every_change(calls, product, tried) if change.share >= WORTH]
+    return [change for rank, change in enumerate(found) if rank < MOST_CHANGES or change in tried]
 
 
 def every_change(
@@ -56,7 +56,10 @@ def every_change(
     whole = sum(call.timed.us or 0.0 for call in calls)
     if not whole:
         return []
-    found = [*tried, *_findings(calls, whole), *_fusions(calls, whole), *short_launches(calls, whole)]
+    # What was compiled says more than the finding that proposed it.
+    compiled = {change.what.partition(":")[0] for change in tried}
+    untried = [call for call in calls if call.timed.name not in compiled]
+    found = [*tried, *_findings(untried, whole), *_fusions(calls, whole), *short_launches(calls, whole)]
     if product is not None:
         found += [*joinable(calls, product, whole), *wasteful(calls, product, whole)]
         found += library_kernels(calls, product, whole)

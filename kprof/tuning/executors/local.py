@@ -1,6 +1,7 @@
 """Processes of this machine, each of which may crash without harm."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from kprof.compiler.compiled_cache import directory
@@ -23,11 +24,14 @@ class LocalExecutor:
         judge: who judges what is compiled.
         jobs: workers at a time; ``None``: one a CPU.
         timeout: seconds for one compile.
+        pool: workers to use, which stay alive; by default new ones for each run.
     """
 
-    def __init__(self, judge: Judge, jobs: int | None = None, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self, judge: Judge, jobs: int | None = None, timeout: float = TIMEOUT, *, pool: Pool | None = None
+    ) -> None:
         self.judge = judge
-        self._jobs, self._timeout = jobs, timeout
+        self._jobs, self._timeout, self._pool = jobs, timeout, pool
 
     @property
     def description(self) -> str:
@@ -53,7 +57,7 @@ class LocalExecutor:
                 yield None if task is None else task.request
 
         finish = Finish(self.judge.function, lambda index: dict(given[index].launch))
-        with Pool(self._jobs, self._timeout) as pool:
+        with Pool(self._jobs, self._timeout) if self._pool is None else nullcontext(self._pool) as pool:
             for outcome in pool.run(requests(), directory(), finish):
                 yield answer_of(given.pop(outcome.index), outcome)
 

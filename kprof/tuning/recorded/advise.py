@@ -1,18 +1,20 @@
 """Advice for recorded kernels."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kprof.compiler.pool import Pool
 from kprof.condition import CONDITIONS, WARM
 from kprof.deadline import Deadline
-from kprof.errors import KprofError, TargetError
+from kprof.errors import KprofError
 from kprof.tuning.evaluation import Evaluation
+from kprof.tuning.executors.local import TIMEOUT
 from kprof.tuning.order import identity
 from kprof.tuning.recorded import knobs
 from kprof.tuning.recorded.answer import Answer, answer
-from kprof.tuning.recorded.relaunch import Relaunch, RelaunchedProgram, program_of
+from kprof.tuning.recorded.relaunch import TIME_LIMIT, ProgramRun, Relaunch, RelaunchedProgram, program_of
 from kprof.tuning.recorded.subject import RecordedSubject
 from kprof.tuning.trials.analysed import analysed
 from kprof.tuning.trials.climb import Around, climb_around, with_report
@@ -22,8 +24,13 @@ if TYPE_CHECKING:
     from kprof.hardware.machine import Product
     from kprof.targets.recompile import RecompilableKernel
 
-MOST_KERNELS = 4
-"""Of a capture without a kernel's name so many are tried: those that take longest by the model, launches together."""
+LEAST_SHARE = 0.05
+"""Share of the time of a job from which a kernel is worth a search, its launches together."""
+
+_MOST_KERNELS = 12
+_UNTIMED_KERNELS = 4
+_LEAST_SECONDS = 1.0
+_ONLY = "compiler options only"
 
 
 @dataclass(frozen=True)
@@ -62,8 +69,11 @@ def advise(
     condition: str = WARM.name,
     progress: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] = lambda _text: None,
+    only: Collection[str] = (),
 ) -> Iterator[AdvisedKernel]:
-    """Look for better configurations of a capture's kernels.
+    """Look for better configurations of a capture's kernels: of those with 5 % of their time and more.
+
+    The program runs once for all of them; they come in the order in which it launches them.
 
     Args:
         target: the capture's directory, with ``::NAME`` one kernel of it.
@@ -77,6 +87,7 @@ def advise(
         condition: that times are predicted for, see :mod:`kprof.condition`.
         progress: called with the number of finished compiles and a few words.
         tell: called with what is run.
+        only: identifiers of the kernels to take instead.
 
     Raises:
         KprofError: it is no capture, or has no such kernel.
@@ -86,18 +97,22 @@ def advise(
     found, lost = recorded(target, [arch] if arch else [])
     for name, why in lost.items():
         yield AdvisedKernel(target, name, 0, "", error=why)
-    chosen = _dearest(found, product, condition) if len(found) > MOST_KERNELS else found
-    if len(chosen) < len(found):
-        tell(
-            f"{len(chosen)} of {len(found)} kernels: those that take longest by the model; CAPTURE::KERNEL names others"
-        )
     deadline = Deadline(budget)
-    for place, each in enumerate(chosen):
-        left = max(1.0, deadline.share(len(chosen) - place))
-        with opened(
-            each, product, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
-        ) as (subject, how):
-            yield _found(subject, how, left, jobs=jobs, progress=progress)
+    if only:
+        chosen = [each for each in found if each.kernel.id in only]
+    else:
+        chosen = _worth_searching(found, product, condition) if len(found) > 1 else found
+        if len(chosen) < len(found):
+            tell(f"{len(chosen)} of {len(found)} kernels: those with 5 % of the time; CAPTURE::KERNEL names others")
+    opening = _opened_each(
+        chosen, product, deadline, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
+    )
+    with closing(opening), Pool(jobs or None, TIMEOUT) as pool:
+        for place, (subject, how) in enumerate(opening):
+            left = max(_LEAST_SECONDS, deadline.share(len(chosen) - place))
+            if len(chosen) > 1:
+                tell(f"searching configurations of {subject.recorded.kernel.name}, {left:.0f} s")
+            yield _found(subject, how, left, progress=progress, pool=pool)
 
 
 @contextmanager
@@ -124,17 +139,63 @@ def opened(
         condition: that times are predicted for.
         tell: called with what is run.
     """
-    wanted = product or each.kernel.product
-    each = standing(each, wanted)
-    relaunch, why = _relaunch(each, wanted, jobs=jobs, run=run, program=program, tell=tell)
-    subject = RecordedSubject(
-        each, wanted or next(iter(each.job.machine.products.values()), None), relaunch, values or {}, condition
+    opening = _opened_each(
+        [each],
+        product,
+        Deadline(None),
+        jobs=jobs,
+        run=run,
+        program=program,
+        values=values,
+        condition=condition,
+        tell=tell,
     )
-    how = why if relaunch is None else "compiler options, and tiles as the program launches them"
-    if relaunch is not None and relaunch.ready.generated:
-        how = "compiler options, and block sizes as Inductor generates the launch"
-    with closing(subject):
-        yield subject, how
+    with closing(opening):
+        yield next(opening)
+
+
+def _opened_each(
+    kernels: "Sequence[RecompilableKernel]",
+    product: "Product | None",
+    deadline: Deadline,
+    *,
+    jobs: int,
+    run: bool,
+    program: RelaunchedProgram | None,
+    values: Mapping[str, int | Sequence[int]] | None,
+    condition: str,
+    tell: Callable[[str], None],
+) -> "Generator[tuple[RecordedSubject, str], None, None]":
+    """Each as :func:`opened`, in the order in which one run of the program launches them; the others at the end.
+
+    The program has until the deadline for each launch but the first.
+    """
+    kernels = [standing(each, product or each.kernel.product) for each in kernels]
+    waiting = list(range(len(kernels)))
+
+    def subject(place: int, relaunch: Relaunch | None) -> RecordedSubject:
+        waiting.remove(place)
+        each = kernels[place]
+        gpu = product or each.kernel.product or next(iter(each.job.machine.products.values()), None)
+        return RecordedSubject(each, gpu, relaunch, values or {}, condition)
+
+    started = _started(kernels, product, jobs=jobs, program=program, tell=tell) if run else "the program is not run"
+    with closing(started) if isinstance(started, ProgramRun) else nullcontext():
+        while waiting and isinstance(started, ProgramRun):
+            first = len(waiting) == len(kernels)
+            try:
+                place, relaunch = started.next_launch(TIME_LIMIT if first else deadline.left + _LEAST_SECONDS)
+            except KprofError as error:
+                started = error.message
+            else:
+                if not relaunch.can_ask:
+                    yield subject(place, None), f"{_ONLY}: the kernel is launched by generated code"
+                elif relaunch.ready.generated:
+                    yield subject(place, relaunch), "compiler options, and block sizes as Inductor generates the launch"
+                else:
+                    yield subject(place, relaunch), "compiler options, and tiles as the program launches them"
+        for place in list(waiting):
+            yield subject(place, None), f"{_ONLY}: {started}"
 
 
 def standing(each: "RecompilableKernel", product: "Product | None") -> "RecompilableKernel":
@@ -156,7 +217,7 @@ def search(
     subject: RecordedSubject,
     budget: float,
     *,
-    jobs: int = 0,
+    pool: Pool,
     progress: Callable[[int, str], None] | None = None,
 ) -> Trials | str:
     """Climb from the recorded configuration by predicted time; why that cannot be, in words.
@@ -164,7 +225,7 @@ def search(
     Args:
         subject: the kernel, see :func:`opened`.
         budget: seconds after which no compile is begun.
-        jobs: worker processes, 0 for one a core.
+        pool: worker processes.
         progress: called with the number of finished compiles and a few words.
 
     Raises:
@@ -182,7 +243,7 @@ def search(
         knobs.changes_of(subject, ready, {finding.rule for finding in start.report.findings}),
         lambda _start: knobs.listed(subject, ready),
     )
-    found = climb_around(subject, start, around, deadline=deadline, progress=progress, jobs=jobs)
+    found = climb_around(subject, start, around, deadline=deadline, progress=progress, pool=pool)
     if isinstance(found, str):
         return f"no time is known for it: {found}"
     return found
@@ -198,11 +259,11 @@ def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Evaluation]:
 
 
 def _found(
-    subject: RecordedSubject, how: str, budget: float, *, jobs: int, progress: Callable[[int, str], None] | None
+    subject: RecordedSubject, how: str, budget: float, *, progress: Callable[[int, str], None] | None, pool: Pool
 ) -> AdvisedKernel:
     each = subject.recorded
     found = AdvisedKernel(each.target, each.kernel.name, each.kernel.launches, how)
-    trials = search(subject, budget, jobs=jobs, progress=progress)
+    trials = search(subject, budget, progress=progress, pool=pool)
     if isinstance(trials, str):
         return replace(found, error=trials)
     ready = subject.program.ready if subject.program is not None else None
@@ -210,57 +271,54 @@ def _found(
     return replace(found, trials=trials, answer=best)
 
 
-def _relaunch(
-    each: "RecompilableKernel",
+def _started(
+    kernels: "Sequence[RecompilableKernel]",
     product: "Product | None",
     *,
     jobs: int,
-    run: bool,
     program: RelaunchedProgram | None,
     tell: Callable[[str], None],
-) -> "tuple[Relaunch | None, str]":
-    """The program at the launch, or why there is none, in words."""
+) -> ProgramRun | str:
+    """The program on its way to their launches, or why it is not run, in words."""
     import shlex
 
-    only = "compiler options only"
-    if not run:
-        return None, f"{only}: the program is not run"
+    one = kernels[0].kernel
     if program is None:
         from kprof.captures.reader import read
 
-        found = program_of(
-            read(each.kernel.folder.parent.parent), each.kernel.arch if product is None else product.name
-        )
+        found = program_of(read(one.folder.parent.parent), one.arch if product is None else product.name)
         if isinstance(found, str):
-            return None, f"{only}: {found}"
+            return found
         program = found
-    tell(f"running {shlex.join(program.command)} again, up to the launch of {each.kernel.name}")
+    to = f"the launch of {one.name}" if len(kernels) == 1 else f"the launches of {len(kernels)} kernels"
+    tell(f"running {shlex.join(program.command)} again, up to {to}")
     try:
-        relaunch = Relaunch(each, program, jobs=jobs)
+        return ProgramRun(kernels, program, jobs=jobs)
     except KprofError as error:
-        return None, f"{only}: {error.message}"
-    if not relaunch.can_ask:
-        relaunch.close()
-        return None, f"{only}: the kernel is launched by generated code"
-    return relaunch, ""
+        return error.message
 
 
-def _dearest(
+def _worth_searching(
     found: "Sequence[RecompilableKernel]", product: "Product | None", condition: str
 ) -> "list[RecompilableKernel]":
-    """Those that take longest, all their launches together; where no time is known, those launched most often."""
+    """Those with 5 % of the time and more, the longest first; of those without a time the ones launched most often."""
     from kprof.targets.captured import loaded
     from kprof_analyzers.model import predict
     from kprof_analyzers.pipeline import facts_of
 
-    def cost(each: "RecompilableKernel") -> tuple[float, int]:
+    def time_us(each: "RecompilableKernel") -> float:
         try:
             kernel = loaded(each.kernel)
             asked = replace(kernel, product=product or kernel.product, condition=CONDITIONS[condition])
             facts, *_ = facts_of(asked)
-            time_us = predict(facts).time_us
-        except (KprofError, TargetError):
-            time_us = None
-        return ((time_us or 0.0) * each.kernel.launches, each.kernel.launches)
+            return (predict(facts).time_us or 0.0) * each.kernel.launches
+        except KprofError:
+            return 0.0
 
-    return sorted(found, key=cost, reverse=True)[:MOST_KERNELS]
+    times = {each.target: time_us(each) for each in found}
+    least = LEAST_SHARE * sum(times.values())
+    timed = [each for each in found if times[each.target] >= max(least, 1e-9)]
+    untimed = [each for each in found if times[each.target] == 0]
+    timed.sort(key=lambda each: times[each.target], reverse=True)
+    untimed.sort(key=lambda each: each.kernel.launches, reverse=True)
+    return [*timed[:_MOST_KERNELS], *untimed[:_UNTIMED_KERNELS]]

@@ -1,16 +1,16 @@
-"""The program of a capture, run once more up to one launch, which it then makes again with other values."""
+"""The program of a capture, run once more; it stands still at launches and makes them again with other values."""
 
 import contextlib
 import json
 import os
 import re
+import selectors
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from kprof import children
 from kprof.captures.model import Capture, TensorInfo
 from kprof.compiler.request import CompileRequest, from_json
+from kprof.deadline import Deadline
 from kprof.errors import KprofError
 from kprof.importing.permission import require
 from kprof.recording.command import RecordOptions, prepare
@@ -26,7 +27,9 @@ from kprof.recording.settings import VARIABLE, environment
 from kprof.targets.recompile import RecompilableKernel
 
 TIME_LIMIT = 600.0
-"""Seconds that the program has until it makes the launch."""
+"""Seconds that the program has until it makes a launch, at most."""
+
+_SECONDS_OF_A_LINE = 10.0
 
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 
@@ -121,95 +124,58 @@ def _interpreter(recorded: str) -> str:
     return sys.executable if shutil.which(recorded) is None or not Path(recorded).is_absolute() else recorded
 
 
-class Relaunch:
-    """A program that stands still at a launch and makes it again.
+class _Connection:
+    """To one process of the program: a line of JSON for a line of JSON."""
 
-    Args:
-        recorded: the kernel whose launch is wanted.
-        program: what is run.
-        jobs: compiles at a time, while the program gets there.
-        time_limit: seconds until it makes the launch.
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket, self._lines = connection, connection.makefile("rw", encoding="utf-8")
 
-    Raises:
-        KprofError: it cannot be run, ends before the launch, or does not get there in time.
-    """
+    def say(self, question: Mapping[str, Any]) -> None:
+        """Send one; one that ended meanwhile does not hear it."""
+        with contextlib.suppress(OSError):
+            self._lines.write(json.dumps(question) + "\n")
+            self._lines.flush()
 
-    def __init__(
-        self, recorded: RecompilableKernel, program: RelaunchedProgram, *, jobs: int = 0, time_limit: float = TIME_LIMIT
-    ) -> None:
-        if VARIABLE in os.environ:
-            raise KprofError("this process is being recorded itself")
-        self._folder = Path(tempfile.mkdtemp(prefix="kprof-again-"))
-        self._process: subprocess.Popen[Any] | None = None
-        self._open: list[Any] = []
-        try:
-            self._start(recorded, program, jobs, time.monotonic() + time_limit)
-            ready = self._read(time_limit)
-        except BaseException:
-            self.close()
-            raise
-        tiles = ready.get("tiles", {})
-        site = ready.get("site")
-        self.can_ask = bool(ready.get("again"))
-        dealt, stepped, orders = (frozenset(tiles.get(name, ())) for name in ("dealt", "stepped", "orders"))
-        place = None if site is None else (str(site[0]), int(site[1]))
-        configs, files, keys = (ready.get(name, ()) for name in ("configs", "files", "keys"))
-        self.ready = Ready(
-            dealt,
-            stepped,
-            orders,
-            configs,
-            files,
-            place,
-            keys,
-            ready.get("batch"),
-            generated=str(ready.get("generated", "")),
-        )
-
-    def _start(self, recorded: RecompilableKernel, program: RelaunchedProgram, jobs: int, deadline: float) -> None:
-        require(program.command[0], "started as a program")
-        address = str(self._folder / "ask")
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with listening:
-            listening.bind(address)
-            listening.listen(1)
-            listening.settimeout(0.2)
-            options = RecordOptions(
-                program.gpu, self._folder / "capture", jobs=jobs, execute=False, folder=program.folder
-            )
-            settings = prepare(options)
-            wanted = (recorded.launched or recorded.kernel).request.to_json()
-            order = {"socket": address, "folder": str(self._folder), "wanted": wanted}
-            own = environment(replace(settings, again=order), os.environ)
-            try:
-                self._process = children.popen(
-                    program.command, env=own, cwd=program.folder, stdout=2, start_new_session=True
-                )
-            except OSError as error:
-                raise KprofError(f"cannot be run: {error.strerror}", path=program.command[0]) from None
-            while True:
-                try:
-                    self._connection, _ = listening.accept()
-                    break
-                except TimeoutError:
-                    pass
-                if (status := self._process.poll()) is not None:
-                    raise KprofError(f"the program ended with exit status {status} and did not launch the kernel again")
-                if time.monotonic() > deadline:
-                    raise KprofError("the program did not launch the kernel again within its time limit")
-        self._lines = self._connection.makefile("rw", encoding="utf-8")
-        self._open = [self._lines, self._connection]
-
-    def _read(self, seconds: float) -> dict[str, Any]:
-        self._connection.settimeout(seconds)
+    def heard(self, seconds: float) -> dict[str, Any]:
+        """Return what it says; nothing where it ended, or says nothing for so long."""
+        self._socket.settimeout(seconds)
         try:
             line = self._lines.readline()
             found: dict[str, Any] = json.loads(line) if line else {}
         except (OSError, ValueError, RecursionError):
-            found = {}
-        if not found:
-            raise KprofError("the program ended while its launch was made again")
+            return {}
         return found
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._lines.close()
+        self._socket.close()
+
+
+class Relaunch:
+    """One launch of a program that stands still there and makes it again.
+
+    Attributes:
+        ready: what the launch is made of.
+        can_ask: whether it can be made with other values.
+    """
+
+    def __init__(self, connection: _Connection, ready: Mapping[str, Any]) -> None:
+        self._connection = connection
+        self.can_ask = bool(ready.get("again"))
+        tiles, site = ready.get("tiles", {}), ready.get("site")
+        dealt, stepped, orders = (frozenset(tiles.get(name, ())) for name in ("dealt", "stepped", "orders"))
+        self.ready = Ready(
+            dealt,
+            stepped,
+            orders,
+            configs=ready.get("configs", ()),
+            files=ready.get("files", ()),
+            site=None if site is None else (str(site[0]), int(site[1])),
+            keys=ready.get("keys", ()),
+            batch=ready.get("batch"),
+            generated=str(ready.get("generated", "")),
+        )
 
     def ask(self, constexprs: Mapping[str, Any], seconds: float = 120.0) -> Made:
         """The launch with other compile-time values.
@@ -221,12 +187,10 @@ class Relaunch:
         Raises:
             KprofError: the program cannot make it, for the reason given.
         """
-        try:
-            self._lines.write(json.dumps({"constexprs": dict(constexprs)}) + "\n")
-            self._lines.flush()
-        except OSError:
-            raise KprofError("the program ended while its launch was made again") from None
-        answer = self._read(seconds)
+        self._connection.say({"constexprs": dict(constexprs)})
+        answer = self._connection.heard(seconds)
+        if not answer:
+            raise KprofError("the program ended while its launch was made again")
         if answer["kind"] == "refused":
             raise KprofError(answer["error"])
         from kprof.captures.arguments import argument
@@ -240,11 +204,95 @@ class Relaunch:
             {n: v.values for n, v in arguments.items() if isinstance(v, TensorInfo) and v.values is not None},
         )
 
+
+class ProgramRun:
+    """A program that runs again, and stands still at the first launch of each kernel that is asked about.
+
+    Args:
+        kernels: those whose launches are wanted.
+        program: what is run.
+        jobs: compiles at a time, while the program gets there.
+
+    Raises:
+        KprofError: it cannot be run.
+    """
+
+    def __init__(self, kernels: Sequence[RecompilableKernel], program: RelaunchedProgram, *, jobs: int = 0) -> None:
+        if VARIABLE in os.environ:
+            raise KprofError("this process is being recorded itself")
+        self._folder = Path(tempfile.mkdtemp(prefix="kprof-again-"))
+        self._process: subprocess.Popen[Any] | None = None
+        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._selector = selectors.DefaultSelector()
+        self._waiting = set(range(len(kernels)))
+        self._standing: _Connection | None = None
+        try:
+            self._start(kernels, program, jobs)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, kernels: Sequence[RecompilableKernel], program: RelaunchedProgram, jobs: int) -> None:
+        require(program.command[0], "started as a program")
+        address = str(self._folder / "ask")
+        self._listening.bind(address)
+        self._listening.listen()
+        self._selector.register(self._listening, selectors.EVENT_READ, None)
+        options = RecordOptions(program.gpu, self._folder / "capture", jobs=jobs, execute=False, folder=program.folder)
+        wanted = [(each.launched or each.kernel).request.to_json() for each in kernels]
+        order = {"socket": address, "folder": str(self._folder), "wanted": wanted}
+        own = environment(replace(prepare(options), again=order), os.environ)
+        try:
+            self._process = children.popen(
+                program.command, env=own, cwd=program.folder, stdout=2, start_new_session=True
+            )
+        except OSError as error:
+            raise KprofError(f"cannot be run: {error.strerror}", path=program.command[0]) from None
+
+    def next_launch(self, seconds: float = TIME_LIMIT) -> tuple[int, Relaunch]:
+        """Let the program go on from where it stands to the next launch; its kernel's place among the wanted ones.
+
+        Args:
+            seconds: how long it has.
+
+        Raises:
+            KprofError: it ended before, or does not get there in time.
+        """
+        if self._standing is not None:
+            # Of a program with several processes another one may come next.
+            self._standing.say({"go_on": True})
+        place, self._standing, ready = self._next(Deadline(min(TIME_LIMIT, seconds)))
+        return place, Relaunch(self._standing, ready)
+
+    def _next(self, deadline: Deadline) -> tuple[int, _Connection, Mapping[str, Any]]:
+        """The next launch that nobody has asked about yet: its place, where to ask, and what it is made of."""
+        while True:
+            for key, _ in self._selector.select(0.2):
+                if key.data is None:
+                    accepted = self._listening.accept()[0]
+                    self._selector.register(accepted, selectors.EVENT_READ, _Connection(accepted))
+                    continue
+                ready = key.data.heard(_SECONDS_OF_A_LINE)
+                if not ready:
+                    self._selector.unregister(key.fileobj)
+                    key.data.close()
+                elif (place := int(ready["place"])) in self._waiting:
+                    self._waiting.remove(place)
+                    return place, key.data, ready
+                else:
+                    key.data.say({"go_on": True})
+            if self._process is not None and (status := self._process.poll()) is not None:
+                raise KprofError(f"the program ended with exit status {status} and did not launch the kernel again")
+            if deadline.over():
+                raise KprofError("the program did not launch the kernel again within its time limit")
+
     def close(self) -> None:
         """End the program, and remove what was written for it."""
-        for opened in self._open:
-            with contextlib.suppress(OSError):
-                opened.close()
+        for key in list(self._selector.get_map().values()):
+            if key.data is not None:
+                key.data.close()
+        self._selector.close()
+        self._listening.close()
         process = self._process
         if process is not None and process.poll() is None:
             try:

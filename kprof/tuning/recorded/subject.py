@@ -127,11 +127,6 @@ class RecordedSubject:
         found = digest(Path(self.recorded.job.request.path)) or ""
         return {f"{found}.ttir": found}
 
-    def close(self) -> None:
-        """End the program."""
-        if self.program is not None:
-            self.program.close()
-
 
 def _no_launch(_shape: Mapping[str, Any], _config: Mapping[str, Any]) -> "Launch":
     raise KprofError("a recorded kernel is launched as its program does")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from kprof.compiler.pool import Pool
 from kprof.compiler.versions import installed
 from kprof.deadline import Deadline
 from kprof.findings import Finding
@@ -122,6 +123,7 @@ def climb_around(
     executor: Executor | None = None,
     jobs: int = 0,
     use_cache: bool = True,
+    pool: Pool | None = None,
 ) -> Trials | str:
     """Search by predicted time around a starting point of any subject with one problem.
 
@@ -134,6 +136,7 @@ def climb_around(
         executor: who compiles; processes of this machine by default.
         jobs: worker processes, 0 for one a core.
         use_cache: whether compiles are served from kprof's cache.
+        pool: worker processes that stay alive, for several searches.
 
     Returns:
         The trials, or why the model has no time for the start.
@@ -152,7 +155,7 @@ def climb_around(
         subject,
         Space(around.origin),
         judge=judge,
-        executor=executor or LocalExecutor(judge, jobs or None),
+        executor=executor or LocalExecutor(judge, jobs or None, pool=pool),
         journal=None,
         budget=deadline.left,
         report=_teller(progress),

@@ -8,7 +8,7 @@ import pytest
 
 import kprof
 from kprof.errors import TargetError
-from kprof.tuning.recorded.advise import AdvisedKernel
+from kprof.tuning.recorded.advise import AdvisedKernel, advise
 
 pytestmark = pytest.mark.triton
 
@@ -79,3 +79,18 @@ def test_several_kernels_have_one_verdict(tiles: Path) -> None:
     assert verdict([kernel, replace(kernel, name="other")]) == (
         "0 of 2 kernels get faster with other knobs (compiler options only: its program is gone)"
     )
+
+
+def test_of_several_kernels_those_that_matter_are_searched_in_one_run_of_the_program(
+    tiles: Path, at_most: Callable[[int], None]
+) -> None:
+    """Each with tiles; told are the run, what is left out and what is under way."""
+    at_most(6)
+    told: list[str] = []
+    kernels = list(advise(str(tiles), arch="gfx942", jobs=2, tell=told.append))
+    assert [kernel.name for kernel in kernels] == ["tuned", "partial", "fixed", "product"]
+    assert {kernel.how for kernel in kernels} == {"compiler options, and tiles as the program launches them"}
+    assert all(kernel.trials is not None and kernel.trials.tried for kernel in kernels)
+    (ran,) = [text for text in told if text.startswith("running ")]
+    assert ran.endswith("again, up to the launches of 4 kernels")
+    assert sum(text.startswith("searching configurations of ") for text in told) == 4

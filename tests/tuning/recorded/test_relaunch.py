@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,23 +13,32 @@ from kprof.captures.reader import read
 from kprof.compiler.compile import compile_kernel
 from kprof.errors import KprofError
 from kprof.targets.recompile import RecompilableKernel, recorded
-from kprof.tuning.recorded.relaunch import Relaunch, RelaunchedProgram, program_of
+from kprof.tuning.recorded.relaunch import ProgramRun, Relaunch, RelaunchedProgram, program_of
 
 pytestmark = pytest.mark.triton
 
 
-def again(capture: Path, name: str) -> tuple[RecompilableKernel, Relaunch]:
-    """The program at the launch of a kernel."""
-    (each,), _ = recorded(f"{capture}::{name}")
+def running(capture: Path, *names: str) -> tuple[list[RecompilableKernel], ProgramRun]:
+    """Kernels, and the program on its way to their launches."""
+    each = [recorded(f"{capture}::{name}")[0][0] for name in names]
     program = program_of(read(capture), "MI300X")
     assert isinstance(program, RelaunchedProgram)
-    return each, Relaunch(each, program)
+    return each, ProgramRun(each, program)
+
+
+@contextmanager
+def again(capture: Path, name: str) -> Iterator[tuple[RecompilableKernel, Relaunch]]:
+    """The program at the launch of a kernel."""
+    (each,), program = running(capture, name)
+    with closing(program):
+        place, relaunch = program.next_launch()
+        assert place == 0
+        yield each, relaunch
 
 
 def test_an_autotuned_kernel_with_heuristics_and_a_grid_from_its_values(tiles: Path) -> None:
     """The grid follows, and so does what heuristics make of the block."""
-    each, relaunch = again(tiles, "tuned")
-    with closing(relaunch):
+    with again(tiles, "tuned") as (each, relaunch):
         assert [(config["BLOCK"], config["num_warps"]) for config in relaunch.ready.configs] == [(256, 4), (1024, 4)]
         assert (relaunch.ready.dealt, relaunch.ready.stepped) == ({"BLOCK"}, frozenset())
         made = relaunch.ask({"BLOCK": 512})
@@ -43,8 +53,7 @@ def test_an_autotuned_kernel_with_heuristics_and_a_grid_from_its_values(tiles: P
 
 def test_what_its_autotuner_compiled_already(tiles: Path) -> None:
     """Triton keeps those kernels and does not ask for their compile again; the one that runs is no change."""
-    _, relaunch = again(tiles, "tuned")
-    with closing(relaunch):
+    with again(tiles, "tuned") as (_, relaunch):
         made = relaunch.ask({"BLOCK": 1024})
         assert (made.grid, made.request.constexprs["BLOCK"]) == ((64, 1, 1), 1024)
         assert "1024xf32" in Path(made.request.path).read_text()
@@ -54,25 +63,41 @@ def test_what_its_autotuner_compiled_already(tiles: Path) -> None:
 
 def test_a_grid_and_a_workspace_that_are_worked_out_before_the_launch(tiles: Path) -> None:
     """From an entry of a dictionary that the program read from a file."""
-    _, relaunch = again(tiles, "partial")
-    with closing(relaunch):
+    with again(tiles, "partial") as (_, relaunch):
         assert relaunch.ask({"BLOCK_N": 128}).grid == (512, 1, 1)
         assert relaunch.ask({"BLOCK_N": 4096}).grid == (16, 1, 1)
         assert [Path(path).name for path in relaunch.ready.files if path.endswith("tiles.json")] == ["tiles.json"]
         assert relaunch.ready.dealt == {"BLOCK_N"}
 
 
+def test_one_run_stands_at_the_launches_of_several_kernels_in_turn(tiles: Path) -> None:
+    """In the order of the program, whatever the order of the question; then there is nothing left to wait for."""
+    each, program = running(tiles, "product", "tuned", "partial")
+    with closing(program):
+        seen = {}
+        for _ in each:
+            place, relaunch = program.next_launch()
+            seen[each[place].kernel.name] = sorted(relaunch.ready.dealt)
+            if each[place].kernel.name == "partial":
+                assert relaunch.ask({"BLOCK_N": 128}).grid == (512, 1, 1)
+        with pytest.raises(KprofError, match="ended with exit status 0"):
+            program.next_launch()
+    assert seen == {"tuned": ["BLOCK"], "partial": ["BLOCK_N"], "product": ["BLOCK_M", "BLOCK_N"]}
+    assert list(seen) == ["tuned", "partial", "product"]
+
+
 def test_what_does_not_follow_is_refused(tiles: Path) -> None:
     """A grid that is a number in the program; the others wait for nothing."""
-    _, relaunch = again(tiles, "fixed")
-    with closing(relaunch), pytest.raises(KprofError, match="number of workgroups does not follow BLOCK_N"):
+    with (
+        again(tiles, "fixed") as (_, relaunch),
+        pytest.raises(KprofError, match="number of workgroups does not follow BLOCK_N"),
+    ):
         relaunch.ask({"BLOCK_N": 512})
 
 
 def test_tiles_of_a_product(tiles: Path) -> None:
     """Two axes of the grid by way of other variables; the step of the loop needs no other grid."""
-    _, relaunch = again(tiles, "product")
-    with closing(relaunch):
+    with again(tiles, "product") as (_, relaunch):
         assert (relaunch.ready.dealt, relaunch.ready.stepped) == ({"BLOCK_M", "BLOCK_N"}, {"BLOCK_K"})
         made = relaunch.ask({"BLOCK_M": 128, "BLOCK_K": 64})
         assert made.grid == (2, 8, 1)
