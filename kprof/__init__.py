@@ -20,6 +20,7 @@ _PUBLIC = {
     "Tensor": "kprof.kernel_spec",
     "advise": "kprof.api.advise",
     "analyze": "kprof.api.analyze",
+    "bisect": "kprof.api.diff",
     "budget": "kprof.api.budget",
     "capture": "kprof.recording.scope",
     "check": "kprof.api.check",

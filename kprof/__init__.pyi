@@ -76,6 +76,7 @@ __all__ = [
     "__version__",
     "advise",
     "analyze",
+    "bisect",
     "budget",
     "capture",
     "check",
@@ -255,6 +256,68 @@ def analyze(
         CompileError: a kernel does not compile, or Triton is missing.
         InputError: a file cannot be read.
         HardwareError: an architecture is not known.
+    """
+
+def bisect(
+    target: str | os.PathLike[str] | None = ...,
+    *,
+    arch: str | Sequence[str] = ...,
+    config: Mapping[str, Any] | str | None = ...,
+    shape: Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | None = ...,
+    case: str | Sequence[str] | None = None,
+    signature: str | None = None,
+    constexpr: Mapping[str, Any] | str | None = ...,
+    jobs: int = 0,
+    condition: str = "warm",
+    all_configs: bool = False,
+    grid: str | int | Sequence[int | str] | None = ...,
+    env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    budget: float = 60.0,
+    fail_on: str | None = None,
+    package: str | Sequence[str] = ...,
+    tolerance: Mapping[str, Any] | str | None = ...,
+    good: str = "",
+    bad: str = "installed",
+    program: Sequence[str] | None = ...,
+    progress: Tell | None = ...,
+    waiting: Tell | None = ...,
+) -> Comparison:
+    """Take an upgrade of Triton apart: in which release a kernel got worse, why, and what cures it.
+
+    As :func:`kprof.diff` of the two releases and the minor ones between them, explained at the step at which most got
+    worse. No GPU is used.
+
+    Args:
+        target: a kernel, or a capture.
+        arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
+        config: Knobs: BLOCK_M=64,num_warps=4.
+        shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.
+        case: Named shape of the kernel; several with commas where a command takes them.
+        signature: Argument types of a kernel without cases: '*fp16:16,*fp16,i32'.
+        constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
+        jobs: Worker processes; 0: one for each core.
+        condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
+            flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
+        all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
+        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+            'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
+        env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        budget: Seconds after which no compile is begun; 0: no limit.
+        fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
+            compiles are compared and checked, never where a kernel is analysed.
+        package: A package that the program after -- needs besides.
+        tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
+        good: Release of Triton with which it was good.
+        bad: Release of Triton with which it is bad; the installed one by default.
+        program: a command to record under each release. With ``target`` the arguments of that Python file.
+        progress: called with each step, in words.
+        waiting: called with what is downloaded or waited for, in words.
+
+    Raises:
+        TargetError: the target does not exist or cannot be compiled again.
+        CompileError: a kernel does not compile, or a release of Triton cannot be had.
     """
 
 def check(
@@ -442,6 +505,7 @@ def diff(
     all_configs: bool = False,
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
+    value: Mapping[str, int | Sequence[int]] | str | None = ...,
     budget: float = 60.0,
     fail_on: str | None = None,
     triton: str | Sequence[str] = ...,
@@ -471,6 +535,7 @@ def diff(
         grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
+        value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
         budget: Seconds after which no compile is begun; 0: no limit.
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
             compiles are compared and checked, never where a kernel is analysed.
@@ -797,7 +862,7 @@ def profile(
 
     Of several GPUs the program runs once for each, since what it launches may depend on the GPU; a capture is of one
     architecture, by default of its own GPU. Each Triton kernel has a page beside the one of ``html``, of the first
-    GPU. ``advise`` searches for kernels with 2 % of the step and more, on the first GPU; a program that ran no longer
+    GPU. ``advise`` searches for kernels with 5 % of the step and more, on the first GPU; a program that ran no longer
     than that is run again up to their launches. With ``layers`` it is run with one and with two, or for ``4,8,32`` with
     4 and 8, and what the second has more comes on top as often as it takes.
 

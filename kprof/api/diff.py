@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +11,8 @@ from kprof.api.result import JudgedResult, ReportResult
 from kprof.diffing.document import Diff, KernelDiff
 from kprof.errors import CompileError, TargetError
 from kprof.options.keywords import keywords
-from kprof.options.searches import DiffOptions
+from kprof.options.searches import BisectOptions, DiffOptions
+from kprof.output.command_line import with_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,6 +112,39 @@ def diff(
         )
     seconds = options.seconds if options.explain else 0.0
     return Comparison(_two((old, new), options, limits, budget=seconds, tell=tell, wait=wait))
+
+
+@keywords
+def bisect(
+    target: str | os.PathLike[str] | None = None,
+    *,
+    options: BisectOptions,
+    program: Sequence[str] | None = None,
+    progress: Tell | None = None,
+    waiting: Tell | None = None,
+) -> Comparison:
+    """Take an upgrade of Triton apart: in which release a kernel got worse, why, and what cures it.
+
+    As :func:`kprof.diff` of the two releases and the minor ones between them, explained at the step at which most got
+    worse. No GPU is used.
+
+    Args:
+        target: a kernel, or a capture.
+        options: how kernels are compiled, between which releases, and what may get worse.
+        program: a command to record under each release. With ``target`` the arguments of that Python file.
+        progress: called with each step, in words.
+        waiting: called with what is downloaded or waited for, in words.
+
+    Raises:
+        TargetError: the target does not exist or cannot be compiled again.
+        CompileError: a kernel does not compile, or a release of Triton cannot be had.
+    """
+    from kprof.compiler.installations import between
+
+    if not options.good:
+        raise TargetError("nothing says with which Triton it was good", hint=with_option("--good 3.6.0"))
+    chosen = replace(options, triton=between(options.good, options.bad), explain=True)
+    return diff(target, options=chosen, program=program, progress=progress, waiting=waiting)
 
 
 def _silent(_text: str) -> None:

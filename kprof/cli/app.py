@@ -44,14 +44,14 @@ class _Interrupted(BaseException):
 
 
 SECTIONS = {
-    "Kernels": ("analyze", "report", "view", "advise", "tune", "select", "occupancy", "draw"),
+    "Kernels": ("analyze", "report", "view", "advise", "tune", "select", "occupancy"),
     "Programs": ("capture", "profile"),
-    "Compare and gate": ("diff", "check", "configs", "lint"),
+    "Compare and gate": ("diff", "bisect", "check", "configs", "lint"),
     "Measurements": ("trace", "counters", "ingest", "bench"),
     "Reference": ("doctor", "explain", "list", "serve"),
 }
 """Headings of the list of commands, in the order in which somebody new needs them."""
-RARE = ("cache", "oracle", "schema", "validate")
+RARE = ("cache", "draw", "oracle", "schema", "validate")
 """Commands that the list names in one line; ``demo`` stands above it."""
 MOVED = {
     "arch": "list gpus",

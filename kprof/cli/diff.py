@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 HELP = "Compare two compiles, or one kernel under several Tritons, and explain what got worse."
 
-_EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
+EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
+"""Exit codes by verdict."""
 
 TargetsArgument = Annotated[
     list[str] | None,
@@ -65,17 +66,18 @@ def command(
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
     with StatusLine() as status:
-        found = diff(*named, options=options, program=program, progress=status.draw, waiting=_waiting(status))
-    outputs.write(found.document, lambda: _show(found, outputs))
-    raise typer.Exit(_EXIT[found.document.verdict.status])
+        found = diff(*named, options=options, program=program, progress=status.draw, waiting=waiting(status))
+    outputs.write(found.document, lambda: show(found, outputs))
+    raise typer.Exit(EXIT[found.document.verdict.status])
 
 
-def _waiting(status: StatusLine) -> Callable[[str], None]:
+def waiting(status: StatusLine) -> Callable[[str], None]:
     """Downloads and waits are reported in a log, too, where no status line can be drawn."""
     return status.draw if status.terminal else log
 
 
-def _show(found: "Comparison", outputs: Outputs) -> None:
+def show(found: "Comparison", outputs: Outputs) -> None:
+    """Print the comparison; its verdict alone with ``--quiet``."""
     from kprof.reporters.diff_text import DiffTextReporter
 
     reporter = DiffTextReporter(terminal(no_color=outputs.no_color), outputs.verbose)

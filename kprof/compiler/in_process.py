@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kprof.compiler import versions
+from kprof.compiler import environment, versions
 from kprof.compiler.failures import explain
 from kprof.compiler.from_ttir import SUFFIX, RecordedFunction, load_recorded
 from kprof.compiler.in_memory import as_in_memory
@@ -192,6 +192,30 @@ def _stage(api: versions.Api, build: Build, make: Any, module: Any, metadata: di
             build.missing[stage] = f"Triton {api.version} links with ld.lld, which was not found"
             return None
     return build.stages[stage]
+
+
+def assembly_of(api: versions.Api, request: CompileRequest, llvm_ir: str) -> str:
+    """AMDGCN that this Triton's LLVM makes of LLVM IR, which another release may have made.
+
+    Older IR is read by newer releases; what IR says of a newer one may not be known to an older one.
+
+    Raises:
+        CompileError: LLVM does not read it, or cannot make code of it.
+    """
+    from triton._C.libtriton import llvm
+
+    target = api.gpu_target("hip", request.arch, versions.warp_size(request.arch))
+    backend = api.make_backend(target)
+    makers: dict[str, Any] = {}
+    with environment.applied(request.environment):
+        options = parse_options(api, backend, request, [])
+        backend.add_stages(makers, options, api.language.TRITON)
+        llvm.init_targets()
+        try:
+            return str(makers["amdgcn"](llvm_ir, {"name": request.function, "hash": "0"}))
+        except Exception as error:
+            text = str(error).strip().splitlines() or [type(error).__name__]
+            raise CompileError(f"LLVM of Triton {api.version} makes no code of it: {text[0][:300]}") from error
 
 
 def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warnings: list[str]) -> Any:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from kprof.cache import location
 from kprof.cache.locks import locked
+from kprof.compiler import versions
 from kprof.compiler.installers import Installer, find_installer
 from kprof.compiler.versions import MINIMUM
 from kprof.errors import CompileError
@@ -62,6 +63,27 @@ def root() -> Path:
     if base is None:
         raise CompileError("there is no home folder for other Tritons", hint=f"Set {location.VARIABLE} to a folder.")
     return base / "triton-envs"
+
+
+def between(first: str, last: str) -> list[str]:
+    """Two releases with the first one of each minor version between them: 3.6.0, 3.7.0, 3.8.0.
+
+    Args:
+        first: a release, as :func:`normalise` takes it.
+        last: another one.
+
+    Raises:
+        KprofError: one is no release of Triton, or both are the same.
+    """
+    ends = [normalise(first), normalise(last)]
+    if ends[0] == ends[1]:
+        raise CompileError(f"two releases are compared, got Triton {ends[0]} twice")
+    known = [versions.installed().version if name in CURRENT else name for name in ends]
+    (major, start), (other, stop) = (tuple(map(int, name.split(".")[:2])) for name in known)
+    if major != other:
+        return ends
+    step = 1 if stop > start else -1
+    return [ends[0], *(f"{major}.{minor}.0" for minor in range(start + step, stop, step)), ends[1]]
 
 
 def normalise(version: str) -> str:

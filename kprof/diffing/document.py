@@ -130,6 +130,19 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
     certainty: float | None = None
 
 
+class ByStage(msgspec.Struct, frozen=True):
+    """What of a change between two releases of Triton is LLVM's: the old side's LLVM IR through the new side's LLVM.
+
+    Attributes:
+        part: where what got worse comes from: ``llvm``, ``before llvm`` (the front end and Triton's own passes) or
+            ``both``.
+        figures: metric to ``[old side, the old side's LLVM IR with the new side's LLVM, new side]``.
+    """
+
+    part: Literal["llvm", "before llvm", "both"]
+    figures: dict[str, tuple[int | float | None, int | float | None, int | float | None]]
+
+
 class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a kernel got worse from one side to the next, found by compiling it again.
 
@@ -145,6 +158,8 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
         defaults: switches whose default differs between the two sides, ``[old, new]``.
         seconds: wall time.
         notes: what limits this explanation.
+        by_stage: which half of the compiler it comes from, where two releases are compared; absent where that is not
+            known.
     """
 
     old: int
@@ -158,6 +173,7 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
     defaults: dict[str, tuple[bool | None, bool | None]] = {}
     seconds: float = 0.0
     notes: list[str] = []
+    by_stage: ByStage | UnsetType = UNSET
 
 
 class KernelDiff(msgspec.Struct, frozen=True):

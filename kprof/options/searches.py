@@ -67,7 +67,7 @@ class TuneOptions(
 class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
     """Options of ``kprof.diff`` and ``kprof diff``."""
 
-    without: ClassVar[frozenset[str]] = frozenset({"value", "passes"})
+    without: ClassVar[frozenset[str]] = frozenset({"passes"})
 
     package: Annotated[
         Sequence[str],
@@ -81,6 +81,18 @@ class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
         Mapping[str, Any],
         Option("What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,...", kind=ASSIGNMENTS),
     ] = field(default_factory=dict)
+
+
+@group(frozen=True, kw_only=True)
+class BisectOptions(DiffOptions):
+    """Options of ``kprof.bisect`` and ``kprof bisect``."""
+
+    without: ClassVar[frozenset[str]] = frozenset({*DiffOptions.without, "triton", "explain"})
+
+    good: Annotated[str, Option("Release of Triton with which it was good.", metavar="VERSION")] = ""
+    bad: Annotated[
+        str, Option("Release of Triton with which it is bad; the installed one by default.", metavar="VERSION")
+    ] = "installed"
 
 
 @group(frozen=True, kw_only=True)

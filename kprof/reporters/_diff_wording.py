@@ -30,6 +30,20 @@ _ROUNDED = ("instructions", "loop_instructions", "width")
 _LABEL = 60
 
 
+def stage_line(diff: Diff, found: Explanation) -> str:
+    """What the old side's LLVM IR becomes with the new side's LLVM; empty where that is not known."""
+    if found.by_stage is UNSET:
+        return ""
+    old, new = (diff.sides[index].label.removesuffix(" (installed)") for index in (found.old, found.new))
+    figures = [
+        f"{heading} {' → '.join(number(value) for value in found.by_stage.figures[name])}"
+        for name, heading in FIGURES.items()
+        if name in found.by_stage.figures
+    ]
+    same = "nothing that is compared here differs"
+    return f"{old} → its LLVM IR through the LLVM of {new} → {new}: {', '.join(figures) or same}"
+
+
 def number(value: float | None) -> str:
     """Thousands separated, at most two decimals; ``?`` for what is not known."""
     if value is None:

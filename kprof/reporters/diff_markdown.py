@@ -80,6 +80,8 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
 
 def _explanation(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[str]:
     lines = [f"**Why** {code(words.title(diff, kernel))} on {kernel.arch}: {cell(found.summary)}", ""]
+    if by_stage := words.stage_line(diff, found):
+        lines += [cell(by_stage), ""]
     if not (found.causes or found.cures):
         return lines
     lines += [f"| | {' | '.join(words.FIGURES.values())} | price |", f"|---|{'---:|' * len(words.FIGURES)}---|"]

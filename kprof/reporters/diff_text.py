@@ -193,7 +193,7 @@ class DiffTextReporter:
         why.add_column(no_wrap=True)
         why.add_column(overflow="fold")
         why.add_row(Text("Why", style="bold"), Text(clean(name + found.summary)))
-        for note in found.notes:
+        for note in filter(None, [words.stage_line(diff, found), *found.notes]):
             why.add_row("", Text(clean(note), style="dim"))
         self._console.print(why)
         if found.causes or found.cures:

@@ -313,7 +313,8 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOpt
             passes=options.passes,
         )
         notes, problem = _left_out(function), dict(options.sizes)
-        grid = _workgroups(options, {**problem, **known, **derived})
+        numbers = {name: value for name, value in options.value.items() if isinstance(value, int)}
+        grid = _workgroups(options, {**numbers, **problem, **known, **derived})
         return TargetJob(
             request, machine, kernel.name, grid, problem, passed, notes,
             values=options.value, condition=CONDITIONS[options.condition],

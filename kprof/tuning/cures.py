@@ -17,7 +17,7 @@ from msgspec import UNSET
 from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.from_ttir import SUFFIX
-from kprof.compiler.versions import CODE_SWITCHES, installed
+from kprof.compiler.versions import installed
 from kprof.deadline import Deadline
 from kprof.document import CureTrials, KernelReport
 from kprof.findings import WORTH_A_CHANGE, Cause, Cure, Finding
@@ -25,7 +25,7 @@ from kprof.targets.jobs import TargetJob
 from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.executors.local import judged
 from kprof.tuning.trials import predicted
-from kprof.tuning.trials.changes import option_changes
+from kprof.tuning.trials.changes import SWITCHES, option_changes
 from kprof.tuning.work import Judge, TuningTask, task_of
 from kprof_analyzers.memory.narrowness import ALIGNED, rounded_up
 from kprof_analyzers.model.certainty import predicted_gain
@@ -99,7 +99,7 @@ def _changes(report: KernelReport, job: TargetJob) -> list[Mapping[str, Any]]:
     unique: dict[str, Mapping[str, Any]] = {}
     for change in (*_divisible(findings, job), *proposed, *others):
         (name,) = change
-        is_option = name == _DIVISIBLE or name in CODE_SWITCHES or name in {next(iter(other)) for other in others}
+        is_option = name == _DIVISIBLE or name in SWITCHES or name in {next(iter(other)) for other in others}
         if is_option and name not in constexprs and options.get(name) != change[name]:
             unique.setdefault(repr(change), change)
     return list(unique.values())[:MAX_COMPILES]
@@ -141,7 +141,7 @@ def _changed(job: TargetJob, change: Mapping[str, Any]) -> TargetJob:
         request = replace(job.request, attributes={**job.request.attributes, **hints}, passes=False)
         rounded = {name: rounded_up(job.arguments[name]) for name in names if name in job.arguments}
         return replace(job, request=request, arguments={**job.arguments, **rounded})
-    switches = {name: str(value) for name, value in change.items() if name in CODE_SWITCHES}
+    switches = {name: str(value) for name, value in change.items() if name in SWITCHES}
     options = {name: value for name, value in change.items() if name not in switches}
     request = replace(
         job.request,

@@ -43,6 +43,7 @@ SMALL = {
 }
 """Options that keep a command small, or that it needs, wherever one has them."""
 OWN: dict[str, tuple[str, ...]] = {
+    "bisect": ("--good", "3.6.0", "--bad", "3.6.0"),
     "capture": ("-o", "recorded", "--", sys.executable, "program.py"),
     "counters diff": ("counter_collection_1.csv", "counter_collection_1.csv", "--arch", "gfx942"),
     "counters metrics": ("counter_collection_1.csv", "--arch", "gfx942"),

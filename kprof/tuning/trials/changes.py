@@ -27,8 +27,18 @@ _SMALLEST_MATRIX = 16
 # What Triton does when a kernel says nothing: a change to it changes nothing.
 _DEFAULTS: Mapping[str, int] = {"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 0, "kpack": 1}
 
-SWITCHES: tuple[str, ...] = CODE_SWITCHES
+LLVM_SWITCH = "DISABLE_LLVM_OPT"
+"""In spite of its name it sets each boolean option of LLVM that it lists; LLVM ignores names that it does not know."""
+
+SWITCHES: tuple[str, ...] = (*CODE_SWITCHES, LLVM_SWITCH)
 """Environment switches that change the code."""
+
+_SCHEDULING: tuple[tuple[str, str, tuple[int, int]], ...] = (
+    (LLVM_SWITCH, "amdgpu-use-amdgpu-trackers", (3, 7)),
+    ("llvm_fn_attrs", "amdgpu-sched-strategy=max-ilp", (3, 8)),
+)
+# Findings about spills: LLVM's scheduler decides how many registers are in use at a time.
+_SPILLS = frozenset({"KP301", "KP302"})
 
 _TRUE = {"1", "true", "on", "yes", "y"}
 
@@ -84,7 +94,23 @@ def option_changes(
     """
     now = _now(config, version)
     single = [{name: value} for name, found in _options_of(arch).items() for value in found if value != now.get(name)]
-    return sorted(single, key=lambda change: _distance(change, config, rules, {}))
+    ordered = sorted(single, key=lambda change: _distance(change, config, rules, {}))
+    return [*ordered, *scheduling_changes(config, rules, version)]
+
+
+def scheduling_changes(config: Config, rules: Collection[str], version: tuple[int, int]) -> list[dict[str, Any]]:
+    """Changes of how LLVM schedules instructions, for a kernel that spills; each since the named release of Triton.
+
+    What they do differs from kernel to kernel: they are compiled, never assumed.
+
+    Args:
+        config: knobs and switches now.
+        rules: identifiers of the findings.
+        version: Triton's.
+    """
+    if not _SPILLS & set(rules):
+        return []
+    return [{name: value} for name, value, since in _SCHEDULING if version >= since and name not in config]
 
 
 def left_to_triton(version: tuple[int, int]) -> dict[str, int]:
@@ -144,7 +170,7 @@ def neighbours(
     ordered = sorted(
         [*single, *pairs, *with_warps], key=lambda change: (_distance(change, config, rules, known), len(change))
     )
-    for change in ordered:
+    for change in [*ordered, *scheduling_changes(config, rules, version)]:
         knobs = {name: value for name, value in {**config, **change}.items() if name not in SWITCHES}
         if kernel.legal is None or kernel.legal(shape, knobs, arch.name) is None:
             yield change

@@ -1,27 +1,31 @@
 """Why a kernel got worse with another Triton, and what cures it: found by compiling it again with one thing changed.
 
-First every environment switch is turned over, one at a time: one that brings the old figures back is the cause. Then
-knobs are changed, the compiler's options before the tile sizes: a change after which nothing is worse than before is a
-cure. Whether it cures is decided by figures of the compiled code; cures are ranked by predicted time, and one that is
-predicted to be slower than the code that got worse is none.
+First every environment switch is turned over, one at a time: one that brings the old figures back is the cause. The old
+side's LLVM IR through the new side's LLVM says which half of the compiler changed. Then knobs are changed, the
+compiler's options before the tile sizes: a change after which nothing is worse than before is a cure. Whether it cures
+is decided by figures of the compiled code; cures are ranked by predicted time, and one that is predicted to be slower
+than the code that got worse is none.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
+from kprof.compiler.versions import CODE_SWITCHES
 from kprof.deadline import Deadline
 from kprof.diffing import facts
-from kprof.diffing.document import Change, Explanation, TriedChange
+from kprof.diffing.document import ByStage, Change, Explanation, TriedChange
 from kprof.diffing.kernels import compare
 from kprof.diffing.limits import DiffLimits
 from kprof.document import KernelReport
+from kprof.errors import KprofError
 from kprof.findings import Severity
 from kprof.hardware.machine import architectures, load
 from kprof.output.assignments import assigned
+from kprof.tuning.trials.changes import LLVM_SWITCH
 from kprof_analyzers.model.certainty import least_difference, predicted_gain
 from kprof_analyzers.rules import launch_rules
 
@@ -46,6 +50,14 @@ METRIC_WORDS = {
 }
 # What is said of a trial, and in which order.
 _SHOWN = ("vgpr_spills", "lds_bytes", "waves_per_simd")
+
+
+PARTS = {
+    "llvm": "LLVM's code generator",
+    "before llvm": "Triton's own passes, before LLVM",
+    "both": "Triton's own passes and LLVM's code generator",
+}
+"""Halves of the compiler, in words."""
 
 
 def switch_name(name: str) -> str:
@@ -82,6 +94,7 @@ def summary_of(
     harm: Sequence[Change],
     *,
     all_tried: bool,
+    by_stage: ByStage | UnsetType = UNSET,
 ) -> str:
     """One line: the cause with its numbers, and the first cure."""
     if not causes and not all_tried:
@@ -89,7 +102,8 @@ def summary_of(
     elif not causes:
         worst = f" ({price_of(harm[0])})" if harm else ""
         between = f"from {labels[0]} to {labels[1]}"
-        text = f"no environment switch brings the old code back{worst}: the change is in the compiler itself, {between}"
+        where = "the compiler itself" if by_stage is UNSET else PARTS[by_stage.part]
+        text = f"no environment switch brings the old code back{worst}: the change is in {where}, {between}"
     else:
         trial = causes[0]
         names = " with ".join(switch_name(name) for name in trial.change)
@@ -129,7 +143,7 @@ _ENOUGH = 0.5
 _STEP = 0.01
 # Switches that only some instructions need.
 _ONLY_CODE = {"AMDGCN_USE_BUFFER_ATOMICS": "atomic"}
-_OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
+_OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "llvm_fn_attrs")
 # No cure brings these instead.
 _WORSE_THAN_ANY = ("loop_spills", "lds_over_limit")
 # These deal out the work; what a wavefront holds hardly follows from them.
@@ -147,6 +161,16 @@ class KernelCompiler(Protocol):
 
     def trials(self, changes: Sequence[Mapping[str, Any]], seconds: float) -> Iterator[Tried]:
         """Compile the kernel with each change, as far as the time allows."""
+
+    def stages(self) -> Mapping[str, Any]:
+        """What this Triton makes of the kernel up to LLVM IR, for :meth:`through_llvm` of another one."""
+
+    def through_llvm(self, stages: Mapping[str, Any]) -> KernelReport:
+        """What this Triton's LLVM makes of the LLVM IR of another one.
+
+        Raises:
+            KprofError: it does not read it.
+        """
 
 
 @dataclass
@@ -258,12 +282,13 @@ def explain(
         brought = set(causes[0].restored) if causes else set()
         joint = (trial for trial in search.run([together]) if _telling(case, trial))
         causes += [trial for trial in joint if trial.cured or set(trial.restored) > brought]
+    by_stage, unread = _by_stage(case, before, after) if case.labels[0] != case.labels[1] else (UNSET, [])
     cures = _cures(case, search, [trial for trial in idle if _cures_it(trial)])
-    notes = list(_confirmed(case, before, causes, old))
+    notes = [*_confirmed(case, before, causes, old), *unread]
     return Explanation(
         old=case.sides[0],
         new=case.sides[1],
-        summary=summary_of(case.labels, causes, cures, defaults, case.harm, all_tried=all_tried),
+        summary=summary_of(case.labels, causes, cures, defaults, case.harm, all_tried=all_tried, by_stage=by_stage),
         causes=causes[:3],
         cures=cures,
         tried=search.tried,
@@ -272,7 +297,30 @@ def explain(
         defaults=defaults,
         seconds=round(deadline.spent, 1),
         notes=notes,
+        by_stage=by_stage,
     )
+
+
+def _by_stage(case: Case, before: KernelCompiler, after: KernelCompiler) -> tuple[ByStage | UnsetType, list[str]]:
+    """The old side's LLVM IR through the new side's LLVM; why that cannot be, as a note."""
+    try:
+        kernel = after.through_llvm(before.stages())
+    except KprofError as error:
+        return UNSET, [f"the LLVM IR of {case.labels[0]} through LLVM of {case.labels[1]}: {error.message}"]
+    columns = [facts.figures(report) for report in (case.old, kernel, case.new)]
+    figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
+    harmed = {change.metric for change in case.harm} & figures.keys()
+    # The predicted time weighs all the others; without it whatever got worse does.
+    telling = {"model_us"} & harmed or harmed
+    back = [_restored(figures[name][0], figures[name][2], figures[name][1]) for name in telling]
+    if not back:
+        return UNSET, []
+    part: Literal["llvm", "before llvm", "both"] = "both"
+    if all(back):
+        part = "before llvm"
+    elif not any(back):
+        part = "llvm"
+    return ByStage(part, {name: values for name, values in figures.items() if len(set(values)) > 1}), []
 
 
 @dataclass
@@ -395,8 +443,10 @@ def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
     """Sort key: fewer knobs; the compiler's options, tile sizes, how the work is distributed, environment switches."""
     if all(name in _OPTIONS for name in change):
         return (len(change), 0)
-    if any(value in {"0", "1"} for value in change.values()):
+    if any(name in CODE_SWITCHES for name in change):
         return (len(change), 3)
+    if LLVM_SWITCH in change:
+        return (len(change), 1)
     return (len(change), 2 if any(name.upper().startswith(_ASIDE) for name in change) else 1)
 
 

@@ -148,6 +148,7 @@ def compile_changes(
     switches: Collection[str] = SWITCHES,
     timed: bool = False,
     in_order: bool = False,
+    product: Product | None = None,
 ) -> Generator[Evaluation, None, None]:
     """Compile a configuration with each of several changes; trials come as they are finished.
 
@@ -163,6 +164,7 @@ def compile_changes(
         switches: which names are environment switches.
         timed: with predicted times.
         in_order: give them in the order of the changes; by default as they are finished.
+        product: the GPU that times are predicted for; the architecture's first one by default.
 
     Raises:
         KprofError: no usable Triton.
@@ -178,7 +180,7 @@ def compile_changes(
                 (job,) = jobs_of(kernel, machine, own)
             except KprofError:
                 continue
-            yield change, changed, job
+            yield change, changed, replace(job, product=product)
 
     return analysed_each(
         asked(), deadline=deadline, workers=options.jobs, use_cache=options.use_cache, timed=timed, in_order=in_order

@@ -8,6 +8,9 @@ kernels    ``kernel`` with its entry and its knobs, or ``lost`` with the reason,
 switches   environment switches of this Triton, and whether each is on
 changes    changes of knobs that are worth a compile, the most promising ones first
 trials     ``trial`` for each change: its entry, or the reason why there is none
+stages     ``stages``: text of each stage up to LLVM IR with the compile's metadata
+through_   ``code``: the entry of what this Triton's LLVM makes of ``stages`` of another one
+llvm
 ========== ==============================================================================================
 """
 
@@ -73,7 +76,8 @@ def _answers(question: Mapping[str, Any]) -> Iterator[Answer]:
 
     if "target" in question and is_recorded(question["target"]):
         of_captures = {"kernels": captured_kernels, "changes": captured_changes, "trials": captured_trials}
-        return of_captures[question["ask"]](question)
+        if question["ask"] in of_captures:
+            return of_captures[question["ask"]](question)
     return _QUESTIONS[question["ask"]](question)
 
 
@@ -147,35 +151,92 @@ def _switches(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
     """Neighbours without switches: changes of one knob before those of two."""
-    from kprof.compiler.versions import installed
-    from kprof.tuning.trials.changes import SWITCHES, neighbours
+    from kprof.compiler.versions import CODE_SWITCHES, installed
+    from kprof.tuning.trials.changes import neighbours
 
     kernel, machine, options = _subject(question)
     problem: Mapping[str, Any] = {}
     if kernel.shapes and options.signature is None:
         problem = kernel.problem(machine.name, options.case, options.sizes)
     found = neighbours(kernel, problem, question["config"], machine, question["rules"], version=installed().numbers)
-    changes = [change for change in found if not set(change) & set(SWITCHES)]
+    changes = [change for change in found if not set(change) & set(CODE_SWITCHES)]
     if kernel.legal is None:
         # Without a specification a kernel's tiles are known by their names alone.
         tiles = {name: value for name, value in question["config"].items() if _SHORT_TILE.fullmatch(name)}
         sized = ((n, v) for n, v in tiles.items() if isinstance(v, int) and v >= 32 and v & (v - 1) == 0)
         changes += [{name: value // 2} for name, value in sized]
+    if options.grid and not any(isinstance(axis, str) for axis in options.grid):
+        # A launch of so many workgroups does the same work with the same tiles alone.
+        changes = [change for change in changes if not set(change) & set(options.constexpr)]
     yield {"kind": "changes", "changes": sorted(changes, key=len)}
 
 
 def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.compiler.environment import SWITCHES
     from kprof.deadline import Deadline
+    from kprof.hardware.machine import find_product
     from kprof.tuning.trials.search import compile_changes
 
     kernel, machine, options = _subject(question)
     known = {*SWITCHES, *question.get("switches", ())}
     for trial in compile_changes(
         kernel, machine, options, question["config"], question["changes"], deadline=Deadline(question["seconds"]),
-        switches=known, timed=True,
+        switches=known, timed=True, product=find_product(question["arch"]),
     ):  # fmt: skip
         yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
+
+
+def _stages(question: Mapping[str, Any]) -> Iterator[Answer]:
+    """Compile the kernel as it is, and give what Triton made of it."""
+    from kprof.compiler.compile import compile_many
+
+    job, _ = _job(question)
+    (outcome,) = compile_many([job.request], 1, cache=question["options"]["use_cache"])
+    made = outcome.result()
+    texts = {stage: made.text(stage) for stage in ("ttir", "ttgir", "llir")}
+    yield {"kind": "stages", "stages": {**texts, "metadata": dict(made.metadata), "line": made.source_line}}
+
+
+def _through_llvm(question: Mapping[str, Any]) -> Iterator[Answer]:
+    """Make code of another Triton's LLVM IR. LLVM runs in this process: what it does not survive ends it."""
+    from kprof.compiler import versions
+    from kprof.compiler.in_process import assembly_of
+    from kprof.compiler.request import Compiled
+    from kprof.targets.jobs import loaded
+    from kprof_analyzers.model.timed import with_time
+    from kprof_analyzers.pipeline import analyze
+
+    job, adapt = _job(question)
+    api = versions.api()
+    stages = dict(question["stages"])
+    metadata, line = stages.pop("metadata"), stages.pop("line")
+    stages["amdgcn"] = assembly_of(api, job.request, stages["llir"])
+    made = Compiled(job.request, stages, metadata, api.version, 0.0, cached=False, hash="", source_line=line)
+    kernel = adapt(loaded(job, made))
+    yield {"kind": "code", "report": with_time(analyze(kernel), kernel)}
+
+
+def _job(question: Mapping[str, Any]) -> "tuple[TargetJob, Callable[[LoadedKernel], LoadedKernel]]":
+    """Return the compile of the kernel as it is, and what completes what was read of it."""
+    from kprof.compiler.environment import SWITCHES
+    from kprof.hardware.machine import find_product
+    from kprof.targets.jobs import jobs_of
+    from kprof.targets.recompile import is_recorded, recorded
+
+    if is_recorded(question["target"]):
+        launch = question.get("launch", {})
+        found, lost = recorded(question["target"], all_configs=bool(launch), **launch)
+        if not found:
+            raise KprofError(next(iter(lost.values())))
+        (each,) = found
+        return each.job, lambda kernel: _as_recorded(each, kernel, question["options"]["condition"])
+    kernel, machine, options = _subject(question)
+    config = question["config"]
+    knobs = {name: value for name, value in config.items() if name not in SWITCHES}
+    switches = {name: str(value) for name, value in config.items() if name in SWITCHES}
+    (job,) = jobs_of(kernel, machine, replace(options, config=knobs, env={**options.env, **switches}))
+    product = find_product(question["arch"])
+    return job, lambda kernel: kernel if product is None else replace(kernel, product=product)
 
 
 def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, CompileOptions]":
@@ -204,6 +265,8 @@ _QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Answer]]] = {
     "switches": _switches,
     "changes": _changes,
     "trials": _trials,
+    "stages": _stages,
+    "through_llvm": _through_llvm,
 }
 
 

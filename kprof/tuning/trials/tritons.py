@@ -224,7 +224,7 @@ class Tritons:
                     self._child(index),
                     self,
                     self._targets[id(kernel)],
-                    kernel.arch,
+                    kernel.arch if kernel.product is UNSET else kernel.product,
                     self._config_of(kernel),
                     {"launch": launch} if (launch := self._launches.get(id(kernel))) else {},
                 )
@@ -297,3 +297,11 @@ class _OneKernel:
         for answer in self.child.ask(self._question("trials", changes=listed, seconds=seconds)):
             entry = answer["report"]
             yield answer["change"], None if entry is None else msgspec.convert(entry, KernelReport), answer["error"]
+
+    def stages(self) -> Mapping[str, Any]:
+        (found,) = self.child.ask(self._question("stages"))
+        return found["stages"]  # type: ignore[no-any-return]
+
+    def through_llvm(self, stages: Mapping[str, Any]) -> KernelReport:
+        (found,) = self.child.ask(self._question("through_llvm", stages=stages))
+        return msgspec.convert(found["report"], KernelReport)

@@ -9,6 +9,7 @@ import pytest
 
 from kprof.diffing.limits import DiffLimits
 from kprof.document import KernelReport, LoopFacts, Occupancy, Prediction, Resources
+from kprof.errors import KprofError
 from kprof.findings import Finding, Severity
 from kprof.reporters._diff_wording import cure_times
 from kprof.tuning.trials.explain import Case, explain
@@ -51,6 +52,7 @@ class Fake:
     known: dict[str, bool | None]
     outcomes: dict[tuple[tuple[str, Any], ...], KernelReport | None]
     otherwise: KernelReport
+    llvm: KernelReport | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     def switches(self) -> dict[str, bool | None]:
@@ -75,6 +77,15 @@ class Fake:
             self.asked.append(dict(change))
             found = self.outcomes.get(tuple(change.items()), self.otherwise)
             yield change, found, None if found is not None else "does not compile"
+
+    def stages(self) -> Mapping[str, Any]:
+        return {"llir": "of the old side"}
+
+    def through_llvm(self, stages: Mapping[str, Any]) -> KernelReport:
+        assert stages == {"llir": "of the old side"}
+        if self.llvm is None:
+            raise KprofError("LLVM makes no code of it")
+        return self.llvm
 
 
 def run(
@@ -258,3 +269,37 @@ def test_what_is_predicted_to_be_slower_fixes_nothing(us: float, named: bool) ->
     case = Case(OLD, new, ("a", "b"), (0, 1), CONFIG, DiffLimits())
     found = explain(case, Fake({BUFFERS: True}, {}, OLD), after, seconds=60)
     assert [cure.change for cure in found.cures] == [{"num_stages": 1}] * named
+
+
+@pytest.mark.parametrize(
+    ("through", "part", "words"),
+    [
+        (entry(160, 65536), "llvm", "the change is in LLVM's code generator"),
+        (OLD, "before llvm", "the change is in Triton's own passes, before LLVM"),
+    ],
+)
+def test_the_old_sides_llvm_ir_says_which_half_of_the_compiler_changed(
+    through: KernelReport, part: str, words: str
+) -> None:
+    """Without a switch that brings the old code back, the answer is which half it is; figures stand beside it."""
+    after = Fake({ASYNC: False}, {}, NEW, llvm=through)
+    found = explain(
+        Case(OLD, NEW, ("3.6.0", "3.8.0"), (0, 1), CONFIG, DiffLimits()),
+        Fake({ASYNC: False}, {}, OLD),
+        after,
+        seconds=60,
+    )
+    assert not isinstance(found.by_stage, msgspec.UnsetType)
+    assert found.by_stage.part == part
+    assert found.by_stage.figures["vgpr_spills"] == (0, 0 if part == "before llvm" else 160, 160)
+    assert words in found.summary
+    assert "from 3.6.0 to 3.8.0" in found.summary
+
+
+def test_what_llvm_does_not_read_is_a_note() -> None:
+    """The answer is what it was without: the compiler itself."""
+    case = Case(OLD, NEW, ("3.9.0", "3.6.0"), (0, 1), CONFIG, DiffLimits())
+    found = explain(case, Fake({ASYNC: False}, {}, OLD), Fake({ASYNC: False}, {}, NEW), seconds=60)
+    assert found.by_stage is msgspec.UNSET
+    assert "the LLVM IR of 3.9.0 through LLVM of 3.6.0: LLVM makes no code of it" in found.notes
+    assert "the change is in the compiler itself" in found.summary

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.compiler.versions import CODE_SWITCHES
 from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import load
@@ -14,7 +15,7 @@ from kprof.options.groups import CompileOptions
 from kprof.targets.library import load as load_kernel
 from kprof.tuning.evaluation import Evaluation
 from kprof.tuning.trials import Trials, advise, advised, measure
-from kprof.tuning.trials.changes import SWITCHES, neighbours
+from kprof.tuning.trials.changes import LLVM_SWITCH, SWITCHES, neighbours
 from kprof.tuning.trials.measure import Measure
 from kprof.tuning.trials.search import _best, _dominated, _has_settled
 
@@ -92,6 +93,17 @@ def test_switches_kpack_and_the_kernels_own_knobs_are_tried():
     assert on_rdna & set(SWITCHES) == {"AMDGCN_USE_BUFFER_OPS"}
 
 
+def test_a_kernel_that_spills_is_scheduled_in_other_ways_too():
+    """Behind all other changes, with the releases that know them; a kernel without spills is left alone."""
+    trackers, parallel = {LLVM_SWITCH: "amdgpu-use-amdgpu-trackers"}, {"llvm_fn_attrs": "amdgpu-sched-strategy=max-ilp"}
+    assert changes(rules={"KP301"})[-2:] == [trackers, parallel]
+    assert changes(rules={"KP302"}, version=(3, 7))[-1] == trackers
+    assert parallel not in changes(rules={"KP302"}, version=(3, 7))
+    for without in (changes(), changes(rules={"KP301"}, version=(3, 6)), changes(rules={"KP401"})):
+        assert not {LLVM_SWITCH, "llvm_fn_attrs"} & {name for change in without for name in change}
+    assert trackers not in changes(rules={"KP301"}, config={**CONFIG, LLVM_SWITCH: "1"})
+
+
 def test_switches_of_the_kernel_are_turned_over():
     """A knob that is true or false, in the kernel's space or only in its configuration."""
     kernel = Kernel("made", None, "", None, shapes={}, config={"BLOCK": 64, "PRE_LOAD_V": True})
@@ -107,9 +119,9 @@ def test_switches_of_the_kernel_are_turned_over():
 def test_switches_go_the_other_way_from_each_versions_default(version, buffers, copies, pingpong):
     """On gfx950; a switch that is set goes back."""
     single = {k: v for c in changes(MI355X, version=version) if len(c) == 1 for k, v in c.items()}
-    assert [single[name] for name in SWITCHES] == [buffers, copies, pingpong]
-    back = changes(MI355X, version=version, config={**CONFIG, SWITCHES[0]: buffers})
-    assert {SWITCHES[0]: str(1 - int(buffers))} in back
+    assert [single[name] for name in CODE_SWITCHES] == [buffers, copies, pingpong]
+    back = changes(MI355X, version=version, config={**CONFIG, CODE_SWITCHES[0]: buffers})
+    assert {CODE_SWITCHES[0]: str(1 - int(buffers))} in back
 
 
 def test_waves_per_eu_of_one_was_the_default_once():

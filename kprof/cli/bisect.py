@@ -1,0 +1,58 @@
+"""``kprof bisect``: in which release of Triton a kernel got worse, through which part of it, and what cures it."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kprof.cli._arguments import targets as completed
+from kprof.cli._options import takes_options
+from kprof.cli._programs import program_of
+from kprof.cli.diff import EXIT, show, waiting
+from kprof.errors import KprofError
+from kprof.options.searches import BisectOptions
+from kprof.output.status_line import StatusLine
+from kprof.reporters.outputs import Outputs
+
+TargetsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TARGET",
+        help="A kernel, a capture, FILE.py::FUNCTION -- ARGS, or -- PROGRAM.",
+        autocompletion=completed,
+    ),
+]
+
+HELP = "Take an upgrade of Triton apart: where a kernel got worse, why, and what cures it."
+
+
+@takes_options("diff")
+def command(
+    options: BisectOptions,
+    outputs: Outputs,
+    targets: TargetsArgument = None,
+) -> None:
+    """Take an upgrade of Triton apart: where a kernel got worse, why, and what cures it. No GPU is used.
+
+    The target is compiled with both releases and the minor ones between them. At the step at which most got worse,
+    environment switches are turned over one by one, the LLVM IR of the older release goes through the LLVM of the newer
+    one, and other knobs are tried. Each cause and each cure was compiled.
+
+    kprof bisect gemm --good 3.6.0 --bad 3.9.0 --arch gfx950
+
+    kprof bisect --good 3.6.0 --arch MI300X -- python program.py
+
+    Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
+    """
+    from kprof.api.diff import bisect
+
+    named, program = program_of(targets or [])
+    if program is None and "--" in sys.argv:
+        # Only options stand before it: a command line.
+        named, program = [], named
+    if program is None and len(named) != 1:
+        raise KprofError(f"one target is taken apart, got {len(named)}", hint="kprof bisect KERNEL --good 3.6.0")
+    with StatusLine() as status:
+        found = bisect(*named, options=options, program=program, progress=status.draw, waiting=waiting(status))
+    outputs.write(found.document, lambda: show(found, outputs))
+    raise typer.Exit(EXIT[found.document.verdict.status])
