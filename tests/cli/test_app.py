@@ -33,7 +33,7 @@ def test_help_lists_every_command_with_a_line_each(kprof):
     ran = kprof("--help")
     assert ran.code == 0
     assert "kprof analyze kernel flash_attention" in ran.out
-    for command in ("advise", "analyze", "bench", "draw", "explain", "ingest", "list", "occupancy", "serve", "trace"):
+    for command in ("advise", "analyze", "bench", "bisect", "explain", "ingest", "list", "occupancy", "serve", "trace"):
         assert f"\n  {command} " in ran.out
 
 
