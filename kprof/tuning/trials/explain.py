@@ -140,6 +140,8 @@ CURES_WANTED = 2
 CURES_SHOWN = 4
 
 _ENOUGH = 0.5
+# Up to this share of a change a half of the compiler is not named for it.
+_OTHERS = 0.25
 _STEP = 0.01
 # Switches that only some instructions need.
 _ONLY_CODE = {"AMDGCN_USE_BUFFER_ATOMICS": "atomic"}
@@ -230,6 +232,13 @@ class Case:
         )
 
 
+def _llvms_share(old: facts.Number, through: facts.Number, new: facts.Number) -> float | None:
+    """How much of the way from the old to the new figure the new LLVM goes alone: below 0 if the figure gets better."""
+    if old is None or through is None or new is None or old == new:
+        return None
+    return (through - old) / (new - old)
+
+
 def _gravest(harm: Sequence[Change]) -> set[str]:
     """What a cure has to undo: the errors, spills among them; else figures; else findings. The rest is its price."""
     errors = {change.metric for change in harm if change.severity is Severity.ERROR}
@@ -312,13 +321,13 @@ def _by_stage(case: Case, before: KernelCompiler, after: KernelCompiler) -> tupl
     harmed = {change.metric for change in case.harm} & figures.keys()
     # The predicted time weighs all the others; without it whatever got worse does.
     telling = {"model_us"} & harmed or harmed
-    back = [_restored(figures[name][0], figures[name][2], figures[name][1]) for name in telling]
-    if not back:
+    shares = [share for name in telling if (share := _llvms_share(*figures[name])) is not None]
+    if not shares:
         return UNSET, []
     part: Literal["llvm", "before llvm", "both"] = "both"
-    if all(back):
+    if max(shares) <= _OTHERS:
         part = "before llvm"
-    elif not any(back):
+    elif min(shares) >= 1 - _OTHERS:
         part = "llvm"
     return ByStage(part, {name: values for name, values in figures.items() if len(set(values)) > 1}), []
 
