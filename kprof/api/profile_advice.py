@@ -40,7 +40,7 @@ def search(
     run: bool = True,
     condition: str = WARM.name,
 ) -> Searched:
-    """Search configurations of the kernels with 5 % of the step and more.
+    """Search configurations of the kernels that take at least 5 % of the step.
 
     Args:
         capture: the recording.
@@ -74,7 +74,7 @@ def search(
         only=list(asked),
     )
     for kernel in found:
-        # What does not compile again is told by its name alone.
+        # A kernel that does not compile again has only its name as target.
         named = (one for one in asked.values() if one.name == kernel.name)
         one = asked.get(kernel.target.rpartition(SEPARATOR)[2]) or next(named, None)
         if one is None:
@@ -102,7 +102,7 @@ class _Kernel:
 
 
 def _asked(calls: "Sequence[StepCall]") -> dict[str, _Kernel]:
-    """The kernels that are worth a search, by identifier."""
+    """Return the kernels that take enough of the step for a search, by identifier."""
     from kprof.captures.model import CapturedLaunch
     from kprof.tuning.recorded.advise import LEAST_SHARE
 

@@ -195,7 +195,7 @@ def _stage(api: versions.Api, build: Build, make: Any, module: Any, metadata: di
 
 
 def assembly_of(api: versions.Api, request: CompileRequest, llvm_ir: str) -> str:
-    """AMDGCN that this Triton's LLVM makes of LLVM IR, which another release may have made.
+    """Compile LLVM IR, possibly of another release, to AMDGCN with this Triton's LLVM.
 
     Older IR is read by newer releases; what IR says of a newer one may not be known to an older one.
 

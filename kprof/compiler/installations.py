@@ -66,7 +66,7 @@ def root() -> Path:
 
 
 def between(first: str, last: str) -> list[str]:
-    """Two releases with the first one of each minor version between them: 3.6.0, 3.7.0, 3.8.0.
+    """Return two releases and the first release of each minor version between them: 3.6.0, 3.7.0, 3.8.0.
 
     Args:
         first: a release, as :func:`normalise` takes it.

@@ -131,7 +131,7 @@ class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ByStage(msgspec.Struct, frozen=True):
-    """What of a change between two releases of Triton is LLVM's: the old side's LLVM IR through the new side's LLVM.
+    """Which half of the compiler a change comes from: the old side's LLVM IR, compiled by the new side's LLVM.
 
     Attributes:
         part: where what got worse comes from: ``llvm``, ``before llvm`` (the front end and Triton's own passes) or

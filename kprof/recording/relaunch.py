@@ -102,7 +102,7 @@ class _Watched(dict[str, Any]):
 
 @dataclass
 class RelaunchServer:
-    """Waits for the first launch of each wanted kernel, and makes it again.
+    """Stop at the first launch of each requested kernel, and repeat it with other values.
 
     Attributes:
         recorder: of this process.
@@ -171,7 +171,7 @@ class RelaunchServer:
         self._launch(kernel, grid, stream, args)
 
     def _wanted(self, kernel: RecordedKernel) -> list[int]:
-        """The places among what is wanted that this launch is the first one of."""
+        """Return the positions of the requested kernels of which this is the first launch."""
         mine = json.loads(json.dumps({name: kernel.request[name] for name in _SAME}))
         wanted = enumerate(self.order["wanted"])
         found = [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
@@ -202,7 +202,7 @@ class RelaunchServer:
                     self._say({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
         self.recorder.compiler.abandon()
         sys.stdout.flush()
-        # Nobody asks any more: the program has done what it was run for.
+        # The asking process closed the connection: the program is no longer needed.
         os._exit(0)
 
     def _say(self, answer: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ _LABEL = 60
 
 
 def stage_line(diff: Diff, found: Explanation) -> str:
-    """What the old side's LLVM IR becomes with the new side's LLVM; empty where that is not known."""
+    """Describe the old side's LLVM IR compiled by the new side's LLVM; empty if that is unknown."""
     if found.by_stage is UNSET:
         return ""
     old, new = (diff.sides[index].label.removesuffix(" (installed)") for index in (found.old, found.new))

@@ -29,7 +29,7 @@ _NAMED = 3
 _OPTIMIZERS = ("aten::_foreach_", "_foreach_", "aten::_fused_adam", "aten::_fused_sgd")
 
 MOST_CHANGES = 5
-"""Changes that are named at most; configurations that were searched for and found are named besides."""
+"""Maximum number of changes that are listed, besides the configurations that a search found."""
 
 WORTH = 0.005
 """Share of the step below which a change is not named."""
@@ -56,7 +56,7 @@ def every_change(
     whole = sum(call.timed.us or 0.0 for call in calls)
     if not whole:
         return []
-    # What was compiled says more than the finding that proposed it.
+    # A compiled configuration replaces the finding that proposed it.
     compiled = {change.what.partition(":")[0] for change in tried}
     untried = [call for call in calls if call.timed.name not in compiled]
     found = [*tried, *_findings(untried, whole), *_fusions(calls, whole), *short_launches(calls, whole)]

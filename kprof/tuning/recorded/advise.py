@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kprof.targets.recompile import RecompilableKernel
 
 LEAST_SHARE = 0.05
-"""Share of the time of a job from which a kernel is worth a search, its launches together."""
+"""Minimum share of the time, all launches of a kernel together, from which the kernel is searched."""
 
 _MOST_KERNELS = 12
 _UNTIMED_KERNELS = 4
@@ -71,7 +71,7 @@ def advise(
     tell: Callable[[str], None] = lambda _text: None,
     only: Collection[str] = (),
 ) -> Iterator[AdvisedKernel]:
-    """Look for better configurations of a capture's kernels: of those with 5 % of their time and more.
+    """Search better configurations of a capture's kernels that take at least 5 % of the time.
 
     The program runs once for all of them; they come in the order in which it launches them.
 
@@ -166,7 +166,9 @@ def _opened_each(
     condition: str,
     tell: Callable[[str], None],
 ) -> "Generator[tuple[RecordedSubject, str], None, None]":
-    """Each as :func:`opened`, in the order in which one run of the program launches them; the others at the end.
+    """Yield each kernel as :func:`opened` does, in the order in which the program launches them.
+
+    The program runs once. Kernels that it does not launch again come last.
 
     The program has until the deadline for each launch but the first.
     """
@@ -279,7 +281,7 @@ def _started(
     program: RelaunchedProgram | None,
     tell: Callable[[str], None],
 ) -> ProgramRun | str:
-    """The program on its way to their launches, or why it is not run, in words."""
+    """Start the program that launches these kernels; return the reason if it cannot run."""
     import shlex
 
     one = kernels[0].kernel
@@ -301,7 +303,7 @@ def _started(
 def _worth_searching(
     found: "Sequence[RecompilableKernel]", product: "Product | None", condition: str
 ) -> "list[RecompilableKernel]":
-    """Those with 5 % of the time and more, the longest first; of those without a time the ones launched most often."""
+    """Return the kernels with at least 5 % of the time, then the most launched ones of those without a time."""
     from kprof.targets.captured import loaded
     from kprof_analyzers.model import predict
     from kprof_analyzers.pipeline import facts_of

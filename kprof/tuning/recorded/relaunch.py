@@ -1,4 +1,4 @@
-"""The program of a capture, run once more; it stands still at launches and makes them again with other values."""
+"""Run the program of a capture again, stop it at launches, and repeat these with other values."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ from kprof.recording.settings import VARIABLE, environment
 from kprof.targets.recompile import RecompilableKernel
 
 TIME_LIMIT = 600.0
-"""Seconds that the program has until it makes a launch, at most."""
+"""Maximum number of seconds that the program runs until it makes a launch."""
 
 _SECONDS_OF_A_LINE = 10.0
 
@@ -125,19 +125,19 @@ def _interpreter(recorded: str) -> str:
 
 
 class _Connection:
-    """To one process of the program: a line of JSON for a line of JSON."""
+    """A connection to one process of the program; both sides send lines of JSON."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket, self._lines = connection, connection.makefile("rw", encoding="utf-8")
 
     def say(self, question: Mapping[str, Any]) -> None:
-        """Send one; one that ended meanwhile does not hear it."""
+        """Send a question; a process that has ended is ignored."""
         with contextlib.suppress(OSError):
             self._lines.write(json.dumps(question) + "\n")
             self._lines.flush()
 
     def heard(self, seconds: float) -> dict[str, Any]:
-        """Return what it says; nothing where it ended, or says nothing for so long."""
+        """Return the next answer; empty if the process ended or does not answer within the time."""
         self._socket.settimeout(seconds)
         try:
             line = self._lines.readline()
@@ -153,7 +153,7 @@ class _Connection:
 
 
 class Relaunch:
-    """One launch of a program that stands still there and makes it again.
+    """One launch at which a program has stopped, and which it repeats with other values.
 
     Attributes:
         ready: what the launch is made of.
@@ -206,7 +206,7 @@ class Relaunch:
 
 
 class ProgramRun:
-    """A program that runs again, and stands still at the first launch of each kernel that is asked about.
+    """A program that runs again and stops at the first launch of each requested kernel.
 
     Args:
         kernels: those whose launches are wanted.
@@ -250,7 +250,7 @@ class ProgramRun:
             raise KprofError(f"cannot be run: {error.strerror}", path=program.command[0]) from None
 
     def next_launch(self, seconds: float = TIME_LIMIT) -> tuple[int, Relaunch]:
-        """Let the program go on from where it stands to the next launch; its kernel's place among the wanted ones.
+        """Let the program continue to the next requested launch; return the position of its kernel with the launch.
 
         Args:
             seconds: how long it has.
@@ -259,13 +259,13 @@ class ProgramRun:
             KprofError: it ended before, or does not get there in time.
         """
         if self._standing is not None:
-            # Of a program with several processes another one may come next.
+            # If the program has several processes, the next launch may be in another one.
             self._standing.say({"go_on": True})
         place, self._standing, ready = self._next(Deadline(min(TIME_LIMIT, seconds)))
         return place, Relaunch(self._standing, ready)
 
     def _next(self, deadline: Deadline) -> tuple[int, _Connection, Mapping[str, Any]]:
-        """The next launch that nobody has asked about yet: its place, where to ask, and what it is made of."""
+        """Wait for the next launch of a kernel that is still waiting."""
         while True:
             for key, _ in self._selector.select(0.2):
                 if key.data is None:

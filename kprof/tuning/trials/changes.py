@@ -28,7 +28,7 @@ _SMALLEST_MATRIX = 16
 _DEFAULTS: Mapping[str, int] = {"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 0, "kpack": 1}
 
 LLVM_SWITCH = "DISABLE_LLVM_OPT"
-"""In spite of its name it sets each boolean option of LLVM that it lists; LLVM ignores names that it does not know."""
+"""Despite its name, it sets every LLVM option that it lists to true. LLVM ignores unknown names."""
 
 SWITCHES: tuple[str, ...] = (*CODE_SWITCHES, LLVM_SWITCH)
 """Environment switches that change the code."""
@@ -99,9 +99,9 @@ def option_changes(
 
 
 def scheduling_changes(config: Config, rules: Collection[str], version: tuple[int, int]) -> list[dict[str, Any]]:
-    """Changes of how LLVM schedules instructions, for a kernel that spills; each since the named release of Triton.
+    """Return changes of LLVM's instruction scheduling for a kernel that spills.
 
-    What they do differs from kernel to kernel: they are compiled, never assumed.
+    Their effect differs between kernels, so that each is compiled and none is assumed to help.
 
     Args:
         config: knobs and switches now.

@@ -57,7 +57,7 @@ PARTS = {
     "before llvm": "Triton's own passes, before LLVM",
     "both": "Triton's own passes and LLVM's code generator",
 }
-"""Halves of the compiler, in words."""
+"""Names of the two halves of the compiler."""
 
 
 def switch_name(name: str) -> str:
@@ -140,7 +140,7 @@ CURES_WANTED = 2
 CURES_SHOWN = 4
 
 _ENOUGH = 0.5
-# Up to this share of a change a half of the compiler is not named for it.
+# A half of the compiler with at most this share of a change is not named as its cause.
 _OTHERS = 0.25
 _STEP = 0.01
 # Switches that only some instructions need.
@@ -165,10 +165,10 @@ class KernelCompiler(Protocol):
         """Compile the kernel with each change, as far as the time allows."""
 
     def stages(self) -> Mapping[str, Any]:
-        """What this Triton makes of the kernel up to LLVM IR, for :meth:`through_llvm` of another one."""
+        """Return the kernel's stages up to LLVM IR, for :meth:`through_llvm` of another Triton."""
 
     def through_llvm(self, stages: Mapping[str, Any]) -> KernelReport:
-        """What this Triton's LLVM makes of the LLVM IR of another one.
+        """Compile the LLVM IR of another Triton with this one's LLVM.
 
         Raises:
             KprofError: it does not read it.
@@ -233,7 +233,7 @@ class Case:
 
 
 def _llvms_share(old: facts.Number, through: facts.Number, new: facts.Number) -> float | None:
-    """How much of the way from the old to the new figure the new LLVM goes alone: below 0 if the figure gets better."""
+    """Return the share of the change that the new LLVM causes alone; negative if it improves the figure."""
     if old is None or through is None or new is None or old == new:
         return None
     return (through - old) / (new - old)
@@ -311,7 +311,7 @@ def explain(
 
 
 def _by_stage(case: Case, before: KernelCompiler, after: KernelCompiler) -> tuple[ByStage | UnsetType, list[str]]:
-    """The old side's LLVM IR through the new side's LLVM; why that cannot be, as a note."""
+    """Compile the old side's LLVM IR with the new side's LLVM; return the reason as a note if that fails."""
     try:
         kernel = after.through_llvm(before.stages())
     except KprofError as error:
@@ -319,7 +319,7 @@ def _by_stage(case: Case, before: KernelCompiler, after: KernelCompiler) -> tupl
     columns = [facts.figures(report) for report in (case.old, kernel, case.new)]
     figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
     harmed = {change.metric for change in case.harm} & figures.keys()
-    # The predicted time weighs all the others; without it whatever got worse does.
+    # The predicted time sums up the other metrics. Without it every metric that got worse counts.
     telling = {"model_us"} & harmed or harmed
     shares = [share for name in telling if (share := _llvms_share(*figures[name])) is not None]
     if not shares:

@@ -166,7 +166,7 @@ def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
         sized = ((n, v) for n, v in tiles.items() if isinstance(v, int) and v >= 32 and v & (v - 1) == 0)
         changes += [{name: value // 2} for name, value in sized]
     if options.grid and not any(isinstance(axis, str) for axis in options.grid):
-        # A launch of so many workgroups does the same work with the same tiles alone.
+        # With a fixed number of workgroups, other tile sizes would change the amount of work.
         changes = [change for change in changes if not set(change) & set(options.constexpr)]
     yield {"kind": "changes", "changes": sorted(changes, key=len)}
 
@@ -187,7 +187,7 @@ def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _stages(question: Mapping[str, Any]) -> Iterator[Answer]:
-    """Compile the kernel as it is, and give what Triton made of it."""
+    """Compile the unchanged kernel and return its stages."""
     from kprof.compiler.compile import compile_many
 
     job, _ = _job(question)
@@ -198,7 +198,7 @@ def _stages(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _through_llvm(question: Mapping[str, Any]) -> Iterator[Answer]:
-    """Make code of another Triton's LLVM IR. LLVM runs in this process: what it does not survive ends it."""
+    """Compile another Triton's LLVM IR in this process, which ends if LLVM crashes."""
     from kprof.compiler import versions
     from kprof.compiler.in_process import assembly_of
     from kprof.compiler.request import Compiled
@@ -217,7 +217,7 @@ def _through_llvm(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _job(question: Mapping[str, Any]) -> "tuple[TargetJob, Callable[[LoadedKernel], LoadedKernel]]":
-    """Return the compile of the kernel as it is, and what completes what was read of it."""
+    """Return the compile of the unchanged kernel, and a function that completes the loaded result."""
     from kprof.compiler.environment import SWITCHES
     from kprof.hardware.machine import find_product
     from kprof.targets.jobs import jobs_of
