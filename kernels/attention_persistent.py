@@ -20,7 +20,19 @@ from typing import Any
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, execute, rounding, size_of, torch_dtype
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    LaunchGpu,
+    Shape,
+    Tensor,
+    execute,
+    rounding,
+    size_of,
+    torch_dtype,
+)
 
 
 @triton.jit
@@ -168,6 +180,11 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     return {**tiles[width], **_FASTEST.get((arch, width), {})}
 
 
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
+    """Workgroups for every CU, dealt out by die."""
+    return {"COMPUTE_UNITS": gpu.compute_units, "XCDS": gpu.xcds}
+
+
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """Attention of ``q``, ``k``, ``v`` (batch, head, token, D): ``out`` and ``lse``."""
     import torch
@@ -283,14 +300,9 @@ KERNEL = Kernel(
         "num_stages": 1,
         "waves_per_eu": 2,
     },
-    # MI250 (one GCD) and MI210, MI300X, MI355X, Radeon RX 7900 XTX, Radeon RX 9070 XT.
     arch_config={
-        "gfx90a": {"COMPUTE_UNITS": 104},
         # 16 x 16 MFMA: the addresses that live through the loop over tiles leave too few registers for 32 x 32 here.
-        "gfx942": {"COMPUTE_UNITS": 304, "XCDS": 8, "matrix_instr_nonkdim": 16},
-        "gfx950": {"COMPUTE_UNITS": 256, "XCDS": 8},
-        "gfx1100": {"COMPUTE_UNITS": 96},
-        "gfx1201": {"COMPUTE_UNITS": 64},
+        "gfx942": {"matrix_instr_nonkdim": 16},
     },
     configs=[
         {"DYNAMIC": False},
@@ -309,6 +321,7 @@ KERNEL = Kernel(
         "matrix_instr_nonkdim": (0, 16, 32),
     },
     shape_config=shape_config,
+    gpu_config=gpu_config,
     legal=legal,
     run=run,
     inputs=inputs,

@@ -21,6 +21,7 @@ from kprof.kernel_spec import (
     Config,
     Kernel,
     Launch,
+    LaunchGpu,
     Part,
     Shape,
     Tensor,
@@ -155,16 +156,19 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Runs enough for about two workgroups a compute unit, but none shorter than 256 keys."""
-    units = {"gfx90a": 104, "gfx950": 256, "gfx1100": 96, "gfx1201": 64}.get(arch, 304)
-    wanted = max(1, 2 * units // (shape["B"] * shape["HK"]))
-    longest = max(1, shape["N"] // 256)
-    splits = min(128, triton.next_power_of_2(min(wanted, longest)))
+    """Smaller tiles for larger heads."""
     block = 32 if shape["D"] > 128 else 64
     if arch.startswith(("gfx10", "gfx11", "gfx12")):
         # Half as many lanes a wave: half the tile, and no second one on its way.
-        return {"SPLITS": splits, "BLOCK_N": block // 2, "num_stages": 1}
-    return {"SPLITS": splits, "BLOCK_N": block}
+        return {"BLOCK_N": block // 2, "num_stages": 1}
+    return {"BLOCK_N": block}
+
+
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
+    """Runs enough for about two workgroups a compute unit, but none shorter than 256 keys."""
+    wanted = max(1, 2 * gpu.compute_units // (shape["B"] * shape["HK"]))
+    longest = max(1, shape["N"] // 256)
+    return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
@@ -276,6 +280,7 @@ KERNEL = Kernel(
     },
     config={"BLOCK_N": 64, "SPLITS": 8, "num_warps": 4, "num_stages": 2, "waves_per_eu": 2},
     shape_config=shape_config,
+    gpu_config=gpu_config,
     configs=[
         {"BLOCK_N": 64},
         {"BLOCK_N": 128},

@@ -27,6 +27,7 @@ from kprof.kernel_spec import (
     Config,
     Kernel,
     Launch,
+    LaunchGpu,
     Part,
     Shape,
     Tensor,
@@ -196,17 +197,20 @@ _FASTEST: Mapping[tuple[str, int], Config] = {
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """One wave a workgroup and about eight of them a compute unit; no run shorter than 256 keys.
+    """One wave a workgroup.
 
     The second product has the 16 rows of a group, which cannot be shared out: with more waves in a workgroup each
     would dequantise all the values. In 4 bits that work, not the reading, is what there is too much of.
     """
-    units = {"gfx90a": 104, "gfx950": 256, "gfx1100": 96, "gfx1201": 64}.get(arch, 304)
-    wanted = max(1, 8 * units // (shape["B"] * shape["HK"]))
-    longest = max(1, shape["N"] // 256)
-    splits = min(128, triton.next_power_of_2(min(wanted, longest)))
     small = arch.startswith(("gfx10", "gfx11", "gfx12")) or shape["D"] > 128 or shape["H"] > 16 * shape["HK"]
-    return {"SPLITS": splits, "BLOCK_N": 16 if small else 32, **({} if small else _FASTEST.get((arch, shape["D"]), {}))}
+    return {"BLOCK_N": 16 if small else 32, **({} if small else _FASTEST.get((arch, shape["D"]), {}))}
+
+
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
+    """Runs enough for about eight workgroups of one wave a compute unit, but none shorter than 256 keys."""
+    wanted = max(1, 8 * gpu.compute_units // (shape["B"] * shape["HK"]))
+    longest = max(1, shape["N"] // 256)
+    return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
@@ -345,6 +349,7 @@ KERNEL = Kernel(
     },
     config={"BLOCK_N": 32, "SPLITS": 8, "num_warps": 1, "num_stages": 1, "waves_per_eu": 2},
     shape_config=shape_config,
+    gpu_config=gpu_config,
     configs=[
         {"BLOCK_N": 64},
         {"BLOCK_N": 32},

@@ -20,6 +20,7 @@ from kprof.kernel_spec import (
     Config,
     Kernel,
     Launch,
+    LaunchGpu,
     Part,
     Shape,
     Tensor,
@@ -298,6 +299,11 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     return {"BLOCK_M": block_m, "BLOCK_N": 128, "BLOCK_K": deep, "SPLIT_K": split, "num_warps": warps}
 
 
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
+    """A run of tiles for each die."""
+    return {"XCDS": gpu.xcds}
+
+
 def _case(m: int, n: int, k: int, dtype: str = "fp16", out: str | None = None, **flags: Any) -> dict[str, Any]:
     base = {"M": m, "N": n, "K": k, "dtype": dtype, "out": out or dtype, "bias": False}
     return {**base, "trans_a": False, "trans_b": True, "pad": 0, **flags}
@@ -340,13 +346,14 @@ KERNEL = Kernel(
         "matrix_instr_nonkdim": 16,
     },
     # 256 x 256 is the tile of CDNA3 and 4: half the traffic of 128 x 128 for each product, and still no spill. CDNA2
-    # moves half as fast, where four waves a SIMD hide more than a larger tile saves. Neither it nor RDNA has XCDs.
+    # moves half as fast, where four waves a SIMD hide more than a larger tile saves.
     arch_config={
-        "gfx90a": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "num_warps": 4, "XCDS": 1},
-        "gfx1100": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "XCDS": 1, "matrix_instr_nonkdim": 0},
-        "gfx1201": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "XCDS": 1, "matrix_instr_nonkdim": 0},
+        "gfx90a": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "num_warps": 4},
+        "gfx1100": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "matrix_instr_nonkdim": 0},
+        "gfx1201": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "matrix_instr_nonkdim": 0},
     },
     shape_config=shape_config,
+    gpu_config=gpu_config,
     configs=[
         {"BLOCK_M": 256, "BLOCK_N": 256},
         {"BLOCK_M": 256, "BLOCK_N": 128},

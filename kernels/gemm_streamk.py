@@ -21,6 +21,7 @@ from kprof.kernel_spec import (
     Config,
     Kernel,
     Launch,
+    LaunchGpu,
     Part,
     Shape,
     Tensor,
@@ -322,6 +323,11 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     return {"BLOCK_K": row // size_of(shape["dtype"])}
 
 
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
+    """A workgroup a CU, dealt out by die."""
+    return {"WORKGROUPS": gpu.compute_units, "XCDS": gpu.xcds}
+
+
 def _case(m: int, n: int, k: int, dtype: str = "fp16", out: str | None = None, **flags: Any) -> dict[str, Any]:
     return {"M": m, "N": n, "K": k, "dtype": dtype, "out": out or dtype, "bias": False, "trans_b": True, **flags}
 
@@ -346,16 +352,16 @@ KERNEL = Kernel(
         "nn": _case(4864, 4096, 8256, trans_b=False),
         "odd_biased": _case(4000, 4112, 4016, "bf16", bias=True),
     },
-    # WORKGROUPS is the number of CUs: MI300X, MI210, MI355X, RX 7900 XTX, RX 9070 XT.
+    # WORKGROUPS is the number of CUs, here an MI300X's: gpu_config.
     config={"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 4, "WORKGROUPS": 304, "XCDS": 8}
     | {"num_warps": 8, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 16},
     arch_config={
-        "gfx90a": {"BLOCK_K": 32, "WORKGROUPS": 104, "XCDS": 1},
-        "gfx950": {"WORKGROUPS": 256},
-        "gfx1100": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "WORKGROUPS": 96, "XCDS": 1},
-        "gfx1201": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "WORKGROUPS": 64, "XCDS": 1},
+        "gfx90a": {"BLOCK_K": 32},
+        "gfx1100": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32},
+        "gfx1201": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32},
     },
     shape_config=shape_config,
+    gpu_config=gpu_config,
     configs=[
         {"BLOCK_M": 256, "BLOCK_N": 128},
         {"BLOCK_M": 128, "BLOCK_N": 256},

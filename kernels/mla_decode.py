@@ -26,6 +26,7 @@ from kprof.kernel_spec import (
     Config,
     Kernel,
     Launch,
+    LaunchGpu,
     Part,
     Shape,
     Tensor,
@@ -213,18 +214,25 @@ _EARLY: Mapping[str, Config] = {"gfx942": {"num_stages": 2, "kpack": 2}, "gfx950
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Runs enough for a workgroup a compute unit, but none shorter than 512 tokens: each run reads the weights.
+    """Columns for the queries of a group.
 
     On MI300 and MI350 the next latents are loaded early, since one wave a SIMD hides nothing; with 32 columns the
     registers for that are missing.
     """
-    units = {"gfx90a": 104, "gfx950": 256, "gfx1100": 96, "gfx1201": 64}.get(arch, 304)
-    columns = 32 if shape["S"] > 16 else 16
-    tiles = shape["B"] * triton.cdiv(shape["H"] * triton.next_power_of_2(shape["S"]), columns)
-    splits = min(triton.next_power_of_2(max(1, units // tiles)), max(1, shape["T"] // 512), 64)
+    columns = _columns(shape)
     rdna = {"num_warps": 8, "BLOCK_N": 16} if arch.startswith(("gfx11", "gfx12")) else {}
     early = _EARLY.get(arch, {}) if columns == 16 else {}
-    return {"BLOCK_M": columns, "SPLITS": splits, **rdna, **early}
+    return {"BLOCK_M": columns, **rdna, **early}
+
+
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
+    """Runs enough for a workgroup a compute unit, but none shorter than 512 tokens: each run reads the weights."""
+    tiles = shape["B"] * triton.cdiv(shape["H"] * triton.next_power_of_2(shape["S"]), _columns(shape))
+    return {"SPLITS": min(triton.next_power_of_2(max(1, gpu.compute_units // tiles)), max(1, shape["T"] // 512), 64)}
+
+
+def _columns(shape: Shape) -> int:
+    return 32 if shape["S"] > 16 else 16
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
@@ -364,6 +372,7 @@ KERNEL = Kernel(
     config={"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_D": 32, "SPLITS": 1}
     | {"num_warps": 4, "num_stages": 1, "waves_per_eu": 1},
     shape_config=shape_config,
+    gpu_config=gpu_config,
     configs=[{"BLOCK_N": 32}, {"BLOCK_N": 16}, {"BLOCK_N": 32, "num_warps": 8}, {"BLOCK_N": 32, "BLOCK_D": 16}],
     space={
         "BLOCK_M": (16, 32, 64),

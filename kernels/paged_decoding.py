@@ -28,6 +28,7 @@ from kprof.kernel_spec import (
     Config,
     Kernel,
     Launch,
+    LaunchGpu,
     Part,
     Shape,
     Tensor,
@@ -198,18 +199,21 @@ def launch_reduce(shape: Shape, config: Config) -> Launch:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Runs enough for about three workgroups a compute unit, but none shorter than 256 keys."""
-    units = {"gfx90a": 104, "gfx950": 256, "gfx1100": 96, "gfx1201": 64}.get(arch, 304)
-    wanted = max(1, 3 * units // (shape["B"] * shape["HK"]))
-    longest = max(1, shape["N"] // 256)
-    splits = min(128, triton.next_power_of_2(min(wanted, longest)))
+    """Larger tiles for small pages, smaller ones for larger heads."""
     # Loads go straight to LDS on gfx950, whatever the tile's form; elsewhere only tiles of one page are pipelined.
     wide = shape["PAGE"] < 64 and arch != "gfx950"
     block = 32 if shape["D"] > 128 else 128 if wide else 64
     if arch.startswith(("gfx10", "gfx11", "gfx12")):
         # Half as many lanes a wave: half the tile, and no second one on its way.
-        return {"SPLITS": splits, "BLOCK_N": block // 2, "num_stages": 1}
-    return {"SPLITS": splits, "BLOCK_N": block, "num_stages": 1 if wide else 2}
+        return {"BLOCK_N": block // 2, "num_stages": 1}
+    return {"BLOCK_N": block, "num_stages": 1 if wide else 2}
+
+
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
+    """Runs enough for about three workgroups a compute unit, but none shorter than 256 keys."""
+    wanted = max(1, 3 * gpu.compute_units // (shape["B"] * shape["HK"]))
+    longest = max(1, shape["N"] // 256)
+    return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
@@ -329,6 +333,7 @@ KERNEL = Kernel(
     },
     config={"BLOCK_N": 64, "SPLITS": 8, "num_warps": 4, "num_stages": 1, "waves_per_eu": 2},
     shape_config=shape_config,
+    gpu_config=gpu_config,
     configs=[
         {"BLOCK_N": 64},
         {"BLOCK_N": 128},

@@ -15,6 +15,7 @@ from kprof.kernel_spec import (
     Config,
     Kernel,
     Launch,
+    LaunchGpu,
     Part,
     Shape,
     Tensor,
@@ -150,6 +151,11 @@ def shape_config(shape: Shape, arch: str) -> Config:
     return {**found, **_FASTEST.get((arch, width), {})}
 
 
+def gpu_config(shape: Shape, gpu: LaunchGpu) -> Config:
+    """Two workgroups for each CU."""
+    return {"GROUPS": 2 * gpu.compute_units}
+
+
 KERNEL = Kernel(
     name="rmsnorm_backward",
     entry=rmsnorm_backward,
@@ -167,13 +173,6 @@ KERNEL = Kernel(
         "fewer_rows_than_groups": Check({"M": 2, "N": 100, "dtype": "fp32"}),
     },
     config={"GROUPS": 608, "ROWS": 16, "COLUMNS": 64, "num_warps": 8},
-    # Two workgroups for each CU: 104 CUs on gfx90a (MI210), 256 on gfx950, 96 on gfx1100, 64 on gfx1201.
-    arch_config={
-        "gfx90a": {"GROUPS": 208},
-        "gfx950": {"GROUPS": 512},
-        "gfx1100": {"GROUPS": 192},
-        "gfx1201": {"GROUPS": 128},
-    },
     configs=({"GROUPS": 304, "num_warps": 16}, {"GROUPS": 1216, "num_warps": 4}),
     space={
         "GROUPS": (152, 304, 608, 1216),
@@ -187,6 +186,7 @@ KERNEL = Kernel(
     tolerance=tolerance,
     unsupported=unsupported,
     shape_config=shape_config,
+    gpu_config=gpu_config,
     flops=lambda shape: 10 * shape["M"] * shape["N"],
     bytes=lambda shape: (3 * shape["M"] + 2) * shape["N"] * size_of(shape["dtype"]) + 4 * shape["M"],
 )

@@ -706,8 +706,8 @@ def measure(
         inputs: Numbers in the inputs: own, zeros, same, integers or normal. They change clocks, not results: zeros
             can be a fifth faster.
         profile: Write PyTorch profiler traces to a folder.
-        keep: Keep the instructions, MLIR, metadata and kprof's report of each Triton kernel that ran, and the
-            times, in a new folder.
+        keep: Keep the instructions, MLIR, metadata, launches and kprof's report of each Triton kernel that ran, and
+            the times, in a new folder for kprof validate.
         write_table: Add the fastest to a dispatch table for kprof select.
         gpus: GPUs that run it at the same time: 2 for both GCDs of an MI250X.
         progress: called with each measurement.
@@ -1506,7 +1506,7 @@ def validate(
     """Hold what the model says of kernels against measurements of them.
 
     Args:
-        targets: as for :func:`kprof.analyze`.
+        targets: as for :func:`kprof.analyze`; or folders of ``kprof bench --keep``, which have the measured times.
         arch: GPUs, as products or architectures with commas: MI300X,gfx950. MI300X where nothing else names one.
         config: Knobs: BLOCK_M=64,num_warps=4.
         shape: Sizes of a problem: M=4096,dtype=fp16. Another problem is given again, or follows a ;.

@@ -116,6 +116,21 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class LaunchGpu:
+    """The GPU that knobs are chosen for.
+
+    Attributes:
+        arch: its architecture, ``gfx942``.
+        compute_units: its number of CUs.
+        xcds: its number of accelerator dies; 1 where the GPU is one piece.
+    """
+
+    arch: str
+    compute_units: int
+    xcds: int
+
+
+@dataclass(frozen=True)
 class Part:
     """A further Triton function that ``run`` launches: a reduction after split-K, the second half of a backward.
 
@@ -174,6 +189,8 @@ class Kernel:
         parts: name to a further function that ``run`` launches; see :class:`Part`.
         shape_config: ``shape_config(shape, arch) -> knobs`` that this shape wants on top of the defaults, for
             example smaller blocks for larger heads.
+        gpu_config: ``gpu_config(shape, gpu) -> knobs`` that follow from the GPU's number of CUs, on top of those of the
+            shape: the workgroups of a persistent kernel, the splits of a reduction. ``gpu`` is a :class:`LaunchGpu`.
         providers: who else computes this problem, for ``kprof bench --provider``: name to
             ``provider(inputs, shape) -> outputs``, by the names that ``reference`` uses; fewer are fine.
         alternatives: names of other bundled kernels that solve the same problem with the same shape parameters and
@@ -202,30 +219,44 @@ class Kernel:
     checks: Mapping[str, Check] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
     shape_config: Callable[[Shape, str], Config] | None = None
+    gpu_config: Callable[[Shape, LaunchGpu], Config] | None = None
     providers: Mapping[str, Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]] = field(default_factory=dict)
     alternatives: Sequence[str] = ()
     options: Config | None = None
 
-    def configure(self, arch: str, overrides: Config | None = None, shape: Shape | None = None) -> dict[str, Any]:
-        """Default knobs of an architecture (``gfx942``) and shape, with a user's overrides on top.
+    def configure(self, gpu: str, overrides: Config | None = None, shape: Shape | None = None) -> dict[str, Any]:
+        """Default knobs of a GPU and shape, with a user's overrides on top.
+
+        Args:
+            gpu: product (``MI308X``) or architecture (``gfx942``), see :func:`launch_gpu`.
+            overrides: knobs that take the place of defaults.
+            shape: problem parameters; without them neither the shape nor the number of CUs chooses knobs.
 
         Raises:
-            KprofError: an override names a knob that the kernel does not have, or its ``shape_config`` fails.
+            KprofError: an override names a knob that the kernel does not have, or its ``shape_config`` or
+                ``gpu_config`` fails.
         """
         known = self.knobs()
         for name in overrides or {}:
             if known and name not in known:
                 hint = f"its knobs are {', '.join(sorted(known - BACKEND_OPTIONS))} and the compiler's options"
                 raise KprofError(f"{self.name} has no knob {name!r}{near(name, known)}", hint=hint)
-        by_shape: Config = {}
+        found = launch_gpu(gpu)
+        chosen = {**self.config, **self.arch_config.get(found.arch, {})}
         if self.shape_config and shape is not None:
-            try:
-                by_shape = self.shape_config(shape, arch)
-            except KprofError:
-                raise
-            except Exception as error:
-                raise KprofError(f"the shape_config of {self.name} fails: {type(error).__name__}: {error}") from error
-        return {**self.config, **self.arch_config.get(arch, {}), **by_shape, **(overrides or {})}
+            chosen |= self._asked("shape_config", self.shape_config, shape, found.arch)
+        if self.gpu_config and shape is not None:
+            chosen |= self._asked("gpu_config", self.gpu_config, shape, found)
+        return {**chosen, **(overrides or {})}
+
+    def _asked(self, what: str, choose: Callable[[Shape, Any], Config], shape: Shape, gpu: str | LaunchGpu) -> Config:
+        """Call a function of the kernel's file that chooses knobs."""
+        try:
+            return choose(shape, gpu)
+        except KprofError:
+            raise
+        except Exception as error:
+            raise KprofError(f"the {what} of {self.name} fails: {type(error).__name__}: {error}") from error
 
     def knobs(self) -> set[str]:
         """Names that a config may hold; empty when the kernel does not say (a user's bare function)."""
@@ -302,6 +333,24 @@ def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
         return value if forms is None else forms[0 if fnuz else 1]
 
     return {name: resolved(value) for name, value in shape.items()}
+
+
+def launch_gpu(name: str) -> LaunchGpu:
+    """Return the GPU that a product or an architecture names.
+
+    An architecture, or a product whose number of CUs is not known, counts as the architecture's first product that has
+    one: ``gfx942`` is an MI300X. A name that kprof has no file of (``sm_90``) has as many CUs as an MI300X.
+    """
+    from kprof.hardware.default import DEFAULT_GPU
+    from kprof.hardware.machine import architectures, find_product, load
+
+    product = find_product(name)
+    arch = name if product is None else product.arch
+    own = load(arch).products.values() if arch in architectures() else ()
+    for one in (product, *own, find_product(DEFAULT_GPU)):
+        if one is not None and one.compute_units:
+            return LaunchGpu(arch, one.compute_units, one.xcds or 1)
+    raise AssertionError(f"the number of CUs of {DEFAULT_GPU} is known")
 
 
 def has_fp8(arch: str) -> bool:

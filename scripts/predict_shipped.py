@@ -111,7 +111,7 @@ def _rows(name: str, gpu: str, jobs: int) -> Iterator[Any]:
             continue
         problems[json.dumps(shape, sort_keys=True)] = shape
     shapes = list(problems.values())
-    forms = [bundled(kernel, shape, machine.name) for shape in shapes]
+    forms = [bundled(kernel, shape, machine.name, gpu) for shape in shapes]
     found = predictions(list(zip(forms, shapes, strict=True)), machine, product, jobs, FLUSHED.name)
     for shape, candidates in zip(shapes, found, strict=True):
         if times := _times(candidates, machine):
@@ -147,7 +147,7 @@ def _changed(jobs: int) -> int:
             kernel = load(name)
             for row in rows:
                 if row.product == gpu:
-                    forms = bundled(kernel, row.shape, machine.name)
+                    forms = bundled(kernel, row.shape, machine.name, gpu)
                     others = [
                         form
                         for form in forms

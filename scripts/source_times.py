@@ -66,11 +66,25 @@ def predicted(folder: Path) -> Iterator[Row]:
 
 def _predicted_us(command: str, folder: Path) -> list[float]:
     """Return the predicted time of all launches and its range, without the events that timing one by one adds."""
-    run(f"{command} --json {folder}/one.json", folder)
-    document = json.loads((folder / "one.json").read_text(encoding="utf-8"))
+    document = _document(command, folder)
     model = document["kernels"][0]["model"]
     total = next(iter(document["jobs"]), model)
     return [total[key] - model["events_us"] for key in ("time_us", "low_us", "high_us")]
+
+
+def _document(command: str, folder: Path) -> dict[str, Any]:
+    """Run a command and return the document that it writes.
+
+    Raises:
+        RuntimeError: the command writes none; the one of the command before must not be taken for it.
+    """
+    place = folder / "one.json"
+    place.unlink(missing_ok=True)
+    printed = run(f"{command} --json {place}", folder)
+    if not place.exists():
+        raise RuntimeError(f"{command} writes no document:\n{printed[-1500:]}")
+    found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return found
 
 
 def _published() -> list[dict[str, Any]]:
@@ -102,9 +116,7 @@ def _forms(folder: Path) -> Iterator[Row]:
     for case, each in cases.items():
         sizes = ",".join(f"{key}={size}" for key, size in _problem(case).items())
         command = f"kprof select {general} --arch MI300X --shape {sizes}"
-        run(f"{command} --json {folder}/one.json", folder)
-        found = json.loads((folder / "one.json").read_text(encoding="utf-8"))["candidates"]
-        own = {one["implementation"]: one for one in found if one["basis"] == "predicted"}
+        own = _predictions(command, {one.get("implementation", general) for one in each}, folder)
         timed = {one.get("implementation", general): one["ms"] for one in each}
         for one in each:
             name = one.get("implementation", general)
@@ -116,6 +128,26 @@ def _forms(folder: Path) -> Iterator[Row]:
             what = f"the form for heads of 64 over the general one, {case}: {published:.2f}"
             why = "" if agree else "the model has the other form ahead"
             yield Row("xlstm", what, command, f"{predicted:.2f}", "works" if agree else "not", why)
+
+
+def _predictions(command: str, names: set[str], folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the candidates of a ``kprof select`` that have a predicted time, by name.
+
+    Args:
+        command: the command.
+        names: kernels that must have a time.
+        folder: folder of the example files.
+
+    Raises:
+        RuntimeError: one of them has none. Compile workers refuse, for example, when a file of kprof changes while the
+            script runs.
+    """
+    candidates = _document(command, folder)["candidates"]
+    found = {one["implementation"]: one for one in candidates if one["basis"] == "predicted"}
+    for name in sorted(names - found.keys()):
+        reasons = [one["reason"] for one in candidates if one["implementation"] == name and one["basis"] == "unknown"]
+        raise RuntimeError(f"{command} predicts no time for {name}: {'; '.join(reasons)}")
+    return found
 
 
 def _problem(case: str) -> dict[str, int]:

@@ -220,6 +220,42 @@ def test_shape_parameters_of_another_kind_are_refused(name: str, value: Any, mes
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("gpu", "units", "xcds"),
+    [
+        ("gfx942", 304, 8),
+        ("MI300X", 304, 8),
+        ("MI308X", 80, 4),
+        ("mi300a", 228, 6),
+        ("gfx90a", 104, 1),
+        ("MI250X", 110, 1),
+        ("MI210", 104, 1),
+        ("RX7900XTX", 96, 1),
+        # No file says what it is: as many CUs as the usual GPU.
+        ("sm_90", 304, 8),
+    ],
+)
+def test_knobs_follow_from_the_product(gpu: str, units: int, xcds: int) -> None:
+    """The number of CUs and dies is that of the product; an architecture is its first product."""
+    kernel = described(
+        arch_config={"gfx942": {"BLOCK": 8}},
+        shape_config=lambda _shape, arch: {"num_warps": 8 if arch == "gfx942" else 4},
+        gpu_config=lambda _shape, found: {"BLOCK": found.compute_units, "num_stages": found.xcds},
+    )
+    shape = kernel.problem("gfx942")
+    made = kernel.configure(gpu, None, shape)
+    assert (made["BLOCK"], made["num_stages"]) == (units, xcds)
+    assert made["num_warps"] == (8 if gpu.upper().startswith(("MI30", "GFX942")) else 4)
+    assert kernel.configure(gpu, {"BLOCK": 2}, shape)["BLOCK"] == 2
+
+
+def test_a_gpu_config_that_fails_is_told() -> None:
+    """As of a shape_config."""
+    broken = described(gpu_config=lambda _shape, _gpu: {"BLOCK": {}["nothing"]})
+    with pytest.raises(KprofError, match="the gpu_config of toy fails: KeyError"):
+        broken.configure("gfx942", None, broken.problem("gfx942"))
+
+
 def test_a_shape_config_that_fails_is_told() -> None:
     """The file's own code may do anything."""
     broken = described(shape_config=lambda _shape, _arch: {"BLOCK": {}["nothing"]})

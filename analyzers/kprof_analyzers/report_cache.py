@@ -84,13 +84,18 @@ def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[T
         KprofError: as :func:`kprof.targets.resolver.load`.
     """
     gpus = [load_gpu(name) for name in options.arch or (DEFAULT_GPU,)]
-    jobs = plan(target, list({machine.name: machine for machine, _ in gpus}.values()), options)
     root = directory() if options.use_cache else None
-    wanted = [
-        [replace(job, product=product) for machine, product in gpus if machine.name == job.machine.name] for job in jobs
-    ]
+    wanted: list[list[TargetJob]] = []
+    for machine, product in gpus:
+        for job in plan(target, [machine], options, product):
+            # Products of one architecture share a compile where their launches are the same.
+            same = next((each for each in wanted if each[0].product != product and _is_same(each[0], job)), None)
+            if same is None:
+                same = []
+                wanted.append(same)
+            same.append(replace(job, product=product))
     kept = [_recall_explained(each, root) for each in wanted]
-    missing = [job for job, reports in zip(jobs, kept, strict=True) if reports is None and not job.listed]
+    missing = [each[0] for each, reports in zip(wanted, kept, strict=True) if reports is None and not each[0].listed]
     compiles = compile_jobs(missing, options)
     for each, known_reports in zip(wanted, kept, strict=True):
         if known_reports is not None:
@@ -101,6 +106,11 @@ def explained(target: "TargetLike", options: CompileOptions) -> Iterator[tuple[T
             compiled = next(compiles)
             reports = list(_explain(each, loaded(each[0], compiled), compiled.hash, root))
         yield from zip(map(_chosen, each, reports), reports, strict=True)
+
+
+def _is_same(planned: TargetJob, job: TargetJob) -> bool:
+    """Whether a launch is that of another product, too."""
+    return replace(planned, product=None) == replace(job, product=None)
 
 
 def _chosen(job: TargetJob, report: KernelReport) -> TargetJob:

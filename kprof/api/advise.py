@@ -232,7 +232,7 @@ class _Search:
         from kprof.tuning.trials.function import advise_function
 
         machine, product = load_gpu(gpu)
-        kernel, options = kernel_of(target, machine.name), self.options
+        kernel, options = kernel_of(target, gpu), self.options
         launched = options.signature is not None or options.constexpr or options.grid
         search = advise_function if launched else tried
         return search(kernel, machine, options, product=product, budget=options.seconds, progress=self.progress)

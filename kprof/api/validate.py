@@ -1,5 +1,6 @@
 """``kprof.validate``: how far the performance model is off, compared with measurements."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -8,11 +9,13 @@ from msgspec import UNSET
 
 from kprof.api.analyze import Analysis, analyzed
 from kprof.api.result import Result
-from kprof.errors import KprofError
+from kprof.bench.kept import is_kept
+from kprof.errors import KprofError, TargetError
 from kprof.measured import Measured, Verdict
 from kprof.options.kernels import ValidateOptions
 from kprof.options.keywords import keywords
 from kprof.targets.target import TargetLike
+from kprof.targets.usable_options import FLAGS, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,20 +94,48 @@ def time_standing(measured: Measured) -> Verdict:
     return next((one.standing for one in measured.comparisons if one.id == "time_us"), "cannot tell")
 
 
+def _refuse(folder: str, options: ValidateOptions) -> None:
+    """Refuse options of a compile for what was compiled, launched and timed already.
+
+    Raises:
+        TargetError: one is set.
+    """
+    named = [*(["--arch"] if options.arch else []), *(FLAGS[name] for name in given(options))]
+    if named:
+        raise TargetError(
+            f"a folder of kprof bench --keep does not use {' and '.join(named)}",
+            path=folder,
+            hint="It says itself how its kernels were compiled and launched, and on which GPU.",
+        )
+
+
+def _path(target: TargetLike) -> str:
+    return os.fspath(target) if isinstance(target, str | os.PathLike) else ""
+
+
 @keywords
 def validate(*targets: TargetLike, options: ValidateOptions, program: Sequence[str] | None = None) -> Validation:
     """Hold what the model says of kernels against measurements of them.
 
     Args:
-        targets: as for :func:`kprof.analyze`.
-        options: as for :func:`kprof.analyze`; ``counters``, ``trace`` or ``thread_trace`` among them.
+        targets: as for :func:`kprof.analyze`; or folders of ``kprof bench --keep``, which have the measured times.
+        options: as for :func:`kprof.analyze`; ``counters``, ``trace`` or ``thread_trace`` among them. Of a folder of
+            ``kprof bench --keep`` only ``kernel``.
         program: arguments of the one Python file in ``targets``, as for :func:`kprof.analyze`.
 
     Raises:
         KprofError: as :func:`kprof.analyze`, or no measurement is named.
     """
     if not options.counters and not options.trace and options.thread_trace is None:
+        folders = [text for text in map(_path, targets) if is_kept(text)]
+        if folders and len(folders) == len(targets) and program is None:
+            from kprof.api.kept_times import validated_times
+
+            _refuse(folders[0], options)
+            return Validation(validated_times(folders, options.kernel))
         raise KprofError(
-            "no measurement is named", hint="--counters PATH, --trace PATH or --thread-trace FOLDER, of this kernel"
+            "no measurement is named",
+            hint="--counters PATH, --trace PATH or --thread-trace FOLDER, of this kernel; or the folder of kprof bench "
+            "--keep in place of the kernel",
         )
     return Validation(analyzed(targets, options, program=program))

@@ -63,6 +63,14 @@ class Device(msgspec.Struct, frozen=True):
     memory_bytes: int
     limits: MachinePeaks = MachinePeaks()
 
+    @property
+    def gpu(self) -> str:
+        """Name of the product, whose number of CUs decides launches; the architecture where kprof does not know it."""
+        from kprof.hardware.machine import find_product, product_in
+
+        product = find_product(product_in(self.name) or "")
+        return self.arch if product is None or product.arch != self.arch else product.name
+
 
 class Error(msgspec.Struct, frozen=True):
     """How far one output is from the reference.

@@ -11,7 +11,7 @@ from typing import Any
 
 from kprof.bench.providers.prepared import Prepared
 from kprof.errors import KprofError
-from kprof.kernel_spec import Config, Kernel, Shape
+from kprof.kernel_spec import Config, Kernel, Shape, launch_gpu
 
 Provider = Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]
 """``provider(inputs, shape) -> outputs`` by the names that the kernel's reference uses."""
@@ -41,14 +41,14 @@ class Implementation:
     prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_it_is
 
 
-def find(kernel: Kernel, provider: str, shape: Shape, arch: str, overrides: Config) -> Implementation:
+def find(kernel: Kernel, provider: str, shape: Shape, gpu: str, overrides: Config) -> Implementation:
     """What a provider does for a problem, and the configuration that it runs with.
 
     Args:
         kernel: whose problem it is.
         provider: see :data:`NAMES`.
         shape: problem parameters.
-        arch: architecture that the configuration is for.
+        gpu: product or architecture that the configuration is for.
         overrides: knobs on top of the defaults, for Triton.
 
     Raises:
@@ -59,13 +59,13 @@ def find(kernel: Kernel, provider: str, shape: Shape, arch: str, overrides: Conf
         from kprof.targets import library as kernel_library
 
         other = kernel_library.load(provider)
-        return find(other, "triton", shape, arch, {})
+        return find(other, "triton", shape, gpu, {})
     if provider == "triton":
         if kernel.run is None:
             raise KprofError(f"{kernel.name} has no host wrapper to run it with")
-        if kernel.unsupported and (reason := kernel.unsupported(arch, shape)):
+        if kernel.unsupported and (reason := kernel.unsupported(launch_gpu(gpu).arch, shape)):
             raise KprofError(reason)
-        config = kernel.configure(arch, overrides, shape)
+        config = kernel.configure(gpu, overrides, shape)
         return Implementation(partial(_launched, kernel.run, shape, config), config)
     known = providers(kernel)
     if provider not in known:

@@ -8,7 +8,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from kprof.bench import device
 from kprof.bench import timing as bench_timing
 from kprof.bench.document import BenchTask, Error, Measurement, rates
 from kprof.bench.implementations import find
+from kprof.bench.kept import KeptCall, KeptLaunch, write_call
 from kprof.bench.providers.prepared import NotInstalled
 from kprof.bench.values import refilled
 from kprof.children import end_with_parent
@@ -28,6 +31,9 @@ from kprof.output.assignments import assigned
 
 _STAGES = ("ttir", "ttgir", "llir", "amdgcn", "hsaco", "ptx", "cubin")
 _LONGEST = 100
+_MOST_INTEGERS = 4096
+# Names of other documents beside the kernels.
+_RESERVED = {"launches", "report"}
 
 SAME_FUNCTION = 0.05
 """Norm of the difference over the norm of the reference, below which a result is another rounding of the same."""
@@ -71,19 +77,14 @@ class Bench:
         assert task.device is not None
         if task.provider == "tuned":
             return self._tuned(kernel, task, start)
-        found = find(kernel, task.provider, task.shape, task.device.arch, task.config)
+        found = find(kernel, task.provider, task.shape, task.device.gpu, task.config)
         call = found.call
         start = msgspec.structs.replace(start, config=found.config)
         given, expected = self._problem(kernel, task)
         inputs = found.prepare(given)
         _poison(expected)
-        recording: AbstractContextManager[list[Any]] = nullcontext([]) if task.keep is None else compiled_kernels()
-        with recording as compiled:
-            outputs = call(inputs)
+        outputs = call(inputs)
         torch.cuda.synchronize()
-        if task.keep is not None and compiled:
-            keep_kernels(compiled, Path(task.keep))
-            start = msgspec.structs.replace(start, kept=task.keep)
         if expected is None:
             result = msgspec.structs.replace(start, status="unchecked", message="the kernel has no reference")
         else:
@@ -92,6 +93,8 @@ class Bench:
             result = _judged(start, errors, own=task.provider in {"triton", *kernel.alternatives})
         size = bench_timing.tensor_bytes(inputs) + bench_timing.tensor_bytes(outputs)
         del outputs
+        if task.keep is not None and keep_call(call, inputs, Path(task.keep), size):
+            result = msgspec.structs.replace(result, kept=task.keep)
         if task.check_only or result.status == "wrong":
             return result
         cache = task.device.limits.cache_bytes or device.UNKNOWN_CACHE_BYTES
@@ -189,7 +192,7 @@ def _poison(expected: Mapping[str, Any] | None) -> None:
 
 def _pointless(kernel: Kernel, task: BenchTask) -> bool:
     assert task.device is not None
-    config = kernel.configure(task.device.arch, task.config, task.shape)
+    config = kernel.configure(task.device.gpu, task.config, task.shape)
     return kernel.legal is not None and kernel.legal(task.shape, config, task.device.arch) is not None
 
 
@@ -292,9 +295,26 @@ def main() -> None:
             os._exit(70)
 
 
+@dataclass(frozen=True)
+class KernelLaunch:
+    """A launch of a Triton kernel.
+
+    Attributes:
+        compiled: the compiled kernel, as Triton returns it.
+        grid: workgroups in x, y and z.
+        arguments: numbers that were passed, by name.
+        contents: integers of small tensors before the launch, by name.
+    """
+
+    compiled: Any
+    grid: tuple[int, ...]
+    arguments: Mapping[str, int | float]
+    contents: Mapping[str, list[int]]
+
+
 @contextmanager
-def compiled_kernels(jit_function: Any = None) -> Iterator[list[Any]]:
-    """Collect the compiled kernels that are launched meanwhile, each once and in their order.
+def kernel_launches(jit_function: Any = None) -> Iterator[list[KernelLaunch]]:
+    """Collect the launches of Triton kernels that are made meanwhile, in their order.
 
     Args:
         jit_function: the class whose ``run`` launches a kernel and returns it; Triton's by default.
@@ -303,13 +323,19 @@ def compiled_kernels(jit_function: Any = None) -> Iterator[list[Any]]:
         from triton.runtime.jit import JITFunction
 
         jit_function = JITFunction
-    found: list[Any] = []
+    found: list[KernelLaunch] = []
     launch = vars(jit_function)["run"]
 
     def run(self: Any, *args: Any, **options: Any) -> Any:
+        names = list(getattr(self, "arg_names", ()))
+        passed = {**dict(zip(names, args, strict=False)), **{n: v for n, v in options.items() if n in names}}
+        contents = {name: values for name, value in passed.items() if (values := _integers(value)) is not None}
         compiled = launch(self, *args, **options)
-        if hasattr(compiled, "asm") and all(compiled is not one for one in found):
-            found.append(compiled)
+        if hasattr(compiled, "asm") and not options.get("warmup"):
+            grid = options.get("grid", ())
+            grid = grid(passed) if callable(grid) else grid
+            numbers = {n: v for n, v in passed.items() if isinstance(v, int | float) and isfinite(v)}
+            found.append(KernelLaunch(compiled, tuple(map(int, grid)), numbers, contents))
         return compiled
 
     jit_function.run = run
@@ -319,29 +345,77 @@ def compiled_kernels(jit_function: Any = None) -> Iterator[list[Any]]:
         jit_function.run = launch
 
 
-def keep_kernels(kernels: Sequence[Any], folder: Path) -> None:
-    """Write each stage of the compiler and the metadata of some kernels, named as in Triton's cache.
+def _integers(value: Any) -> list[int] | None:
+    """Return the elements of a small tensor of integers, which may decide how long a kernel takes; else None."""
+    if not hasattr(value, "numel") or not hasattr(value, "dtype") or value.numel() > _MOST_INTEGERS:
+        return None
+    kind = str(value.dtype).removeprefix("torch.")
+    return [int(one) for one in value.flatten().tolist()] if kind.startswith(("int", "uint")) else None
+
+
+def keep_call(
+    call: Callable[[Mapping[str, Any]], Any], inputs: Mapping[str, Any], folder: Path, set_bytes: int
+) -> bool:
+    """Run a call once more, on a copy of its inputs, and keep the Triton kernels that it launches.
+
+    Autotuners have chosen by then, so that their trials are not among the launches.
+
+    Args:
+        call: the call, which ran before.
+        inputs: its inputs; they may be changed by it.
+        folder: where everything is written.
+        set_bytes: bytes of the inputs and outputs of a call.
+
+    Returns:
+        Whether there were any; else nothing is written.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    (again,) = bench_timing.copies(inputs, 2)[1:]
+    with kernel_launches() as launches:
+        call(again)
+    if launches:
+        keep_launches(launches, folder, set_bytes)
+    return bool(launches)
+
+
+def keep_launches(launches: Sequence[KernelLaunch], folder: Path, set_bytes: int = 0) -> None:
+    """Write launches, and each stage of the compiler and the metadata of their kernels, named as in Triton's cache.
 
     Raises:
         OSError: the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for compiled in kernels:
-        metadata = compiled.metadata
-        fields = metadata._asdict() if hasattr(metadata, "_asdict") else dict(metadata)
-        name = _free_name(folder, re.sub(r"\W", "_", str(fields.get("name", "kernel")))[:_LONGEST])
-        for stage in _STAGES:
-            content = compiled.asm.get(stage)
-            if isinstance(content, str | bytes):
-                data = content.encode() if isinstance(content, str) else content
-                (folder / f"{name}.{stage}").write_bytes(data)
-        (folder / f"{name}.json").write_text(json.dumps(fields, default=_plain))
+    names: dict[int, str] = {}
+    kept: list[KeptLaunch] = []
+    for one in launches:
+        name = names.get(id(one.compiled)) or _keep_kernel(one.compiled, folder)
+        names[id(one.compiled)] = name
+        # The plus makes a number of a flag.
+        numbers = {argument: +value for argument, value in one.arguments.items()}
+        kept.append(KeptLaunch(name, list(one.grid), numbers, dict(one.contents)))
+    write_call(folder, KeptCall(kept, set_bytes))
+
+
+def _keep_kernel(compiled: Any, folder: Path) -> str:
+    """Write a kernel, and return the name of its files."""
+    metadata = compiled.metadata
+    fields = metadata._asdict() if hasattr(metadata, "_asdict") else dict(metadata)
+    name = _free_name(folder, re.sub(r"\W", "_", str(fields.get("name", "kernel")))[:_LONGEST])
+    for stage in _STAGES:
+        content = compiled.asm.get(stage)
+        if isinstance(content, str | bytes):
+            data = content.encode() if isinstance(content, str) else content
+            (folder / f"{name}.{stage}").write_bytes(data)
+    (folder / f"{name}.json").write_text(json.dumps(fields, default=_plain))
+    return name
 
 
 def _free_name(folder: Path, name: str) -> str:
     """A name that no kernel in the folder has: another specialisation has the same."""
     names = [name, *(f"{name}_{number}" for number in range(2, 1000))]
-    return next((each for each in names if not (folder / f"{each}.json").exists()), name)
+    return next((n for n in names if n not in _RESERVED and not (folder / f"{n}.json").exists()), name)
 
 
 def _plain(value: Any) -> Any:

@@ -21,7 +21,11 @@ def command(targets: TargetsArgument, options: ValidateOptions, outputs: Outputs
     Exit code 0 when each time lies within the model's range, 1 when one lies outside, 2 when it cannot be determined:
     another build or another launch was measured, or only a thread trace is there.
 
+    TARGET may be a folder of kprof bench --keep: it has the measured times, and the kernels with their launches.
+
     Example:  kprof validate gemm --shape M=4096,N=4096,K=4096 --counters results/
+
+    Example:  kprof validate kept/
     """
     from kprof.api.validate import validate
 

@@ -151,7 +151,7 @@ def judge_arguments(machine: Host, command: ServerCommand) -> list[SettingOutcom
             continue
         rule = setting.rule(command.workload, archs_of(machine), values)
         given = command.arguments.get(setting.name)
-        if rule is None or (given is None and (setting.default is not None or not rule.value)):
+        if rule is None or (given is None and _good_by_default(setting, rule)):
             continue
         found.append(_judged(setting, rule, given))
     return [*found, *_counts(machine, command)]
@@ -163,9 +163,19 @@ def unjudged(command: ServerCommand) -> list[str]:
     return [name for name in command.arguments if name not in known]
 
 
+def _good_by_default(setting: HostSetting, rule: WantedValue) -> bool:
+    """Whether an argument that is not given is as the rule wants it."""
+    default = setting.default_of(rule)
+    return not rule.value or (default is not None and rule.accepts(default))
+
+
 def _judged(setting: HostSetting, rule: WantedValue, given: str | None) -> SettingOutcome:
     if given is None:
         return judged_setting(setting, "unknown", "not given, may help", suggested(setting, rule))
+    if given == setting.default_of(rule) and not _good_by_default(setting, rule):
+        # The same as an argument that is not given.
+        found = f"{given[:_SHOWN]}, the default; another value may help"
+        return judged_setting(setting, "unknown", found, suggested(setting, rule))
     shown = given[:_SHOWN] if given else "given"
     if given.startswith("$"):
         return judged_setting(setting, "unknown", f"{shown}, whose value is not in the line", wanted_value(rule))

@@ -33,6 +33,8 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             whose value is a pattern.
         least: the smallest number that does; ``None`` where the value is no number.
         most: the largest number that does, where there is a limit.
+        default: the value of an argument that is not given, where it depends on what the rule is for; ``None``: the
+            setting's.
     """
 
     value: str
@@ -42,6 +44,7 @@ class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     when: str = ""
     least: float | None = None
     most: float | None = None
+    default: str | None = None
 
     def fits(self, workload: Workload | None, archs: Sequence[str], environment: Mapping[str, str]) -> bool:
         """Whether the rule is for this workload on these GPUs."""
@@ -90,6 +93,10 @@ class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ) -> WantedValue | None:
         """The first rule that fits."""
         return next((rule for rule in self.rules if rule.fits(workload, archs, environment)), None)
+
+    def default_of(self, rule: WantedValue) -> str | None:
+        """Return the value of an argument that is not given; ``None`` where it is not known."""
+        return self.default if rule.default is None else rule.default
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

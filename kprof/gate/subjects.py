@@ -155,7 +155,7 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
     for machine, product in map(load_gpu, gpus):
         for case in cases:
             try:
-                found = plan(target, [machine], _options(entry, case))
+                found = plan(target, [machine], _options(entry, case), product)
             except UnknownLaunchError as error:
                 yield _without_launch(entry, machine.name, error, folder)
                 continue

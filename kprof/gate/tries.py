@@ -70,15 +70,13 @@ def tries(subject: CheckSubject, folder: Path, deadline: Deadline, jobs: int = 0
     """
     if subject.recorded:
         return _recorded(subject, deadline, jobs)
-    from kprof.hardware.machine import load_gpu
     from kprof.options.groups import CompileOptions
     from kprof.targets.target import kernel_of
 
     entry = subject.entry
     if Path(entry.target.partition("::")[0]).suffix not in {"", ".py"}:
         raise TargetError("it is compiled already")
-    machine = load_gpu(subject.report.arch)[0]
-    spec = kernel_of(located(entry.target, folder), machine.name)
+    spec = kernel_of(located(entry.target, folder), _gpu(subject))
     options = CompileOptions(
         config=_configuration(subject, spec),
         shape=[entry.shape],
@@ -117,7 +115,7 @@ def _searched(subject: CheckSubject, spec: "Kernel", options: "CompileOptions", 
 
     machine, product = load_gpu(_gpu(subject))
     trials = advise(spec, machine, options, product=product, budget=deadline.left)
-    (job,) = jobs_of(spec, machine, options)
+    (job,) = jobs_of(spec, machine, options, product)
     made = Tries((), trials.tried, trials.left, start_us=lambda: trials.start.time_us)
 
     def found() -> Iterator[Found]:

@@ -113,8 +113,8 @@ class MeasureOptions(KnobOptions, SeedOptions, TableOptions, TimeoutOptions):
     keep: Annotated[
         str | None,
         Option(
-            "Keep the instructions, MLIR, metadata and kprof's report of each Triton kernel that ran, and the times, "
-            "in a new folder.",
+            "Keep the instructions, MLIR, metadata, launches and kprof's report of each Triton kernel that ran, and "
+            "the times, in a new folder for kprof validate.",
             metavar="DIR",
             kind=PATH,
         ),

@@ -58,13 +58,19 @@ class TargetJob:
     condition: Condition = WARM
 
 
-def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob]:
+def plan(
+    target: "TargetLike | Target",
+    machines: Sequence[Architecture],
+    options: CompileOptions,
+    product: Product | None = None,
+) -> list[TargetJob]:
     """The compiles that a source target stands for, none of them done yet.
 
     Args:
         target: as :func:`kprof.targets.target.resolve` takes or gives it.
         machines: architectures to compile for.
         options: what to compile of it.
+        product: the GPU whose number of CUs decides launches; ``None``: each architecture's first product.
 
     Raises:
         KprofError: no such kernel, case or knob; an option that the target cannot use; the architecture cannot do what
@@ -76,31 +82,37 @@ def plan(target: "TargetLike | Target", machines: Sequence[Architecture], option
     found = target if isinstance(target, Target) else resolve(target)
     if found.kernel is not None:
         installed()
-        return [job for machine in machines for job in calls_of(found.kernel, machine, options)]
+        return [job for machine in machines for job in calls_of(found.kernel, machine, options, product)]
     place = found.text.partition("::")[0]
     if not Path(place).suffix and "/" not in place and place not in bundled():
         # An unknown name is refused before anything else: that needs no Triton.
         load(found.text)
     installed()
-    jobs = _asked_before(found.text, machines, options) if options.use_cache else None
-    return _ask(found.text, machines, options) if jobs is None else jobs
+    question = _question(found.text, machines, options, product)
+    jobs = _asked_before(question, machines, options) if options.use_cache else None
+    return _ask(found.text, machines, options, product) if jobs is None else jobs
 
 
-def _question(target: str, machines: Sequence[Architecture], options: CompileOptions) -> dict[str, Any]:
+def _question(
+    target: str, machines: Sequence[Architecture], options: CompileOptions, product: Product | None
+) -> dict[str, Any]:
     from kprof.targets.library import bundled
 
     place, _, function = target.partition("::")
     path = bundled().get(place) or Path(place)
     named = vars(options.part(CompileOptions))
     chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache", "condition"}}
-    return {"file": str(path.absolute()), "function": function, "archs": [m.name for m in machines], **chosen}
+    gpus = [machine.name if product is None else product.name for machine in machines]
+    return {"file": str(path.absolute()), "function": function, "gpus": gpus, **chosen}
 
 
-def _asked_before(target: str, machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob] | None:
+def _asked_before(
+    question: Mapping[str, Any], machines: Sequence[Architecture], options: CompileOptions
+) -> list[TargetJob] | None:
     """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
     from kprof.compiler.question_cache import recall
 
-    answer = recall(_question(target, machines, options))
+    answer = recall(question)
     if not isinstance(answer, list):
         return None
     return [_read(entry, {machine.name: machine for machine in machines}, options) for entry in answer]
@@ -142,7 +154,9 @@ def _written(job: TargetJob, options: CompileOptions) -> dict[str, Any]:
     }
 
 
-def _ask(target: str, machines: Sequence[Architecture], options: CompileOptions) -> list[TargetJob]:
+def _ask(
+    target: str, machines: Sequence[Architecture], options: CompileOptions, product: Product | None
+) -> list[TargetJob]:
     """Load the kernel's file and derive the compiles; remember them for the next time."""
     import sys
 
@@ -153,27 +167,35 @@ def _ask(target: str, machines: Sequence[Architecture], options: CompileOptions)
     function = None
     for machine in machines:
         # A file may define something else where it sees another GPU.
-        kernel = kernel_of(target, machine.name)
-        jobs += calls_of(kernel, machine, options)
+        kernel = kernel_of(target, machine.name if product is None else product.name)
+        jobs += calls_of(kernel, machine, options, product)
         function = unwrap(kernel.entry)
     module = sys.modules.get(function.jit.fn.__module__) if function is not None else None
     if options.use_cache and module is not None:
         answer = [_written(job, options) for job in jobs]
-        remember(_question(target, machines, options), answer, module)
+        remember(_question(target, machines, options, product), answer, module)
     return jobs
 
 
-def calls_of(kernel: "Kernel", machine: Architecture, options: CompileOptions) -> "Iterator[TargetJob]":
+def calls_of(
+    kernel: "Kernel", machine: Architecture, options: CompileOptions, product: Product | None = None
+) -> "Iterator[TargetJob]":
     """Yield every launch of a call of a kernel: the kernel itself and the parts that its ``run`` launches with it.
+
+    Args:
+        kernel: what to launch.
+        machine: architecture.
+        options: case, sizes and knobs.
+        product: the GPU whose number of CUs decides launches; ``None``: the architecture's first product.
 
     Raises:
         TargetError: an option that the kernel does not use.
         KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
     """
     if kind_of(kernel) is TargetKind.FUNCTION or not kernel.parts:
-        yield from jobs_of(kernel, machine, options)
+        yield from jobs_of(kernel, machine, options, product)
         return
-    problem, configs = _cases(kernel, machine, options)
+    problem, configs = _cases(kernel, machine, options, product)
     for number, config in enumerate(configs, 1):
         launches = list(launches_of(kernel, machine, problem, config, options))
         name = f"{kernel.name} (configuration {number})" if len(configs) > 1 else kernel.name
@@ -199,8 +221,16 @@ def launches_of(
             yield _from_case(full, part, machine, problem, config, replace(options, value={}))
 
 
-def jobs_of(kernel: "Kernel", machine: Architecture, options: CompileOptions) -> "Iterator[TargetJob]":
+def jobs_of(
+    kernel: "Kernel", machine: Architecture, options: CompileOptions, product: Product | None = None
+) -> "Iterator[TargetJob]":
     """Yield the compiles of a kernel's own launch, without its parts, on one architecture.
+
+    Args:
+        kernel: what to launch.
+        machine: architecture.
+        options: case, sizes and knobs.
+        product: the GPU whose number of CUs decides launches; ``None``: the architecture's first product.
 
     Raises:
         TargetError: an option that the kernel does not use.
@@ -213,14 +243,14 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: CompileOptions) ->
         return
     from kprof.kernel_spec import Part
 
-    problem, configs = _cases(kernel, machine, options)
+    problem, configs = _cases(kernel, machine, options, product)
     own = Part(kernel.entry, kernel.launch, options=kernel.options)
     for config in configs:
         yield _from_case(kernel.name, own, machine, problem, config, options)
 
 
 def _cases(
-    kernel: "Kernel", machine: Architecture, options: CompileOptions
+    kernel: "Kernel", machine: Architecture, options: CompileOptions, product: Product | None
 ) -> "tuple[Mapping[str, Any], list[Config]]":
     """Return the problem, and the configurations to compile for it."""
     check(kind_of(kernel), kernel.name, given(options))
@@ -232,7 +262,8 @@ def _cases(
     if options.all_configs:
         overrides = [{**config, **options.config} for config in kernel.configs]
         _several(kernel, len(overrides))
-    return problem, [kernel.configure(machine.name, override, problem) for override in overrides]
+    gpu = machine.name if product is None else product.name
+    return problem, [kernel.configure(gpu, override, problem) for override in overrides]
 
 
 def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, with which knobs

@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from kprof.compiler.compile import compile_many
-from kprof.compiler.request import CompileOutcome, CompileRequest
+from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.deadline import Deadline
 from kprof.errors import NotCompiledInTimeError
-from kprof.hardware.machine import Architecture
+from kprof.hardware.machine import Architecture, Product
 from kprof.options.groups import CompileOptions
 from kprof.targets.jobs import TargetJob, compile_jobs, loaded, plan
 from kprof.targets.loaded import ListedConfiguration, LoadedKernel
@@ -18,17 +18,35 @@ SECONDS = 60.0
 """After this many seconds no further configuration is compiled."""
 
 
-def compile_target(target: Target, machines: Sequence[Architecture], options: CompileOptions) -> Iterator[LoadedKernel]:
-    """Compile a source target for each architecture, and for each of its configurations when asked.
+def compile_target(
+    target: Target, gpus: Sequence[tuple[Architecture, Product | None]], options: CompileOptions
+) -> Iterator[LoadedKernel]:
+    """Compile a source target for each GPU, and for each of its configurations when asked.
+
+    Args:
+        target: what to compile.
+        gpus: architectures, each with the product that was named.
+        options: what to compile of it.
 
     Raises:
         KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
             refuses.
     """
-    jobs = plan(target, machines, options)
-    compiles = compile_jobs([job for job in jobs if not job.listed], options)
+    jobs = [
+        replace(job, product=product) for machine, product in gpus for job in plan(target, [machine], options, product)
+    ]
+    # Products of one architecture mostly run the same code, which is compiled once.
+    different = {job.request.key: job for job in jobs if not job.listed}
+    compiles = zip(different, compile_jobs(list(different.values()), options), strict=True)
+    finished: dict[str, Compiled] = {}
     for job in jobs:
-        yield load_listed(job, options) if job.listed else loaded(job, next(compiles))
+        if job.listed:
+            yield load_listed(job, options)
+            continue
+        while job.request.key not in finished:
+            key, compiled = next(compiles)
+            finished[key] = compiled
+        yield loaded(job, finished[job.request.key])
 
 
 def load_listed(job: TargetJob, options: CompileOptions) -> LoadedKernel:

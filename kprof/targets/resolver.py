@@ -105,9 +105,4 @@ def _from_source(
 ) -> Iterator[LoadedKernel]:
     from kprof.targets.listed import compile_target
 
-    wanted = machines or [load_gpu(DEFAULT_GPU)]
-    unique = {machine.name: machine for machine, _ in wanted}
-    for kernel in compile_target(target, list(unique.values()), options):
-        for machine, product in wanted:
-            if machine.name == kernel.arch.name:
-                yield replace(kernel, product=product)
+    return compile_target(target, machines or [load_gpu(DEFAULT_GPU)], options)

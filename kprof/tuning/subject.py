@@ -92,7 +92,7 @@ class KernelSubject:
 
     def base(self, problem: Problem) -> dict[str, Any]:
         """Default knobs, with what the shape wants; environment switches where some are set."""
-        own = self.kernel.configure(self.arch.name, self.config or None, problem.values)
+        own = self.kernel.configure((self.product or self.arch).name, self.config or None, problem.values)
         return {**own, **self.environment}
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:

@@ -1,12 +1,13 @@
 """The page of the source documents: a row for everything, made by the script that runs the commands."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from kprof.targets.hip_source import find_clang
-from scripts import source_inputs, try_sources
+from scripts import source_inputs, source_times, try_sources
 from scripts.source_rows import LACKS, STATES, TABLE, TITLES, Outputs, entries
 
 ROOT = Path(__file__).parents[2]
@@ -110,3 +111,20 @@ def test_a_row_that_proves_nothing_fails(pattern, control, problem, tmp_path):
     table.write_text(GROUP.format(control=control, pattern=pattern))
     (one,) = try_sources.tried(tmp_path, table)
     assert (one.problem is None) if problem is None else (problem in str(one.problem))
+
+
+def test_a_time_that_is_not_predicted_says_why(tmp_path, monkeypatch):
+    """As when a file of kprof changes while the script runs; the times of the command before are not taken."""
+    refused = "this machine has another kprof than the one that asks"
+
+    def run(command, folder):
+        kernel = {"implementation": "mlstm_chunkwise", "basis": "unknown", "reason": refused}
+        (folder / "one.json").write_text(json.dumps({"candidates": [kernel]}))
+        return command
+
+    monkeypatch.setattr(source_times, "run", run)
+    with pytest.raises(RuntimeError, match=f"kprof select .* predicts no time for mlstm_chunkwise: {refused}"):
+        list(source_times._forms(tmp_path))
+    monkeypatch.setattr(source_times, "run", lambda *_: "exit code 2")
+    with pytest.raises(RuntimeError, match=r"kprof analyze kernel .* writes no document:\nexit code 2"):
+        list(source_times.predicted(tmp_path))

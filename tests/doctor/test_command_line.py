@@ -6,6 +6,7 @@ import pytest
 
 import kprof as package
 from kprof.doctor import examine, read_command
+from kprof.doctor.settings import settings
 from kprof.errors import KprofError
 from kprof.inputs.gpu_report import ReportedGpu
 from kprof.reporters.doctor_text import DoctorTextReporter
@@ -80,7 +81,10 @@ def test_a_huge_line_is_refused():
         ("sglang serve --tp 2", "--tensor-parallel-size", "warn", "1 or 8"),
         ("vllm serve m -tp $TP", "--tensor-parallel-size", "unknown", "1 or 8"),
         ("vllm serve m", "--kv-cache-dtype", "unknown", "fp8"),
-        ("vllm serve m --kv-cache-dtype fp8_e4m3", "--kv-cache-dtype", "ok", "fp8, fp8_* or auto"),
+        ("vllm serve m --kv-cache-dtype fp8_e4m3", "--kv-cache-dtype", "ok", "fp8 or fp8_*"),
+        ("vllm serve m --kv-cache-dtype auto", "--kv-cache-dtype", "unknown", "fp8"),
+        ("sglang serve --kv-cache-dtype=auto", "--kv-cache-dtype", "unknown", "fp8"),
+        ("vllm serve m --kv-cache-dtype bfloat16", "--kv-cache-dtype", "warn", "fp8 or fp8_*"),
         ("vllm serve m --kv-cache-dtype fp8", "--quantization-param-path", "unknown", "the file of the model's scales"),
         ("vllm serve m --enforce-eager", "--enforce-eager", "warn", "not set"),
         ("vllm serve m --enable-chunked-prefill", "--enable-chunked-prefill", "ok", "given or true"),
@@ -106,6 +110,46 @@ def test_arguments_are_judged(judged, line, name, status, wanted):
     assert found.wanted.startswith(wanted)
     assert found.why.endswith(".")
     assert found.source
+
+
+ARGUMENTS = [
+    (program, setting.name, rule)
+    for program in ("vllm", "sglang")
+    for setting in settings().values()
+    if setting.kind == "argument" and program in setting.programs
+    for rule in setting.rules
+    if setting.default_of(rule) is not None
+]
+
+
+@pytest.mark.parametrize(("program", "name", "rule"), ARGUMENTS)
+def test_the_default_is_judged_as_an_argument_that_is_not_given(bare, program, name, rule):
+    """Quiet where the guides want the default, the same proposal where they want another value."""
+    default = settings()[name].default_of(rule)
+    # The rule for GPUs of less memory follows the one for gfx942.
+    gpu = ReportedGpu("gfx90a", "AMD Instinct MI210", 104) if rule.default == "2048" else MI300X
+    machine = bare.machine()
+    machine = type(machine)(root=machine.root, environment={}, packages=[], reported=(gpu,))
+
+    def outcome(*words):
+        found = examine(machine, None, read_command([program, "serve", "m", *words])).arguments
+        return next((each for each in found if each.name == name), None)
+
+    without, given = outcome(), outcome(name, *([] if default == "given" else [default]))
+    assert given is not None
+    if without is None:
+        assert given.status == "ok"
+    else:
+        assert (given.status, given.wanted, given.why) == (without.status, without.wanted, without.why)
+        assert given.status == "unknown"
+        assert given.found == f"{default}, the default; another value may help"
+
+
+def test_flags_that_the_server_sets_itself_are_not_proposed(judged):
+    """The V1 engine of vLLM reads long prompts in pieces and takes 8192 tokens; the older engine has to be told."""
+    assert not {"--enable-chunked-prefill", "--max-num-batched-tokens"} & set(judged("vllm serve m"))
+    found = judged("VLLM_USE_V1=0 vllm serve m")["--enable-chunked-prefill"]
+    assert (found.status, found.found) == ("unknown", "not given, may help")
 
 
 def examine_first(judged, line, name):

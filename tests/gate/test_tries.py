@@ -58,7 +58,7 @@ def compiler(monkeypatch):
         closed=False,
     )
 
-    def jobs_of(spec, machine, options):
+    def jobs_of(spec, machine, options, _product=None):
         made.options.append(options)
         if options.config.get("BLOCK") == 13:
             raise KprofError("13 is no power of two")

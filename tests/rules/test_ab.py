@@ -112,3 +112,13 @@ def test_the_unchanged_kernels_have_no_warnings():
     """What the changes are measured against is clean itself."""
     for options in (PRODUCT, SMALL):
         assert [f.rule for f in findings("product", options) if f.severity.value != "note"] == []
+
+
+def test_no_stage_is_compiled_like_one():
+    """KP207 goes from ``num_stages`` 0 to 2, because 0 and 1 give the same code."""
+    (zero,) = load(f"{FILE}::product", changed(SMALL, num_stages=0))
+    (one,) = load(f"{FILE}::product", changed(SMALL, num_stages=1))
+    assert zero.stages["ttgir"] == one.stages["ttgir"]
+    assert zero.stages["amdgcn"] == one.stages["amdgcn"]
+    (finding,) = [finding for finding in findings("product", changed(SMALL, num_stages=0)) if finding.rule == "KP207"]
+    assert [(advice.knob, advice.from_, advice.to) for advice in finding.advice] == [("num_stages", 0, 2)]

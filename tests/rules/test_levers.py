@@ -32,6 +32,9 @@ def kernel(arch="gfx942", *, metadata=None, triton="3.9.0", environment=None, **
         (Lever("num_stages", "lower"), kernel(), None),
         (Lever("num_stages", "higher", limit=2), kernel(metadata={"num_stages": 1}), ("num_stages", 1, 2)),
         (Lever("num_stages", "higher", limit=2), kernel(metadata={"num_stages": 2}), None),
+        # No stage is compiled like one.
+        (Lever("num_stages", "higher", limit=2), kernel(metadata={"num_stages": 0}), ("num_stages", 0, 2)),
+        (Lever("num_stages", "lower"), kernel(metadata={"num_stages": 0}), None),
         (Lever("BLOCK_K", "lower"), kernel(BLOCK_M=64), None),
         (Lever("BLOCK_K", "lower"), kernel(BLOCK_K=64), ("BLOCK_K", 64, 32)),
         (Lever("BLOCK_K", "lower"), kernel(BLOCK_SIZE_K=32), ("BLOCK_SIZE_K", 32, 16)),

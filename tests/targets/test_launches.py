@@ -51,3 +51,45 @@ def test_a_name_means_the_file_also_after_the_function_was_given_itself():
     assert all(job.request.memory is not None for job in plan(resolve(kernel), [machine], CompileOptions()))
     asked = plan("softmax", [machine], CompileOptions(use_cache=False))
     assert all(job.request.memory is None for job in asked)
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(("gpu", "units", "xcds"), [("MI300X", 304, 8), ("MI308X", 80, 4), ("MI250X", 110, 1)])
+def test_persistent_kernels_have_the_workgroups_of_the_product(gpu, units, xcds):
+    """Analysed, tuned and chosen with a workgroup for each CU of the product that was asked for."""
+    from kprof.hardware.machine import load_gpu
+    from kprof.tuning.choice.predicting import bundled
+    from kprof.tuning.problems import problems
+    from kprof.tuning.subject import KernelSubject
+
+    machine, product = load_gpu(gpu)
+    for name, per_cu, knob in (("gemm_streamk", 1, "WORKGROUPS"), ("attention_persistent", 2, "COMPUTE_UNITS")):
+        job, *_ = plan(name, [machine], CompileOptions(), product)
+        assert job.grid == (per_cu * units,)
+        # The question is remembered for each product.
+        job, *_ = plan(name, [machine], CompileOptions(), product)
+        assert job.grid == (per_cu * units,)
+        kernel = load_kernel(name)
+        subject = KernelSubject(kernel, machine, product, tuple(problems(kernel, machine.name, [])[:1]))
+        base = subject.base(subject.problems[0])
+        assert (base[knob], base["XCDS"]) == (units, xcds)
+        (_, chosen), *_ = bundled(kernel, subject.problems[0].values, machine.name, gpu)
+        assert (chosen.config[knob], chosen.config["XCDS"]) == (units, xcds)
+
+
+@pytest.mark.triton
+def test_products_of_one_architecture_have_a_launch_each():
+    """Kernels without a knob that follows from the product are compiled once."""
+    import kprof as package
+    from kprof.targets.resolver import load as load_target
+
+    options = CompileOptions(arch=("MI300X", "MI308X"), config={"num_warps": 4})
+    found = list(load_target("layernorm_backward", options))
+    own = [kernel for kernel in found if kernel.name == "layernorm_backward"]
+    assert [(kernel.product.name, kernel.grid) for kernel in own] == [("MI300X", (608,)), ("MI308X", (160,))]
+    copies = list(load_target("softmax", options))
+    assert [kernel.product.name for kernel in copies] == ["MI300X", "MI308X"]
+    assert copies[0].request == copies[1].request
+    reports = package.analyze("layernorm_backward", arch="MI300X,MI308X", kernel="layernorm_backward")
+    grids = [(one.product, one.launch.grid) for one in reports]
+    assert grids == [("MI300X", [608]), ("MI308X", [160])]

@@ -16,6 +16,8 @@ _TILES = {"BLOCK_M": "m", "BLOCK_N": "n", "BLOCK_K": "k", "SPLIT_K": "split"}
 # These go up and down by one, all others by a factor of two.
 _BY_ONE = {"num_stages", "waves_per_eu"}
 _LEAST = {"num_stages": 1, "waves_per_eu": 0, "num_warps": 1, "SPLIT_K": 1}
+# Values below count as this one: Triton compiles num_stages=0 to the code of num_stages=1, byte for byte.
+_COUNTS_AS = {"num_stages": 1}
 _SMALLEST_TILE = 16
 _ON = {"1", "true", "on", "yes", "y"}
 
@@ -62,6 +64,7 @@ class Lever:
             return self.to
         if not isinstance(now, int) or isinstance(now, bool):
             return None
+        now = max(now, _COUNTS_AS.get(self.knob, now))
         if self.to == "lower":
             value = now - 1 if self.knob in _BY_ONE else now // 2
             least = _LEAST.get(self.knob, _SMALLEST_TILE) if self.limit is None else self.limit

@@ -83,14 +83,14 @@ class TrialCase:
             return found
         for number, (name, check) in enumerate(self.kernel.checks.items()):
             shape = resolve_fp8(check.shape, arch)
-            config = self.kernel.configure(arch, {**check.config, **knobs}, shape)
+            config = self.kernel.configure(self.arch, {**check.config, **knobs}, shape)
             found.append(CheckTrial(name, shape, config, self.seed + number))
         first, check = next(iter(self.kernel.checks.items()))
         again = found[0]
         found.append(CheckTrial(f"{first}, other values", again.shape, again.config, self.seed + len(found)))
         if self.kernel.shapes:
             problem = self.kernel.problem(arch, self.case)
-            compiled = self.kernel.configure(arch, dict(knobs), problem)
+            compiled = self.kernel.configure(self.arch, dict(knobs), problem)
             found.append(
                 CheckTrial(f"{first}, {COMPILED}", again.shape, compiled, self.seed + len(found), is_compiled=True)
             )
@@ -222,7 +222,7 @@ def _compiled(
 
     machine, product = load_gpu(asked.arch)
     options = CompileOptions(arch=(asked.arch,), config=knobs, case=asked.case, use_cache=False)
-    (job,) = jobs_of(replace(asked.kernel, entry=entry), machine, options)
+    (job,) = jobs_of(replace(asked.kernel, entry=entry), machine, options, product)
     code = build(job.request, None, lambda _stage: None, log, {})
     return analyze(replace(loaded(job, code), product=product), model=True), code, job
 
@@ -334,7 +334,7 @@ def with_timed_launch(asked: TrialCase, memory: int) -> TrialCase:
         return asked
     arch = load_gpu(asked.arch)[0].name
     problem = kernel.problem(arch, asked.case)
-    arguments = kernel.launch(problem, kernel.configure(arch, {}, problem)).args.values()
+    arguments = kernel.launch(problem, kernel.configure(asked.arch, {}, problem)).args.values()
     size = sum(prod(one.shape) * size_of(one.dtype) for one in arguments if isinstance(one, Tensor))
     # A copy of each tensor, and its comparison, say what was written.
     if 3 * size > memory:
@@ -411,10 +411,8 @@ def _timed(asked: TrialCase, entry: Any, knobs: Mapping[str, Any]) -> tuple[dict
 
 def timed_config(asked: TrialCase, knobs: Mapping[str, Any]) -> dict[str, Any]:
     """Return all knobs of the launch that is timed, a candidate's own on top."""
-    from kprof.hardware.machine import load_gpu
-
     assert asked.timed is not None
-    return asked.kernel.configure(load_gpu(asked.arch)[0].name, dict(knobs), asked.timed.shape)
+    return asked.kernel.configure(asked.arch, dict(knobs), asked.timed.shape)
 
 
 def _words(error: BaseException) -> str:

@@ -64,7 +64,7 @@ def knob_values(
 
     kernel = kernel_of(target, gpu)
     if kernel.shapes:
-        now = kernel.configure(machine.name, config, kernel.problem(machine.name, case, shape))
+        now = kernel.configure(gpu, config, kernel.problem(machine.name, case, shape))
         knobs = _knobs(kernel, now, machine, ())
     else:
         knobs = _of_function(kernel, {**(constexpr or {}), **(config or {})}, machine)

@@ -91,12 +91,14 @@ def published(kernel: Kernel, shape: Shape, arch: str, device: str) -> Published
         name = row.get("implementation", row["provider"])
         if row["case"] == case and (name not in best or row["ms"] < best[name]["ms"]):
             best[name] = row
-    found = [_candidate(name, row, kernel, shape, arch) for name, row in best.items()]
+    found = [_candidate(name, row, kernel, shape, arch, device) for name, row in best.items()]
     found.sort(key=lambda one: one.ms or 0.0)
     return Published(found, case, shapes[case], gap, device)
 
 
-def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arch: str) -> ConsideredImplementation:
+def _candidate(  # noqa: PLR0917 - a published time, of what, and where
+    name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arch: str, device: str
+) -> ConsideredImplementation:
     from kprof.bench.implementations import providers
     from kprof.tuning.choice.kernels import load
     from kprof.tuning.choice.predicting import cannot, illegal
@@ -110,7 +112,7 @@ def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arc
         )
     form = kernel if name == kernel.name else load(name)
     try:
-        config = form.configure(arch, None, shape)
+        config = form.configure(device or arch, None, shape)
         problem = cannot(form, shape, arch) or illegal(form, config, shape, arch)
     except KprofError as error:
         config, problem = {}, error.message
@@ -200,8 +202,9 @@ def choose(
         if found.selection is not None:
             return found.selection
         notes += found.notes
-    forms = bundled(kernel, shape, arch)
-    known = _published(kernel, shape, forms, arch, "" if product is None else product.name)
+    device = "" if product is None else product.name
+    forms = bundled(kernel, shape, arch, device)
+    known = _published(kernel, shape, forms, arch, device)
     notes += [known.note] if known.note else []
     own, kept = _own(kernel, shape, forms, machine, product, condition)
     usable = [one for one in known.candidates if one.usable and one.runs]

@@ -31,28 +31,38 @@ _NOT_PREDICTED = "not predicted"
 _GUESSED = ("iterations assumed", "which tiles workgroups share is not known")
 
 
-def bundled(kernel: Kernel, shape: Shape, arch: str) -> list[tuple[Kernel, ConsideredImplementation]]:
-    """Every bundled kernel that solves the problem, with its defaults for it or with why it cannot; no times yet."""
+def bundled(
+    kernel: Kernel, shape: Shape, arch: str, product: str = ""
+) -> list[tuple[Kernel, ConsideredImplementation]]:
+    """Every bundled kernel that solves the problem, with its defaults for it or with why it cannot; no times yet.
+
+    Args:
+        kernel: the kernel that was asked for.
+        shape: problem parameters.
+        arch: architecture.
+        product: the GPU, whose number of CUs decides launches; "" for the architecture's first product.
+    """
     from kprof.tuning.choice.kernels import load
 
-    found = [_candidate(kernel, dict(shape), arch, own=True)]
-    found += [_candidate(load(name), dict(shape), arch, own=True) for name in kernel.alternatives]
+    gpu = product or arch
+    found = [_candidate(kernel, dict(shape), arch, gpu, own=True)]
+    found += [_candidate(load(name), dict(shape), arch, gpu, own=True) for name in kernel.alternatives]
     for name, form in forms(kernel.name).items():
         problem = form(shape)
         if isinstance(problem, str):
             found.append((load(name), ConsideredImplementation(name, "unknown", reason=problem, usable=False)))
         else:
-            found.append(_candidate(load(name), problem, arch, own=False))
+            found.append(_candidate(load(name), problem, arch, gpu, own=False))
     return found
 
 
 def _candidate(
-    kernel: Kernel, shape: dict[str, Any], arch: str, *, own: bool
+    kernel: Kernel, shape: dict[str, Any], arch: str, gpu: str, *, own: bool
 ) -> tuple[Kernel, ConsideredImplementation]:
     said = {} if own else shape
     try:
         problem = cannot(kernel, shape, arch)
-        config = {} if problem is not None else kernel.configure(arch, None, shape)
+        config = {} if problem is not None else kernel.configure(gpu, None, shape)
         problem = problem or illegal(kernel, config, shape, arch)
     except KprofError as error:
         problem, config = error.message, {}

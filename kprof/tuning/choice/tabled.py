@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kprof.errors import KprofError
+from kprof.hardware.machine import product_in
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.choice.distance import distance, numbers, too_far
 from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
@@ -77,7 +78,7 @@ def _fits(kernel: Kernel, entry: DispatchEntry, shape: Shape, arch: str) -> tupl
         return {}, None
     other = kernel if entry.implementation == kernel.name else load(entry.implementation)
     try:
-        config = other.configure(arch, entry.config, shape)
+        config = other.configure(product_in(entry.device) or arch, entry.config, shape)
     except KprofError as error:
         return {}, f"does not fit {other.name} any more: {error.message}"
     return config, cannot(other, shape, arch) or illegal(other, config, shape, arch)

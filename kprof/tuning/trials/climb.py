@@ -84,7 +84,7 @@ def climb(
     around = Around(
         f"what is near to the present configuration of {kernel.name}",
         changes,
-        lambda base: seeds(kernel, machine, problem, base, estimate.cost),
+        lambda base: seeds(kernel, machine, problem, base, estimate.cost, product),
         estimate.cost,
         most,
     )
@@ -188,12 +188,13 @@ def _changes(
     return changes
 
 
-def seeds(
+def seeds(  # noqa: PLR0917 - of which kernel, where, and from what the search starts
     kernel: "Kernel",
     machine: Architecture,
     problem: Mapping[str, Any],
     start: Mapping[str, Any],
     cost: Callable[[Mapping[str, Any]], float],
+    product: Product | None = None,
 ) -> list[dict[str, Any]]:
     """Configurations that are worth a look wherever a search starts.
 
@@ -205,9 +206,11 @@ def seeds(
         problem: problem parameters.
         start: knobs and switches of the starting point.
         cost: a rough cost.
+        product: the GPU, whose number of CUs decides launches; ``None``: the architecture's first product.
     """
+    gpu = machine.name if product is None else product.name
     overrides = [{}, *kernel.configs]
-    own = [{**start, **kernel.configure(machine.name, override, problem)} for override in overrides]
+    own = [{**start, **kernel.configure(gpu, override, problem)} for override in overrides]
     legal = [config for config in own if kernel.legal is None or kernel.legal(problem, config, machine.name) is None]
     # What the kernel's own configuration says of finer knobs is better than what the starting point says.
     if kernel.space:

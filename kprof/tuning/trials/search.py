@@ -67,8 +67,9 @@ def advise(
             "--shape and --grid takes the grid as an expression.",
         )
     deadline = Deadline(budget)
-    (job,) = jobs_of(kernel, machine, options)
-    config = {**kernel.configure(machine.name, options.config, job.problem), **options.env}
+    (job,) = jobs_of(kernel, machine, options, product)
+    gpu = machine.name if product is None else product.name
+    config = {**kernel.configure(gpu, options.config, job.problem), **options.env}
     start = analysed_start(job, config, use_cache=options.use_cache)
     product = product or next(iter(machine.products.values()), None)
     if product is None or product.compute_units is None:

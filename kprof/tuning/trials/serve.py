@@ -87,10 +87,11 @@ def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.targets.jobs import plan
 
     options, machines = _options(question), _machines(question)
-    unique = {machine.name: machine for machine, _ in machines}
-    products = {machine.name: product for machine, product in machines}
-    jobs = plan(question["target"], list(unique.values()), options)
-    configs = _configs(jobs, question["target"], list(unique.values()), options)
+    # Of several products of one architecture the last one counts.
+    gpus = list({machine.name: (machine, product) for machine, product in machines}.values())
+    products = {machine.name: product for machine, product in gpus}
+    jobs = [job for machine, product in gpus for job in plan(question["target"], [machine], options, product)]
+    configs = _configs(jobs, question["target"], gpus, options)
     requests = [job.request for job in jobs]
     for outcome in compile_many(requests, options.jobs or None, cache=options.use_cache):
         job = jobs[outcome.index]
@@ -115,10 +116,13 @@ def _entry(job: "TargetJob", compiled: Any, product: "Product | None") -> "Kerne
 
 
 def _configs(
-    jobs: "list[TargetJob]", target: str, machines: "list[Architecture]", options: "CompileOptions"
+    jobs: "list[TargetJob]",
+    target: str,
+    gpus: "list[tuple[Architecture, Product | None]]",
+    options: "CompileOptions",
 ) -> list[dict[str, Any]]:
     """Return the knobs of each compile; all launches of a call have those of the call."""
-    calls = iter(_configs_of_calls(target, machines, options))
+    calls = iter(_configs_of_calls(target, gpus, options))
     found: list[dict[str, Any]] = []
     for job in jobs:
         begins = not job.job or job.name == job.job.partition(" (")[0]
@@ -126,20 +130,23 @@ def _configs(
     return found
 
 
-def _configs_of_calls(target: str, machines: "list[Architecture]", options: "CompileOptions") -> list[dict[str, Any]]:
+def _configs_of_calls(
+    target: str, gpus: "list[tuple[Architecture, Product | None]]", options: "CompileOptions"
+) -> list[dict[str, Any]]:
     """Return the knobs of each call, in the order of :func:`kprof.targets.jobs.plan`."""
     from kprof.targets.library import load
 
     kernel = load(target)
     if not kernel.shapes or options.signature is not None:
-        return [{**options.constexpr, **options.config} for _ in machines]
+        return [{**options.constexpr, **options.config} for _ in gpus]
     found: list[dict[str, Any]] = []
-    for machine in machines:
+    for machine, product in gpus:
         problem = kernel.problem(machine.name, options.case, options.sizes)
         overrides: list[Mapping[str, Any]] = [options.config]
         if options.all_configs:
             overrides = [{**config, **options.config} for config in kernel.configs] or overrides
-        found += [dict(kernel.configure(machine.name, override, problem)) for override in overrides]
+        gpu = machine.name if product is None else product.name
+        found += [dict(kernel.configure(gpu, override, problem)) for override in overrides]
     return found
 
 

@@ -14,6 +14,7 @@ from kprof_analyzers.profiles.measured import join, traced
 from kprof_analyzers.profiles.measured.numbers import MeasuredNumbers, add_counters, add_traces, computed
 from kprof_analyzers.rules import known_rules
 from kprof_analyzers.rules.questions import BUSY, CONFLICTS, HELD, WAITING
+from kprof_analyzers.verdict import total
 
 if TYPE_CHECKING:
     from kprof.document import Prediction
@@ -321,6 +322,31 @@ def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> l
             ModelComparison(quantity.id, quantity.title, quantity.unit, measured, modelled, low, high, standing, words)
         )
     return found
+
+
+def compare_call(measured_us: float, reports: Sequence[KernelReport], doubt: str) -> ModelComparison | None:
+    """Compare the time of a call with the sum of its launches' predicted times.
+
+    Args:
+        measured_us: time of the call, microseconds.
+        reports: every launch of the call with its prediction, for the condition in which it was timed.
+        doubt: why the call may have launched something else; empty when it did not.
+
+    Returns:
+        The comparison, or None where the time of a launch is not known.
+    """
+    models = [report.model for report in reports if report.model is not UNSET]
+    # Events stand around the whole call, and not around each of its launches.
+    events = [model.events_us or 0.0 for model in models]
+    once = sum(events) - max(events, default=0.0)
+    modelled, low, high = (
+        total([-once, *(getattr(model, edge) for model in models)]) for edge in ("time_us", "low_us", "high_us")
+    )
+    if len(models) < len(reports) or modelled is None:
+        return None
+    standing, words = _standing(measured_us, modelled, (low, high), doubt)
+    title = "time of a launch" if len(reports) == 1 else f"time of a call of {len(reports)} launches"
+    return ModelComparison("time_us", title, "us", measured_us, modelled, low, high, standing, words)
 
 
 def _other_launch(model: "Prediction", numbers: "MeasuredNumbers") -> str:

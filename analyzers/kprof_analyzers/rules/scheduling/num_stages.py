@@ -18,9 +18,9 @@ class NumStagesMisfit(Rule):
 
     ## What it does
     Counts the matrix products of each loop in the TTGIR that depend on each other. A loop with one product whose
-    tiles are loaded in the same iteration, compiled with `num_stages=1`, could prefetch. A loop with two products in
-    a row, compiled with two stages or more, pays for the prefetch where LDS or registers already limit it to one
-    wavefront on a SIMD.
+    tiles are loaded in the same iteration, compiled with `num_stages=1`, could prefetch. `num_stages=0` compiles to
+    the same code as 1. A loop with two products in a row, compiled with two stages or more, pays for the prefetch where
+    LDS or registers already limit it to one wavefront on a SIMD.
 
     ## Why it matters
     AMD's tuning guide takes 2 for a loop with a single product and 1 for kernels that fuse two (attention) and

@@ -1,0 +1,102 @@
+"""The folder of ``kprof bench --keep``: times, and the compiled kernels with the launches that they are of.
+
+A folder has ``bench.json`` and, for each measurement that launches Triton kernels, a folder with what the compiler made
+of them and ``launches.json``.
+"""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from kprof.bench.document import BenchReport, Measurement
+from kprof.errors import InputError
+from kprof.inputs import boundary
+
+TIMES = "bench.json"
+_LAUNCHES = "launches.json"
+_STEM = re.compile(r"\w{1,120}")
+
+
+class KeptLaunch(msgspec.Struct, frozen=True):
+    """A launch of a call.
+
+    Attributes:
+        file: name of the compiled kernel's files, without what follows the dot.
+        grid: workgroups in x, y and z.
+        arguments: numbers that were passed, by name, constexprs included.
+        contents: integers of small tensors that were passed, by name.
+    """
+
+    file: str
+    grid: list[int]
+    arguments: dict[str, int | float] = {}
+    contents: dict[str, list[int]] = {}
+
+
+class KeptCall(msgspec.Struct, frozen=True):
+    """What a call of a measurement launches.
+
+    Attributes:
+        launches: in their order.
+        set_bytes: bytes of the inputs and outputs of a call; 0 where they are not known.
+        schema: of this document.
+    """
+
+    launches: list[KeptLaunch]
+    set_bytes: int = 0
+    schema: Literal["kprof.kept-call/1"] = "kprof.kept-call/1"
+
+
+def is_kept(path: str | Path) -> bool:
+    """Whether a path is a folder that ``kprof bench --keep`` wrote."""
+    return Path(path, TIMES).is_file()
+
+
+def write_call(folder: Path, call: KeptCall) -> None:
+    """Write the launches beside the compiled kernels.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    (folder / _LAUNCHES).write_bytes(msgspec.json.format(msgspec.json.encode(call), indent=2) + b"\n")
+
+
+def read_times(folder: Path) -> BenchReport:
+    """Read the times of a folder.
+
+    Raises:
+        InputError: the file is missing or of another form.
+    """
+    place = folder / TIMES
+    return boundary.json_of(boundary.read_bytes(place), BenchReport, str(place), "is not what kprof bench writes")
+
+
+def folder_of(folder: Path, measurement: Measurement) -> Path | None:
+    """Return the folder of a measurement's kernels; ``None`` where it launched none.
+
+    The times name the folder where it was written, which may have been copied from another machine since.
+    """
+    name = Path(measurement.kept or "").name
+    return None if name in {"", ".."} else folder / name
+
+
+def read_call(folder: Path) -> KeptCall:
+    """Read the launches of a measurement's folder.
+
+    Raises:
+        InputError: the file is missing, of another form, or names no file of the folder.
+    """
+    place = folder / _LAUNCHES
+    if not place.is_file():
+        raise InputError(
+            "has no launches.json, which says how the kernels were launched",
+            path=str(folder),
+            hint="kprof bench --keep writes it: measure again.",
+        )
+    found = boundary.json_of(boundary.read_bytes(place), KeptCall, str(place), "is not what kprof bench --keep writes")
+    for launch in found.launches:
+        if _STEM.fullmatch(launch.file) is None or not launch.grid or any(axis < 1 for axis in launch.grid):
+            raise InputError(f"the launch of {launch.file[:80]!r} has no file or no workgroups", path=str(place))
+    return found
