@@ -76,6 +76,7 @@ module attributes {{"ttg.num-warps" = 8 : i32, "ttg.threads-per-warp" = 64 : i32
 }}
 #loc1 = loc("/user/k.py":9:1)
 #loc2 = loc("/user/k.py":10:1)
+#loc3 = loc("/user/k.py":11:1)
 """
 TILE = "%{name} = tt.atomic_rmw fadd, acq_rel, gpu, %p, %v, %m : (tensor<{size}x!tt.ptr<f32>, #b>, tensor<{size}xf32, #b>, tensor<{size}xi1, #b>) -> tensor<{size}xf32, {layout}> loc(#loc{line})"  # noqa: E501
 SCALAR = "%s = tt.atomic_rmw fadd, acq_rel, gpu, %o, %x : (!tt.ptr<f32>, f32) -> f32 loc(#loc{line})"
@@ -120,6 +121,9 @@ def test_wavefronts_without_elements_of_their_own_execute_none(kernel):
     # The line of the second has no atomic: it may belong to any.
     assert counted(replace(facts, ttgir=module(tile(1)))) == (4 + 4, 2)
     assert counted(replace(facts, ttgir=module(SCALAR.format(line=1)))) == (1 + 1, 2)
+    # Of several lines with atomics, the one with most wavefronts.
+    both = module(tile(1), SCALAR.format(line=3))
+    assert counted(replace(kernel(PLACED[-2:], warps=8), ttgir=both)) == (4, 1)
     # The larger of two atomics of a line counts, in whatever order.
     for both in ([tile(1), SCALAR.format(line=1)], [SCALAR.format(line=1), tile(1)]):
         assert counted(replace(facts, ttgir=module(*both, SCALAR.format(line=2).replace("%s", "%u")))) == (4 + 1, 2)
@@ -140,6 +144,14 @@ def test_wavefronts_without_elements_of_their_own_execute_none(kernel):
 def test_wavefronts_of_a_tile(size, each, layout, waves):
     (atomic,) = module(tile(1, size, layout), size=size, each=each).named("tt.atomic_rmw")
     assert wavefronts_of(atomic, 6) == waves
+
+
+def test_wavefronts_of_a_tile_with_two_axes():
+    """Two rows of 64 elements are in two of eight wavefronts."""
+    text = MODULE.format(size="2x64", each="1, 1", body=tile(size="2x64"))
+    text = text.replace("[64]", "[1, 64]").replace("[8]", "[8, 1]").replace("order = [0]", "order = [1, 0]")
+    (atomic,) = mlir.parse(text).named("tt.atomic_rmw")
+    assert wavefronts_of(atomic, 6) == 2
 
 
 def test_a_tile_without_layout_is_in_all_wavefronts():

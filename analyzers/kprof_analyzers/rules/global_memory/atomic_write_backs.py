@@ -96,7 +96,7 @@ def _kind(atomic: Operation) -> tuple[str, str]:
 
 def _is_signal(atomic: Operation) -> bool:
     """Whether an atomic is a scalar one with a constant, as counters and flags have it."""
-    if any(isinstance(t, TensorType) for t in (*atomic.result_types, *atomic.operand_types)):
+    if isinstance(next(iter(atomic.result_types), None), TensorType):
         return False
     flow = flow_of(atomic.module)
     source = flow.producer(flow.input(atomic, 1))
