@@ -797,7 +797,7 @@ def profile(
 
     Of several GPUs the program runs once for each, since what it launches may depend on the GPU; a capture is of one
     architecture, by default of its own GPU. Each Triton kernel has a page beside the one of ``html``, of the first
-    GPU. ``advise`` searches for kernels with 2 % of the step and more, on the first GPU; a program that ran no longer
+    GPU. ``advise`` searches for kernels with 5 % of the step and more, on the first GPU; a program that ran no longer
     than that is run again up to their launches. With ``layers`` it is run with one and with two, or for ``4,8,32`` with
     4 and 8, and what the second has more comes on top as often as it takes.
 
