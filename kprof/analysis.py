@@ -141,7 +141,8 @@ class ModelChange:
         cycles: instruction to the factor on the cycles that its unit is busy.
         conflict_free: LDS accesses that would have no bank conflicts.
         leave_out: ``memory_latency``, ``lds_latency``, ``wave_quantisation``, ``matrix_large``: effects of the model;
-            ``dies_in_turn``: neighbouring workgroups are assigned to different dies.
+            ``dies_in_turn``: neighbouring workgroups are assigned to different dies; ``write_backs``: atomics write
+            back L2, and those on one address wait for each other.
         num_warps: wavefronts of a workgroup.
         workgroups_per_cu: workgroups that a CU holds.
         idle_share: share of the CUs that have no work and would have some of the others'.

@@ -303,7 +303,8 @@ class Architecture:
             that, ``matrix_large`` for 32 x 32 and ``matrix_fp16`` for fp16; ``vector_memory_share`` of L2's sustained
             bandwidth and, of that, ``streaming``. ``loaded_latency``: latency under load against an idle memory's.
             Nanoseconds: ``dispatch_ns`` (start and end of a launch), ``graph_launch_ns`` (of one in a replayed graph),
-            ``events_ns`` (what two events around a launch add). Absent: not known.
+            ``events_ns`` (what two events around a launch add), ``write_back_ns`` (of an XCD's L2 for one write-back).
+            Absent: not known.
         issue: how instructions are issued, ``None``: not known.
         packed_conversions: conversion of one value to the one of two with the same rounding; ``None``: not known.
         types: whether the hardware has a type (``fp8_fnuz``, ``fp8_ocp``); absent: not known.

@@ -42,5 +42,9 @@ def waiting_cycles(machine: Machine, atomics: float) -> float:
     whose 524,288 workgroups add to the same 80 lines on an MI350X: 255 ns each, 241 ns of 7,892 workgroups
     (SOL-ExecBench-ROCm, the problem ``fused_residual_rms_norm_backward``); the last-level cache answers after 218 ns.
     One problem says so. Of a single die L2 does them one after the other without leaving it, which is not modelled.
+
+    These times contain the write-backs of L2, too (see :mod:`kprof_analyzers.model.write_backs`). Of the histogram that
+    ``write_back_ns`` is fitted on, each workgroup adds 84 ns in all, so that 218 ns is an upper bound. How long atomics
+    with relaxed semantics wait for each other was not measured.
     """
     return atomics * machine.latency_of("mall", "hbm") if machine.xcds > 1 else 0.0

@@ -29,6 +29,7 @@ class Effects:
         cache_modifiers: streaming loads (``nt``) get less bandwidth, and what is marked takes no line of the last-level
             cache.
         contention: atomics on one address wait for each other.
+        write_backs: atomics with release semantics write back L2, one at a time in each die.
         matrix_power: the matrix units do not sustain their peak.
         launch_overhead: the time of an empty launch.
         prologue: what lies outside loops.
@@ -54,6 +55,7 @@ class Effects:
     out_of_step: bool = True
     cache_modifiers: bool = True
     contention: bool = True
+    write_backs: bool = True
     matrix_power: bool = True
     launch_overhead: bool = True
     prologue: bool = True

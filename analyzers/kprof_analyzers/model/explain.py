@@ -19,6 +19,7 @@ from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 from kprof_analyzers.model.slow_ways import large_angles
+from kprof_analyzers.model.write_backs import delayed, queue_cycles
 from kprof_analyzers.registers.scratch import KEPT, assigned
 
 
@@ -61,7 +62,7 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
     if memory > capped:
         shares = _grown(shares, "memory bandwidth", capped, memory)
         capped = memory
-    waiting = waiting_cycles(machine, model.sharing.contended)
+    waiting = max(waiting_cycles(machine, model.sharing.contended), _delayed_cycles(model, capped, rounds))
     if waiting > capped:
         shares = _grown(shares, "memory latency", capped, waiting)
         capped = waiting
@@ -105,6 +106,12 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
         assumptions=assumptions(model, loops),
         notes=[*_notes(model, run), *([f"wide range: {sure.why}"] if known and sure.why else [])],
     )
+
+
+def _delayed_cycles(model: KernelModel, cycles: float, rounds: float) -> float:
+    """Cycles of the launch with its write-backs of L2; ``cycles`` are those without."""
+    each, waves = model.write_backs
+    return delayed(cycles, queue_cycles(model.machine, each * model.where.total), rounds * waves)
 
 
 def _speed_of_light(model: KernelModel) -> float:
@@ -366,6 +373,7 @@ def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str
     found += large_angles(model.facts.program)
     if any(i.opcode.is_atomic and i.opcode.cls is InstructionClass.VMEM for i in model.facts.program.instructions):
         found.append(_contention(model))
+        found += _write_backs(model)
     return [*found, *unknown_strides(model.facts), *_guessed_sharing(model), *_kept_scratch(model)]
 
 
@@ -375,6 +383,18 @@ def _contention(model: KernelModel) -> str:
         each = waiting_cycles(model.machine, 1.0) / model.machine.clock_mhz * 1e3
         return f"the {count:,.0f} atomics on one address wait for each other, {each:.0f} ns each"
     return "atomics on one address are taken not to wait for each other"
+
+
+def _write_backs(model: KernelModel) -> list[str]:
+    """One sentence on the write-backs of L2 of a launch, or none."""
+    count = model.write_backs[0] * model.where.total
+    each = model.machine.figures["write_back_ns"]
+    if not count:
+        return []
+    if not each:
+        name = model.machine.arch.name
+        return [f"what the write-backs of L2 before atomics take on {name} is not known: nothing is assumed"]
+    return [f"an L2 does its share of the {count:,.0f} write-backs before atomics one by one, {each:.0f} ns each"]
 
 
 def _kept_scratch(model: KernelModel) -> list[str]:

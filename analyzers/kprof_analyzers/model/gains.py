@@ -118,6 +118,9 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
         model = replace(model, code=Code(ops, model.code.counters, model.code.results))
     if "dies_in_turn" in change.leave_out:
         model = _in_blocks(model)
+    if "write_backs" in change.leave_out:
+        # All published times of atomics on one address have write-backs, too: what each of them costs is not known.
+        model = replace(model, write_backs=(0.0, 0.0), sharing=replace(model.sharing, contended=0.0))
     if "wave_quantisation" in change.leave_out:
         effects = replace(model.effects, wave_quantisation=False)
         where = spread(model.facts, model.machine, effects)

@@ -35,6 +35,7 @@ from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.taken import of_operations, taken_shares, with_branches
 from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, sharing, within_caches, within_l2
 from kprof_analyzers.model.trips import Trips, loop_trips
+from kprof_analyzers.model.write_backs import write_backs
 
 
 def one_side(found: Sequence[Access], evaluator: Evaluator, come_to: Mapping[int, float]) -> list[Access]:
@@ -230,6 +231,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
         free,
         followed,
         kept_out,
+        write_backs(facts, nodes, trips) if effects.write_backs else (0.0, 0.0),
     )
 
 

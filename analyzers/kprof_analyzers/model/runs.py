@@ -37,6 +37,7 @@ class KernelModel:
         waves: wavefronts of a workgroup that are simulated.
         passing: shares of what is loaded and stored that take no line of the last-level cache.
         apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
+        write_backs: write-backs of L2 that a workgroup executes, and those of its busiest wavefront.
     """
 
     facts: KernelFacts
@@ -55,6 +56,7 @@ class KernelModel:
     l2_paths: Sequence[MemoryPath] | None = None
     followed: Mapping[int, float] = field(default_factory=dict)
     passing: Passing = NOTHING
+    write_backs: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)

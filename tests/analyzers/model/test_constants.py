@@ -91,6 +91,7 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "wave_timeline._MEMORY_PIPE": ((4,), "number of a row"),
     "wave_timeline._CLOCK_US": ((0.001,), "unit of the trace format"),
     "whiles._MOST_ITERATIONS": ((96,), "bound on work"),
+    "write_backs.write_backs": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
 }
 """Function or constant to its numbers, and why they are not figures of the hardware files."""
 

@@ -1,0 +1,99 @@
+"""Write-backs of L2 that an atomic with release semantics asks for: each die's L2 does them one after the other."""
+
+from collections.abc import Mapping, Sequence
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import Instruction
+from kprof.inputs.mlir import Operation, TensorType
+from kprof_analyzers.memory.linear_layout import WARP, UnknownLayoutError, linear
+from kprof_analyzers.model.contention import ATOMICS
+from kprof_analyzers.model.machine import Machine
+from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.trips import Trips
+from kprof_analyzers.source_lines import line_of
+
+WRITE_BACK = "buffer_wbl2"
+
+
+def is_write_back(instruction: Instruction) -> bool:
+    """Whether an instruction writes back the L2 cache of its die."""
+    return instruction.opcode.name == WRITE_BACK
+
+
+def write_backs(facts: KernelFacts, nodes: Sequence[Node], trips: Mapping[int, Trips]) -> tuple[float, float]:
+    """Return the write-backs of L2 that a workgroup executes, and those of its busiest wavefront.
+
+    A wavefront executes a write-back if it has an element of the atomic on the same source line. Masks by the
+    problem's size are ignored.
+
+    Args:
+        facts: the kernel.
+        nodes: the way through its program.
+        trips: iterations of its loops.
+    """
+    times = {i.index: 0.0 for i in facts.program.instructions if is_write_back(i)}
+    if not times:
+        return 0.0, 0.0
+    _count(times, nodes, trips, 1.0)
+    warps = facts.resources.num_warps
+    warps = warps if isinstance(warps, int) else 4
+    waves: dict[tuple[str, int] | None, int] = {}
+    for op in facts.ttgir.operations if facts.ttgir is not None else ():
+        if op.name in ATOMICS:
+            place = line_of(op)
+            waves[place] = max(waves.get(place, 0), wavefronts_of(op, warps))
+    # Without line numbers the atomic that the instruction belongs to is not known.
+    usual = max(waves.values(), default=warps)
+    found = sum(n * waves.get(line_of(facts.program.instructions[at]), usual) for at, n in times.items())
+    return found, sum(times.values())
+
+
+def queue_cycles(machine: Machine, found: float) -> float:
+    """Return the cycles in which the L2 caches of all dies do this number of write-backs, spread evenly over them.
+
+    Each die's L2 does one at a time. ``write_back_ns`` is fitted on a histogram kernel whose workgroups do little else
+    (SOL-ExecBench-ROCm, the problem ``moe_expert_token_radix_sort_with_prefix_sum``).
+    """
+    return found / machine.xcds * machine.figures["write_back_ns"] * machine.clock_mhz / 1e3
+
+
+def delayed(cycles: float, queue: float, phases: float) -> float:
+    """Return the cycles of a launch whose write-backs keep each L2 busy for ``queue`` cycles.
+
+    All workgroups of a round come to their write-backs at the same time and wait for each other. From the second round
+    on they are spread, and one workgroup waits while another computes.
+
+    Args:
+        cycles: of the launch without write-backs.
+        queue: cycles of all write-backs, one after the other.
+        phases: rounds of workgroups, times the write-backs of a wavefront.
+    """
+    return max(cycles, queue) + min(cycles, queue) / max(1.0, phases)
+
+
+def wavefronts_of(atomic: Operation, warps: int) -> int:
+    """Return the wavefronts of a workgroup that have elements of an atomic of their own: one for a scalar.
+
+    Args:
+        atomic: the operation.
+        warps: wavefronts of the workgroup, the answer where the layout is not known.
+    """
+    found = next((t for t in (*atomic.result_types, *atomic.operand_types) if isinstance(t, TensorType)), None)
+    if found is None:
+        return 1
+    if found.layout is None:
+        return warps
+    try:
+        layout = linear(found.layout, found.shape)
+    except UnknownLayoutError:
+        return warps
+    return 1 << sum(any(basis) for basis in layout.bases[WARP])
+
+
+def _count(times: dict[int, float], nodes: Sequence[Node], trips: Mapping[int, Trips], entered: float) -> None:
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            _count(times, node.body, trips, entered * trips[node.loop.index].mean)
+            continue
+        for at in times.keys() & set(node):
+            times[at] += entered

@@ -1,0 +1,103 @@
+"""KP107 atomic-writes-back-l2."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts, ModelChange
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation, TensorType
+from kprof_analyzers.memory.dataflow import flow_of
+from kprof_analyzers.model.write_backs import is_write_back, wavefronts_of
+from kprof_analyzers.rules.about import GLOBAL_ACCESSES, About
+from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
+from kprof_analyzers.source_lines import line_of
+
+_FUNCTIONS = {
+    "add": "add",
+    "fadd": "add",
+    "max": "max",
+    "umax": "max",
+    "min": "min",
+    "umin": "min",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+}
+"""Operation of the TTGIR to the end of the function's name in `tl.atomic_...`."""
+_RELEASES = ("acq_rel", "release")
+_RMW = ("tt.atomic_rmw", "amdg.buffer_atomic_rmw")
+
+
+class AtomicWritesBackL2(Rule):
+    """An atomic that only adds to memory writes back the L2 cache first, because it has acquire and release semantics.
+
+    ## What it does
+    Looks for `buffer_wbl2` on the source line of an atomic addition, maximum, minimum or bit operation that has
+    `acq_rel` or `release` semantics and whose result is not used. Atomics that pass something on are left alone:
+    exchanges, atomics with a used result, and a scalar atomic with a constant, which is a counter or a flag.
+
+    ## Why it matters
+    `tl.atomic_add` has `sem="acq_rel"` by default. On MI300 and MI350 an XCD's L2 is not the only one, so that the
+    compiler writes `buffer_wbl2 sc1` in front of the atomic and `buffer_inv sc1` behind it. Each wavefront executes
+    both. An XCD's L2 does one write-back at a time, 170 ns each on an MI350X, whether it has something to write or not.
+    A sum needs none of that: the end of the kernel makes its memory visible.
+
+    ## Evidence
+    `operation`: as the TTGIR calls it. `sem`: its semantics. `wavefronts`: of a workgroup, those that have elements of
+    the atomic. The gain is an upper bound: it leaves out the write-backs and also that atomics on one address wait for
+    each other, because all published times contain both. On GPUs other than the MI350 series the time of a write-back
+    is not known, and there is no gain.
+
+    ## What to try
+    Keep the default where another workgroup of the same launch reads what was stored before the atomic.
+    """
+
+    id: ClassVar[str] = "KP107"
+    name: ClassVar[str] = "atomic-writes-back-l2"
+    severity: ClassVar[Severity] = Severity.NOTE
+    about: ClassVar[About] = GLOBAL_ACCESSES
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
+        """See :meth:`Rule.check`."""
+        places = {line_of(i) for i in facts.program.instructions if is_write_back(i)} - {None}
+        if not places:
+            return
+        if facts.ttgir is None:
+            raise NotCheckedError("what an atomic is for is not known: there is no TTGIR")
+        module = facts.ttgir
+        flow = flow_of(module)
+        used = {value for op in module.operations for value in flow.inputs(op)}
+        # The compiler may have unrolled a loop around an atomic.
+        atomics = {(line_of(op), *_kind(op)): op for op in reversed([*module.named(*_RMW)]) if line_of(op) in places}
+        for (_, operation, sem), op in reversed(atomics.items()):
+            if (
+                operation in _FUNCTIONS
+                and sem in _RELEASES
+                and used.isdisjoint(flow.results(op))
+                and not _is_signal(op)
+            ):
+                function = f"tl.atomic_{_FUNCTIONS[operation]}"
+                waves = wavefronts_of(op, module.num_warps or 4)
+                finding = self.finding(
+                    f'{function} with sem="{sem}" writes back L2 first, in {waves} wavefronts of a workgroup',
+                    at=op,
+                    evidence={"operation": operation, "sem": sem, "wavefronts": waves},
+                    fix=f'pass sem="relaxed" to {function}',
+                )
+                change = ModelChange(leave_out=("write_backs",), at_most=True)
+                yield Costed(finding, change) if facts.arch.model["write_back_ns"] else finding
+
+
+def _kind(atomic: Operation) -> tuple[str, str]:
+    """The operation and the semantics of an atomic: ``("fadd", "acq_rel")``."""
+    operation, sem, *_ = (*atomic.text.split(","), "")
+    return operation.strip(), sem.strip()
+
+
+def _is_signal(atomic: Operation) -> bool:
+    """Whether an atomic is a scalar one with a constant, as counters and flags have it."""
+    if isinstance(next(iter(atomic.result_types), None), TensorType):
+        return False
+    flow = flow_of(atomic.module)
+    source = flow.producer(flow.input(atomic, 1))
+    return source is not None and source.name == "arith.constant"
