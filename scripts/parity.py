@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
     Attributes:
         operator: AITER's function, below ``aiter.ops.triton``.
-        cases: cases of the bundled kernel that are compared.
+        cases: cases of the bundled kernel that are compared, or sizes beside those of its first case, ``K=V,...``.
         note: what differs between the two jobs, or "".
         kernel: the bundled kernel, where it is not the name of the pair.
     """
@@ -52,6 +52,10 @@ class Pair(NamedTuple):
     kernel: str = ""
 
 
+_TUNED_BF16 = ("M=64,N=5120,K=2880,dtype=bf16,out=bf16", "M=2048,N=5120,K=2880,dtype=bf16,out=bf16")
+"""Products for which AITER has a tuned file for the MI355X; it has none of 16 bits for the MI300X."""
+_TUNED_FP8 = ("M=16,N=256,K=4096", "M=16,N=2112,K=7168")
+"""Products for which AITER has a tuned file for the MI300X, and for the MI355X."""
 PAIRS: Mapping[str, Pair] = {
     "attention_forward_backward": Pair(
         "attention.mha.flash_attn_func, backward",
@@ -95,7 +99,17 @@ PAIRS: Mapping[str, Pair] = {
     ),
     "gemm": Pair(
         "gemm.basic.gemm_a16w16.gemm_a16w16, gemm.basic.gemm_a8w8.gemm_a8w8",
-        ("square_8k", "square_8k_bf16", "square_8k_fp8", "odd", "llama_up", "llama_down", "small_c", "biased"),
+        (
+            "square_8k",
+            "square_8k_bf16",
+            "square_8k_fp8",
+            "odd",
+            "llama_up",
+            "llama_down",
+            "small_c",
+            "biased",
+            *_TUNED_BF16,
+        ),
         "AITER's 8-bit product multiplies by a scale for each row and each column",
     ),
     "gemm_skinny_fp8": Pair(
@@ -106,6 +120,7 @@ PAIRS: Mapping[str, Pair] = {
             "llama405b_gate_up_m16",
             "llama405b_down_m16",
             "per_channel",
+            *_TUNED_FP8,
         ),
         "AITER's scales are for each row and each column",
     ),
@@ -213,7 +228,8 @@ _BARRIERS = (
     "has it, needs no parts of tiles here"
 )
 REASONS: Mapping[tuple[str, str, str], str] = {
-    ("attention_int8", "full", "MI355X"): "configuration: AITER's tile is 256 x 128 with eight warps",
+    ("attention_int8", "full", "MI355X"): "algorithm: AITER's second product is of 8-bit floats, "
+    "which vector units make two at a time, and its sums need no conversion",
     ("gemm", "odd", ""): "configuration: AITER's tile is larger; 256 rows and a depth of 16 are faster than both",
     ("gemm", "square_8k_fp8", "MI300X"): "configuration: tiles of 128 x 128 x 128, as AITER's, are as fast",
     ("gemm_streamk", "fp8", "MI300X"): _BARRIERS,
@@ -302,7 +318,9 @@ def kernel_of(pair: str) -> str:
 
 def features(shape: Mapping[str, Any]) -> str:
     """Return what a job asks beside sizes, in a few words."""
-    found = [str(shape["dtype"])]
+    found = ["fp8" if shape["dtype"].startswith("fp8") else str(shape["dtype"])]
+    if "form" in shape:
+        found.append(f"int8 {shape['form']}")
     if "causal" in shape:
         found.append("causal" if shape["causal"] else "full")
     if shape.get("HK", shape.get("H")) != shape.get("H"):
@@ -359,7 +377,9 @@ def ours(kernel: str, case: str, gpu: str) -> dict[str, Any]:
     from kprof.errors import KprofError
 
     try:
-        report = kprof.analyze(kernel, arch=gpu, case=case, try_cures=False, keep_programs=False)
+        given = sizes(case)
+        chosen: dict[str, Any] = {"shape": given} if given else {"case": case}
+        report = kprof.analyze(kernel, arch=gpu, **chosen, try_cures=False, keep_programs=False)
     except KprofError as error:
         return {"why": _first_line(error.message)}
     return predicted(report.kernels, [1] * len(report.kernels)) | {"config": dict(shipped(kernel, case, gpu))}
@@ -409,13 +429,21 @@ def _first_line(text: str) -> str:
     return (text.strip() or "-").splitlines()[0][:200]
 
 
+def sizes(case: str) -> Mapping[str, Any]:
+    """Return the sizes that a case of the table gives, none where it is a name."""
+    from kprof.inputs.assignments import assignments
+
+    return assignments([case], "case") if "=" in case else {}
+
+
 def problem(kernel: str, case: str, gpu: str) -> Mapping[str, Any]:
     """Return the sizes of a case with all defaults."""
     from kprof.hardware.machine import load_gpu
     from kprof.targets.library import bundled
     from kprof.targets.without_triton import described
 
-    return dict(described(bundled()[kernel]).problem(load_gpu(gpu)[0].name, case))
+    given = sizes(case)
+    return dict(described(bundled()[kernel]).problem(load_gpu(gpu)[0].name, None if given else case, given))
 
 
 def shipped(kernel: str, case: str, gpu: str) -> Mapping[str, Any]:
@@ -424,9 +452,8 @@ def shipped(kernel: str, case: str, gpu: str) -> Mapping[str, Any]:
     from kprof.targets.library import bundled
     from kprof.targets.without_triton import described
 
-    arch = load_gpu(gpu)[0].name
     spec = described(bundled()[kernel])
-    found: Mapping[str, Any] = spec.configure(arch, None, spec.problem(arch, case))
+    found: Mapping[str, Any] = spec.configure(load_gpu(gpu)[0].name, None, problem(kernel, case, gpu))
     return found
 
 
@@ -492,8 +519,8 @@ Written by `scripts/parity.py`. Each row is a case of a bundled kernel with the 
 operator of AITER that does the same job. AITER's own Python function chooses its configuration for the GPU, and
 `kprof capture` records what it launches. Times are predicted microseconds of everything that a call launches; nothing
 was measured. *Ratio* is the bundled kernel's time over AITER's: below 1 the bundled kernel is faster. *Spills* are
-vector registers of all launches. *Limit* is the share of the speed of light that the model gives: the least time for
-the matrix operations or the bytes of the launches.
+vector registers of all launches. *Limit* is the speed of light as a share of the time: the model's least time for the
+matrix operations or the bytes of the launches.
 
 """
 COLUMNS = """
@@ -525,7 +552,8 @@ def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> str:
     text = TITLE + "| | |\n|---|---|\n" + "".join(f"| {name} | {value} |\n" for name, value in facts.items())
     text += COLUMNS + "".join(f"{row.line()}\n" for row in compared)
     text += "\n## Operators\n\n| kernel | AITER's operator | what differs |\n|---|---|---|\n"
-    text += "".join(f"| {kernel_of(name)} | `{pair.operator}` | {pair.note} |\n" for name, pair in PAIRS.items())
+    for name, pair in PAIRS.items():
+        text += f"| {kernel_of(name)} | `{pair.operator}` | {pair.note or 'nothing'} |\n"
     if slower:
         text += "\n## Over 5 % slower\n\n| kernel | operator | case | GPU | ratio | why |\n|---|---|---|---|--:|---|\n"
         for row in slower:
@@ -535,7 +563,18 @@ def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> str:
     text += "".join(f"| {row.place} | {row.why} |\n" for row in rows if row.why)
     text += "".join(f"| {name} | none | all | all | {why} |\n" for name, why in ALONE.items())
     text += "\nOperators of AITER for which no kernel is bundled, among others:\n\n"
-    return text + "".join(f"- `{name}`: {what}\n" for name, what in MISSING.items())
+    return text + "".join(f"- `{name}`: {what}\n" for name, what in MISSING.items()) + NOTES
+
+
+NOTES = """
+AITER's tuned files have few shapes of matrix products. For the others its functions use the default of the GPU, which
+depends on the number of rows only and does not split K in 16 bits. Cases written as sizes have a tuned file on one of
+the two GPUs. AITER's own tests of `mla_decode_fwd` skip the MI300X.
+
+By the model, loads with `.cg`, which AITER's unified attention and RMS norm use, take no line of the last-level cache.
+Its speed of light for such a kernel is that of this cache, although the bytes come from memory: AITER's *limit* is too
+low there.
+"""
 
 
 def main() -> int:
