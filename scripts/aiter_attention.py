@@ -8,7 +8,6 @@ and with the one that the report put there, without a GPU; predicts both on an M
 runs this to ``docs/validation/aiter_attention.json``, of which ``scripts/try_sources.py`` makes a table.
 """
 
-import importlib
 import json
 import os
 import shutil
@@ -16,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import types
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,24 +29,16 @@ TUNED = {"BLOCK_M": 64, "BLOCK_N": 32, "PRELOAD_V": True}
 def record(length: int) -> None:
     """Call AITER's attention once; its package is not initialised, which builds C++, and its backward pass left out."""
     import torch
-    import triton
 
-    own = triton.autotune
+    sys.path.insert(0, str(ROOT / "scripts" / "programs"))
+    from aiter_checkout import accept_old_autotune_keys, of
 
-    def autotune(configs: Any, key: list[str], **options: Any) -> Callable[[Any], Any]:
-        """Newer Tritons refuse keys that are no arguments, which some of AITER's backward kernels have."""
-        return lambda function: own(configs, [name for name in key if name in function.arg_names], **options)(function)
-
-    triton.autotune = autotune
-    package: Any = types.ModuleType("aiter")
-    package.__path__ = [f"{os.environ['AITER_SOURCE']}/aiter"]
-    package.dtypes = types.SimpleNamespace(fp8=torch.float8_e4m3fnuz)
-    sys.modules["aiter"] = package
+    accept_old_autotune_keys()
     for name in ("onekernel", "fused"):
         backward: Any = types.ModuleType(f"aiter.ops.triton.mha_{name}_bwd")
         setattr(backward, f"flash_attn_{name}_backward", None)
         sys.modules[backward.__name__] = backward
-    attention = importlib.import_module("aiter.ops.triton.mha").flash_attn_func
+    attention = of("mha", "flash_attn_func")
     q, k, v = (torch.randn(4, length, 8, 256, device="cuda", dtype=torch.float16) for _ in range(3))
     attention(q, k, v, causal=True, return_lse=True)
 

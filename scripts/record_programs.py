@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = Path(__file__).with_name("programs")
-HELPERS = {"counted", "absent", "aiter_checkout"}
+HELPERS = {"counted", "absent", "aiter_checkout", "aiter_pairs"}
 PAGE = ROOT / "docs" / "validation" / "programs.md"
 TIME_LIMIT = 1800
 

@@ -8,12 +8,32 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+import triton
 
 root = os.environ["AITER_SOURCE"]
 package = types.ModuleType("aiter")
 package.__path__ = [f"{root}/aiter"]
-package.dtypes = types.SimpleNamespace(fp8=torch.float8_e4m3fnuz)  # type: ignore[attr-defined]
-sys.modules["aiter"] = package
+_fp8 = torch.float8_e4m3fn
+if triton.runtime.driver.active.get_current_target().arch == "gfx942":
+    _fp8 = torch.float8_e4m3fnuz
+# The real module asks ROCm's tools for the GPU. Operators only take these types from it.
+_dtypes = types.ModuleType("aiter.utility.dtypes")
+vars(_dtypes).update(fp8=_fp8, fp8_e8m0=torch.uint8, fp4x2=torch.uint8)
+package.dtypes = _dtypes  # type: ignore[attr-defined]
+sys.modules |= {"aiter": package, _dtypes.__name__: _dtypes}
+
+
+def accept_old_autotune_keys() -> None:
+    """Let kernels declare autotuner keys that are no arguments, which newer Tritons refuse.
+
+    Some of AITER's backward kernels have such a key, and its attention cannot be imported without them.
+    """
+    own = triton.autotune
+
+    def autotune(configs: Any, key: list[str], **options: Any) -> Callable[[Any], Any]:
+        return lambda function: own(configs, [name for name in key if name in function.arg_names], **options)(function)
+
+    triton.autotune = autotune
 
 
 def half(*shape: int) -> torch.Tensor:
