@@ -173,8 +173,8 @@ def shape_config(shape: Shape, arch: str) -> Config:
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> Config:
-    """Two workgroups for each CU."""
-    return {"GROUPS": 2 * gpu.compute_units}
+    """Two workgroups for each CU; one for wide rows, each of whose groups writes a row of float32 parts."""
+    return {"GROUPS": gpu.compute_units * (1 if shape["N"] > 8192 else 2)}
 
 
 KERNEL = Kernel(
