@@ -163,7 +163,7 @@ def compiled(monkeypatch):
         def __init__(self):
             self.jobs, self.answers, self.asked = 1, {}, []
 
-        def plan(self, target, machines, options):
+        def plan(self, target, machines, options, _product):
             self.asked.append((Path(target.partition("::")[0]).name, [m.name for m in machines], options.case))
             if isinstance(self.jobs, KprofError):
                 raise self.jobs

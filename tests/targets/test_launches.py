@@ -91,5 +91,5 @@ def test_products_of_one_architecture_have_a_launch_each():
     assert [kernel.product.name for kernel in copies] == ["MI300X", "MI308X"]
     assert copies[0].request == copies[1].request
     reports = package.analyze("layernorm_backward", arch="MI300X,MI308X", kernel="layernorm_backward")
-    grids = [(one.product, one.launch.grid) for one in reports]
-    assert grids == [("MI300X", [608]), ("MI308X", [160])]
+    workgroups = [(one.product, one.model.workgroups) for one in reports.kernels]
+    assert workgroups == [("MI300X", 608), ("MI308X", 160)]

@@ -212,7 +212,6 @@ def choose(
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
         raise KprofError(f"nothing can do this on {arch}: {why}")
     notes += kept.notes
-    everything = _ordered([*known.candidates, *own, *_others(kernel, known)])
     base = ImplementationChoice(
         kernel=kernel.name,
         arch=arch,
@@ -221,8 +220,8 @@ def choose(
         config={},
         rule="default",
         reason="",
-        candidates=everything,
-        device="" if product is None else product.name,
+        candidates=_ordered([*known.candidates, *own, *_others(kernel, known)]),
+        device=device,
         notes=notes,
         condition=condition,
     )
