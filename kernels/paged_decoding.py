@@ -206,13 +206,20 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     if arch.startswith(("gfx10", "gfx11", "gfx12")):
         # Half as many lanes a wave: half the tile, and no second one on its way.
         return {"BLOCK_N": block // 2, "num_stages": 1}
+    if _shares_keys(shape):
+        return {"BLOCK_N": 64, "num_stages": 1, "num_warps": 2}
     return {"BLOCK_N": block, "num_stages": 1 if wide else 2}
 
 
+def _shares_keys(shape: Shape) -> bool:
+    """Whether so many query heads share a head of keys that their tile takes the registers of a second one."""
+    return shape["H"] // shape["HK"] >= 32
+
+
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Runs enough for about three workgroups a compute unit, but none shorter than 256 keys."""
+    """Runs enough for about three workgroups a compute unit, but none shorter than 256 keys, or 128 of few heads."""
     wanted = max(1, 3 * gpu.compute_units // (shape["B"] * shape["HK"]))
-    longest = max(1, shape["N"] // 256)
+    longest = max(1, shape["N"] // (128 if _shares_keys(shape) else 256))
     return {"SPLITS": min(128, triton.next_power_of_2(min(wanted, longest)))}
 
 

@@ -234,9 +234,7 @@ REASONS: Mapping[tuple[str, str, str], str] = {
     ("gemm", "square_8k_fp8", "MI300X"): "configuration: tiles of 128 x 128 x 128, as AITER's, are as fast",
     ("gemm_streamk", "fp8", "MI300X"): _BARRIERS,
     ("gemm_streamk", "int8", "MI300X"): _BARRIERS,
-    ("layernorm_backward", "m2048_n16384", ""): "configuration: half as many groups of rows write half as many sums",
     ("moe_fused", "qwen3_30b_skewed", "MI355X"): "the bundled kernel also sums the experts, in 19 µs",
-    ("paged_decoding_unified", "mqa", ""): "configuration: tiles of 16 keys with two warps and 128 runs are as fast",
     ("paged_decoding_unified", "", ""): "algorithm: AITER reads tiles of one page past the caches (.cg); its reduction "
     "is not counted",
     ("rmsnorm", "wide", ""): "algorithm: AITER's persistent workgroups read a row again while it is in the caches",
