@@ -131,6 +131,7 @@ class Rule(ABC):
         explains: metrics of a gate's budget whose place its findings tell.
         restates: metrics of a comparison that its findings only say again.
         launch_fails: a kernel with a finding cannot be launched.
+        spills: registers are spilled; other orders of instructions are tried.
         lacks_room: registers or LDS do not suffice; changes that take less of them are tried first.
         last_resort: asked when all others have been, with the prediction; its findings count where theirs do not
             account for the time.
@@ -149,6 +150,7 @@ class Rule(ABC):
     explains: ClassVar[tuple[str, ...]] = ()
     restates: ClassVar[tuple[str, ...]] = ()
     launch_fails: ClassVar[bool] = False
+    spills: ClassVar[bool] = False
     lacks_room: ClassVar[bool] = False
     last_resort: ClassVar[bool] = False
 

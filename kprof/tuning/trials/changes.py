@@ -37,8 +37,6 @@ _SCHEDULING: tuple[tuple[str, str, tuple[int, int]], ...] = (
     (LLVM_SWITCH, "amdgpu-use-amdgpu-trackers", (3, 7)),
     ("llvm_fn_attrs", "amdgpu-sched-strategy=max-ilp", (3, 8)),
 )
-# Findings about spills: LLVM's scheduler decides how many registers are in use at a time.
-_SPILLS = frozenset({"KP301", "KP302"})
 
 _TRUE = {"1", "true", "on", "yes", "y"}
 
@@ -108,7 +106,7 @@ def scheduling_changes(config: Config, rules: Collection[str], version: tuple[in
         rules: identifiers of the findings.
         version: Triton's.
     """
-    if not _SPILLS & set(rules):
+    if not any(rule.spills and rule.id in rules for rule in known_rules()):
         return []
     return [{name: value} for name, value, since in _SCHEDULING if version >= since and name not in config]
 

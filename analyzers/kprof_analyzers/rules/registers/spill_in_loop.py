@@ -57,6 +57,7 @@ class SpillInLoop(Rule):
         "scratch_bytes",
     )
     restates: ClassVar[tuple[str, ...]] = ("loop_spills",)
+    spills: ClassVar[bool] = True
     lacks_room: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:

@@ -47,6 +47,7 @@ class SpillOutsideLoop(Rule):
         "scratch_bytes",
     )
     restates: ClassVar[tuple[str, ...]] = ("vgpr_spills",)
+    spills: ClassVar[bool] = True
     lacks_room: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
