@@ -1,0 +1,213 @@
+"""Compare every bundled kernel under releases of Triton: predicted times, spills and LDS, and why the largest steps.
+
+    nice python scripts/scorecard.py [--only gemm,softmax] [--gpu MI300X] [--again]
+    nice python scripts/scorecard.py --explain 6
+    python scripts/scorecard.py --page
+
+Each row is a kernel that the first case of a bundled kernel launches, on one GPU, compiled by each release as ``kprof
+diff --triton`` does. Rows are kept in docs/validation/scorecard.json as they come, and a run skips those that are there
+unless ``--again`` is given. ``--explain N`` takes the N largest steps apart as ``kprof bisect`` does. ``--page`` only
+writes docs/validation/scorecard.md.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+
+RESULTS = ROOT / "docs" / "validation" / "scorecard.json"
+PAGE = ROOT / "docs" / "validation" / "scorecard.md"
+RELEASES = ("3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0")
+GPUS = ("MI300X", "MI355X", "RX9070XT")
+FIGURES = ("model_us", "vgpr_spills", "lds_bytes")
+STEP = 1.12
+"""Ratio of two predicted times from which the model tells them apart with a certainty of 75 %."""
+
+
+class Step(NamedTuple):
+    """What one release does to a kernel.
+
+    Attributes:
+        kernel, gpu, case: the call.
+        launched: which of its kernels.
+        old, new: releases.
+        ratio: the new predicted time over the old one.
+        spills: registers spilled with both.
+    """
+
+    kernel: str
+    gpu: str
+    case: str
+    launched: str
+    old: str
+    new: str
+    ratio: float
+    spills: tuple[int, int]
+
+    @property
+    def key(self) -> str:
+        """Name of its explanation among the results."""
+        return f"{self.launched} | {self.gpu} | {self.old} | {self.new}"
+
+
+def compare(kernel: str, gpu: str) -> dict[str, Any]:
+    """Compile the first case of a kernel with each release; return the row of the results."""
+    import kprof
+    from kprof.errors import KprofError
+    from kprof.targets.library import load
+
+    case = next(iter(load(kernel).shapes))
+    started = time.monotonic()
+    try:
+        found = kprof.diff(kernel, arch=[gpu], case=case, triton=list(RELEASES), explain=False)
+    except KprofError as error:
+        return {"case": case, "why": error.message}
+    kernels = {each.name: {name: each.figures.get(name) for name in FIGURES} for each in found.kernels}
+    problems = [problem for side in found.document.sides for problem in side.problems]
+    seconds = round(time.monotonic() - started, 1)
+    return {"case": case, "kernels": kernels, "problems": problems, "seconds": seconds}
+
+
+def explain(step: Step) -> dict[str, Any]:
+    """Take one step apart; return its explanation in words."""
+    from msgspec import UNSET
+
+    import kprof
+
+    found = kprof.diff(step.kernel, arch=[step.gpu], case=step.case, triton=[step.old, step.new], budget=120)
+    (one,) = (each for each in found.kernels if each.name == step.launched)
+    if one.explanation is UNSET:
+        return {"why": "not explained: nothing that counts is worse"}
+    why = one.explanation
+    part = "" if why.by_stage is UNSET else why.by_stage.part
+    through = None if why.by_stage is UNSET else why.by_stage.figures.get("model_us")
+    return {"why": why.summary, "part": part, "through_llvm_us": through, "tried": why.tried, "seconds": why.seconds}
+
+
+def read() -> dict[str, Any]:
+    """Return the results that there are: ``rows`` and ``explained``."""
+    empty: dict[str, Any] = {"rows": {}, "explained": {}}
+    return dict(json.loads(RESULTS.read_text())) if RESULTS.is_file() else empty
+
+
+def keep(part: str, key: str, found: Mapping[str, Any]) -> None:
+    """Write one result beside those that are there."""
+    kept = read()
+    kept[part] = dict(sorted({**kept[part], key: found}.items()))
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def steps(kept: Mapping[str, Any]) -> list[Step]:
+    """Return the steps to slower code that the model tells apart, the largest first."""
+    found = []
+    for key, row in kept["rows"].items():
+        kernel, gpu = key.split(" | ")
+        for launched, figures in row.get("kernels", {}).items():
+            times, spills = figures["model_us"] or [], figures["vgpr_spills"] or []
+            known = [index for index, value in enumerate(times) if value is not None]
+            for old, new in pairwise(known):
+                ratio = times[new] / times[old]
+                if ratio >= STEP:
+                    both = (spills[old], spills[new])
+                    found.append(Step(kernel, gpu, row["case"], launched, RELEASES[old], RELEASES[new], ratio, both))
+    return sorted(found, key=lambda step: (-step.ratio, step.key))
+
+
+TITLE = """\
+# Releases of Triton, kernel by kernel
+
+Written by `scripts/scorecard.py`. Each row is a kernel that the first case of a bundled kernel launches, with the
+configuration that kprof ships, compiled by each release: predicted microseconds of the launch (caches warm), and in
+brackets the registers that are spilled. Nothing was measured. `·`: it does not compile, or the model has no time for
+it. Bold: over 12 % slower than with the release before, which the model tells apart with a certainty of 75 %.
+
+"""
+
+
+def page(kept: Mapping[str, Any], kernels: Sequence[str]) -> str:
+    """Return the page."""
+    rows = list(_rows(kept))
+    slower = steps(kept)
+    missing = [f"{kernel} on {gpu}" for kernel in kernels for gpu in GPUS if f"{kernel} | {gpu}" not in kept["rows"]]
+    failed = {key: row["why"] for key, row in kept["rows"].items() if "why" in row}
+    facts = {
+        "releases": ", ".join(RELEASES),
+        "bundled kernels": len(kernels),
+        "rows, a launched kernel on a GPU": len(rows),
+        "steps of over 12 % to slower code": len(slower),
+        "steps explained": len(kept["explained"]),
+        "not compared": ", ".join(missing) or "none",
+    }
+    text = TITLE + "| | |\n|---|---|\n" + "".join(f"| {name} | {value} |\n" for name, value in facts.items())
+    text += "\n## Why\n\nThe largest steps, taken apart as `kprof bisect` does.\n\n"
+    text += "| kernel | GPU | releases | time | spilled | why |\n|---|---|---|--:|--:|---|\n"
+    for step in slower:
+        why = kept["explained"].get(step.key)
+        if why is not None:
+            change = f"{step.old} → {step.new}"
+            spilled = f"{step.spills[0]} → {step.spills[1]}"
+            text += f"| {step.launched} | {step.gpu} | {change} | {step.ratio:.2f}x | {spilled} | {why['why']} |\n"
+    text += "\n## Every kernel\n\n"
+    text += f"| kernel | GPU | {' | '.join(RELEASES)} |\n|---|---|{'--:|' * len(RELEASES)}\n"
+    text += "".join(f"| {launched} | {gpu} | {' | '.join(cells)} |\n" for launched, gpu, cells in rows)
+    if failed:
+        text += "\n## Not compared\n\n| kernel on a GPU | why |\n|---|---|\n"
+        text += "".join(f"| {key.replace(' | ', ' on ')} | {why} |\n" for key, why in failed.items())
+    return text
+
+
+def _rows(kept: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each launched kernel with its GPU and a cell for each release."""
+    for key, row in kept["rows"].items():
+        gpu = key.split(" | ")[1]
+        for launched, figures in row.get("kernels", {}).items():
+            cells: list[str] = []
+            before: float | None = None
+            times, spills = figures["model_us"], figures["vgpr_spills"]
+            for time_us, spilled in zip(times or [None] * len(RELEASES), spills or [], strict=False):
+                if time_us is None:
+                    cells.append("·" if spilled is None else f"· ({spilled})")
+                    continue
+                text = f"{time_us:,.4g}" + (f" ({spilled})" if spilled else "")
+                cells.append(f"**{text}**" if before is not None and time_us >= STEP * before else text)
+                before = time_us
+            yield launched, gpu, cells
+
+
+def main() -> int:
+    """Compile what is missing and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="kernels")
+    parser.add_argument("--gpu", choices=GPUS)
+    parser.add_argument("--again", action="store_true", help="compile also what is there")
+    parser.add_argument("--explain", type=int, default=0, metavar="N", help="take the N largest steps apart")
+    parser.add_argument("--page", action="store_true", help="only write the page")
+    options = parser.parse_args()
+    from kprof.targets.library import bundled
+
+    kernels = sorted(bundled())
+    chosen = [name for name in kernels if not options.only or name in options.only.split(",")]
+    if not (options.page or options.explain):
+        for kernel in chosen:
+            for gpu in [options.gpu] if options.gpu else GPUS:
+                key = f"{kernel} | {gpu}"
+                if options.again or key not in read()["rows"]:
+                    print(key, file=sys.stderr, flush=True)
+                    keep("rows", key, compare(kernel, gpu))
+    for step in steps(read())[: options.explain]:
+        if options.again or step.key not in read()["explained"]:
+            print(step.key, file=sys.stderr, flush=True)
+            keep("explained", step.key, explain(step))
+    PAGE.write_text(page(read(), kernels), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
