@@ -114,8 +114,9 @@ def test_the_unchanged_kernels_have_no_warnings():
         assert [f.rule for f in findings("product", options) if f.severity.value != "note"] == []
 
 
+@pytest.mark.triton("3.6.", "3.7.", "3.8.", "3.9.")
 def test_no_stage_is_compiled_like_one():
-    """KP207 goes from ``num_stages`` 0 to 2, because 0 and 1 give the same code."""
+    """KP207 goes from ``num_stages`` 0 to 2, because 0 and 1 give the same code. Triton 3.4 refuses 0."""
     (zero,) = load(f"{FILE}::product", changed(SMALL, num_stages=0))
     (one,) = load(f"{FILE}::product", changed(SMALL, num_stages=1))
     assert zero.stages["ttgir"] == one.stages["ttgir"]
