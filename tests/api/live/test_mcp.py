@@ -107,7 +107,7 @@ def test_an_agent_cures_the_spilling_attention(tmp_path):
 
     async def agent(session):
         before = await session.call_tool("analyze", {**kernel, "config": spilling})
-        advice = await session.call_tool("advise", {**kernel, "config": spilling, "budget": 30})
+        advice = await session.call_tool("advise", {**kernel, "config": spilling, "budget": 12})
         change = advice.structured_content["suggestions"][0]["change"]
         sides = {"old": {"config": spilling}, "new": {"config": {**spilling, **change}}}
         return before.structured_content, advice, (await session.call_tool("compare", {**kernel, **sides}))
