@@ -38,6 +38,14 @@ def test_its_own_llvm_ir_gives_its_own_code(stages: dict[str, Any]) -> None:
         assert getattr(through, name) == getattr(whole, name), name
 
 
+def test_switches_of_a_product_are_those_of_its_architecture() -> None:
+    """A question names the GPU that times are predicted for."""
+    (by_product,) = serve._answers({"ask": "switches", "arch": "MI355X"})
+    (by_architecture,) = serve._answers({"ask": "switches", "arch": "gfx950"})
+    assert by_product == by_architecture
+    assert by_product["switches"]["TRITON_HIP_USE_ASYNC_COPY"] is (versions.api().numbers >= (3, 8))
+
+
 def test_what_is_no_llvm_ir_is_refused() -> None:
     request = CompileRequest("k.py", "k", "gfx942", {"x": "*fp32"})
     with pytest.raises(CompileError, match="makes no code of it"):

@@ -152,8 +152,9 @@ def _configs_of_calls(
 
 def _switches(question: Mapping[str, Any]) -> Iterator[Answer]:
     from kprof.compiler.switches import switches
+    from kprof.hardware.machine import load_gpu
 
-    yield {"kind": "switches", "switches": switches(question["arch"])}
+    yield {"kind": "switches", "switches": switches(load_gpu(question["arch"])[0].name)}
 
 
 def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
