@@ -178,7 +178,7 @@ def compile_changes(
             environment = {name: str(value) for name, value in changed.items() if name in switches}
             own = replace(options, config=knobs, env={**options.env, **environment}, all_configs=False)
             try:
-                (job,) = jobs_of(kernel, machine, own)
+                (job,) = jobs_of(kernel, machine, own, product)
             except KprofError:
                 continue
             yield change, changed, replace(job, product=product)

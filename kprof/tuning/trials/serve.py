@@ -242,8 +242,9 @@ def _job(question: Mapping[str, Any]) -> "tuple[TargetJob, Callable[[LoadedKerne
     config = question["config"]
     knobs = {name: value for name, value in config.items() if name not in SWITCHES}
     switches = {name: str(value) for name, value in config.items() if name in SWITCHES}
-    (job,) = jobs_of(kernel, machine, replace(options, config=knobs, env={**options.env, **switches}))
     product = find_product(question["arch"])
+    own = replace(options, config=knobs, env={**options.env, **switches})
+    (job,) = jobs_of(kernel, machine, own, product)
     return job, lambda kernel: kernel if product is None else replace(kernel, product=product)
 
 
