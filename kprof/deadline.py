@@ -10,7 +10,7 @@ _Item = TypeVar("_Item")
 
 
 class Deadline:
-    """A budget of seconds, counted from when it is made.
+    """A budget of seconds, counted from when it is made or restarted.
 
     Args:
         seconds: the budget; ``None``: no limit.
@@ -20,9 +20,13 @@ class Deadline:
         self._began = time.monotonic()
         self._seconds = inf if seconds is None else seconds
 
+    def restart(self) -> None:
+        """Count from now on."""
+        self._began = time.monotonic()
+
     @property
     def spent(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since it began to count."""
         return time.monotonic() - self._began
 
     @property

@@ -30,7 +30,10 @@ _DISK = 100
 
 
 class Compiler:
-    """The compiles of one process, ``settings.jobs`` at a time over all processes of the capture."""
+    """The compiles of one process, ``settings.jobs`` at a time over all processes of the capture.
+
+    Where the program only runs to make launches again, what nothing waits for is not compiled: a search needs the CPUs.
+    """
 
     forking = False
     """Whether this process is being forked for a compile; what runs at a fork must then do nothing."""
@@ -60,7 +63,7 @@ class Compiler:
         ):
             return ticket
         known = next((other for other in self._waiting if other.id == identifier), None)
-        if later:
+        if later or self.settings.again:
             if known is None:
                 self._waiting.append(ticket)
                 self.advance()
@@ -73,7 +76,7 @@ class Compiler:
 
     def advance(self) -> None:
         """Begin queued compiles, as far as there are places."""
-        if not self._waiting:
+        if not self._waiting or self.settings.again:
             return
         self._reap(block=False)
         while self._waiting and len(self._running) < self.settings.jobs:
@@ -131,6 +134,8 @@ class Compiler:
             tell: is told from time to time how many compiles are done since, and of how many.
             seconds: after them nothing is begun that nothing waits for; ``None``: no limit.
         """
+        if self.settings.again:
+            self._waiting.clear()
         everything, began = self.unfinished, time.monotonic()
         reported = began
         while self._running or self._waiting:

@@ -340,6 +340,12 @@ class Recorder:
         return self._context.candidate is not None
 
     @property
+    def candidates(self) -> list[RecordedKernel]:
+        """The kernels among which the autotuner that runs chooses, as far as they were made."""
+        tuning = self._context.tuning
+        return [] if tuning is None else [one.kernel for one in tuning.kernels if one.kernel is not None]
+
+    @property
     def generated(self) -> GeneratedLaunch | None:
         """The launch by generated code that is being made."""
         return self._context.generated

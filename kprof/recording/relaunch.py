@@ -128,7 +128,8 @@ class RelaunchServer:
         for kind in (Autotuner, Heuristics, JITFunction):
             patches.set(kind, "run", self._watching(kind.run))
         recorder: Any = self.recorder
-        self._compile, self._launch = recorder.compile, recorder.launch
+        self._compile, self._launch, self._usable = recorder.compile, recorder.launch, recorder.usable
+        patches.set(recorder, "usable", self.usable)
         patches.set(recorder, "compile", self.compile)
         patches.set(recorder, "launch", self.launch)
         sys.addaudithook(self._opened)
@@ -170,12 +171,24 @@ class RelaunchServer:
                 self._serve(place, kernel)
         self._launch(kernel, grid, stream, args)
 
-    def _wanted(self, kernel: RecordedKernel) -> list[int]:
-        """Return the positions of the requested kernels of which this is the first launch."""
+    def usable(self, kernel: RecordedKernel | None) -> bool:
+        """As :meth:`kprof.recording.recorder.Recorder.usable`; compiles only where the recorded choice is not known."""
+        if kernel is not None and self._places(kernel):
+            return True
+        if any(self._places(other) for other in self.recorder.candidates):
+            return False
+        wanted = {one["function"] for one in self.order["wanted"]}
+        return (kernel is not None and kernel.request["function"] not in wanted) or self._usable(kernel)
+
+    def _places(self, kernel: RecordedKernel) -> list[int]:
+        """Return the positions of a kernel among the requested ones."""
         mine = json.loads(json.dumps({name: kernel.request[name] for name in _SAME}))
         wanted = enumerate(self.order["wanted"])
-        found = [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
-        return [place for place in found if place not in self._done]
+        return [place for place, one in wanted if all(mine[name] == one[name] for name in _SAME)]
+
+    def _wanted(self, kernel: RecordedKernel) -> list[int]:
+        """Return the positions of the requested kernels of which this is the first launch."""
+        return [place for place in self._places(kernel) if place not in self._done]
 
     def _serve(self, place: int, kernel: RecordedKernel) -> None:
         self._done.add(place)

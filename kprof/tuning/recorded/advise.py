@@ -79,7 +79,7 @@ def advise(
         target: the capture's directory, with ``::NAME`` one kernel of it.
         product: the GPU; the one of the recording when ``None``.
         arch: architecture to keep, where one is named.
-        budget: seconds for all of them, after which no compile is begun.
+        budget: seconds for all searches, after which no compile is begun; they count from the first launch on.
         jobs: worker processes, 0 for one a core.
         run: run the program again, for other tiles.
         program: what to run; as the capture says when ``None``.
@@ -108,11 +108,17 @@ def advise(
         chosen, product, deadline, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
     )
     with closing(opening), Pool(jobs or None, TIMEOUT) as pool:
+        shares = 0.0
         for place, (subject, how) in enumerate(opening):
-            left = max(_LEAST_SECONDS, deadline.share(len(chosen) - place))
+            if place == 0:
+                deadline.restart()
+            # A kernel takes longer than its share: compiles under way are ended, and the program goes on to the next.
+            beyond = max(0.0, deadline.spent - shares) / max(1, place)
+            share = max(_LEAST_SECONDS, deadline.share(len(chosen) - place) - beyond)
+            shares += share
             if len(chosen) > 1:
-                tell(f"searching configurations of {subject.recorded.kernel.name}, {left:.0f} s")
-            yield _found(subject, how, left, progress=progress, pool=pool)
+                tell(f"searching configurations of {subject.recorded.kernel.name}, {share:.0f} s")
+            yield _found(subject, how, share, progress=progress, pool=pool)
 
 
 @contextmanager
@@ -172,17 +178,18 @@ def _opened_each(
 
     The program has until the deadline for each launch but the first.
     """
-    kernels = [standing(each, product or each.kernel.product) for each in kernels]
     waiting = list(range(len(kernels)))
 
     def subject(place: int, relaunch: Relaunch | None) -> RecordedSubject:
         waiting.remove(place)
-        each = kernels[place]
+        each = chosen[place]
         gpu = product or each.kernel.product or next(iter(each.job.machine.products.values()), None)
         return RecordedSubject(each, gpu, relaunch, values or {}, condition)
 
     started = _started(kernels, product, jobs=jobs, program=program, tell=tell) if run else "the program is not run"
     with closing(started) if isinstance(started, ProgramRun) else nullcontext():
+        # The program is on its way meanwhile.
+        chosen = [standing(each, product or each.kernel.product) for each in kernels]
         while waiting and isinstance(started, ProgramRun):
             first = len(waiting) == len(kernels)
             try:
@@ -236,7 +243,7 @@ def search(
     deadline = Deadline(budget)
     each = subject.recorded
     (job,) = subject.jobs(subject.problems[0], subject.knobs)
-    start = analysed(job, subject.knobs)
+    start = analysed(job, subject.knobs, pool=pool)
     if start.report is None:
         return f"it does not compile again: {start.error}"
     ready = subject.program.ready if subject.program is not None else None
@@ -303,7 +310,10 @@ def _started(
 def _worth_searching(
     found: "Sequence[RecompilableKernel]", product: "Product | None", condition: str
 ) -> "list[RecompilableKernel]":
-    """Return the kernels with at least 5 % of the time, then the most launched ones of those without a time."""
+    """Return the kernels with at least 5 % of the time, then the most launched ones of those without a time.
+
+    Each with the configuration that stands for it.
+    """
     from kprof.targets.captured import loaded
     from kprof_analyzers.model import predict
     from kprof_analyzers.pipeline import facts_of
@@ -317,6 +327,7 @@ def _worth_searching(
         except KprofError:
             return 0.0
 
+    found = [standing(each, product or each.kernel.product) for each in found]
     times = {each.target: time_us(each) for each in found}
     least = LEAST_SHARE * sum(times.values())
     timed = [each for each in found if times[each.target] >= max(least, 1e-9)]

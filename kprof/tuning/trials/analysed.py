@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.compile import compile_many
+from kprof.compiler.pool import Pool
 from kprof.compiler.request import CompileOutcome
 from kprof.deadline import Deadline
 from kprof.errors import KprofError
@@ -32,6 +33,7 @@ def analysed_each(
     use_cache: bool = True,
     timed: bool = False,
     in_order: bool = False,
+    pool: Pool | None = None,
     adapt: "Callable[[LoadedKernel], LoadedKernel]" = lambda kernel: kernel,
 ) -> Generator[Evaluation, None, None]:
     """Compile and analyse each of a list of configurations, also those that do not compile.
@@ -43,6 +45,7 @@ def analysed_each(
         use_cache: whether compiles are served from kprof's cache.
         timed: with predicted times.
         in_order: give them in the order in which they were asked for; by default as they are finished.
+        pool: worker processes that stay alive, for several calls.
         adapt: completes what was read of a compile before it is analysed.
 
     Raises:
@@ -57,7 +60,7 @@ def analysed_each(
 
     waiting: dict[int, CompileOutcome] = {}
     following = 0
-    with closing(compile_many(requests(), workers or None, cache=use_cache)) as outcomes:
+    with closing(compile_many(requests(), workers or None, cache=use_cache, pool=pool)) as outcomes:
         for outcome in outcomes:
             if not in_order:
                 yield _analysed(begun[outcome.index], outcome, adapt, timed=timed)
@@ -69,14 +72,20 @@ def analysed_each(
 
 
 def analysed(
-    job: TargetJob, config: Mapping[str, Any], change: Mapping[str, Any] | None = None, *, use_cache: bool = True
+    job: TargetJob,
+    config: Mapping[str, Any],
+    change: Mapping[str, Any] | None = None,
+    *,
+    use_cache: bool = True,
+    pool: Pool | None = None,
 ) -> Evaluation:
-    """Compile and analyse one configuration.
+    """Compile and analyse one configuration, in a worker of the pool if there is one.
 
     Raises:
         KprofError: no usable Triton.
     """
-    (found,) = analysed_each([(change or {}, config, job)], deadline=Deadline(None), workers=1, use_cache=use_cache)
+    asked = [(change or {}, config, job)]
+    (found,) = analysed_each(asked, deadline=Deadline(None), workers=1, use_cache=use_cache, pool=pool)
     return found
 
 
