@@ -89,13 +89,13 @@ def test_one_run_stands_at_the_launches_of_several_kernels_in_turn(tiles: Path) 
 def test_nothing_is_compiled_that_nothing_waits_for(
     tiles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither what an autotuner lists nor what is launched: which configuration it chose is known from the recording."""
+    """Neither what an autotuner lists nor what is launched: its choice is known from the recording."""
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
     _, program = running(tiles, "product", "tuned")
     with closing(program):
         names = [program.next_launch()[1].ready.dealt for _ in range(2)]
         assert names == [{"BLOCK"}, {"BLOCK_M", "BLOCK_N"}]
-        assert not list(program._folder.glob("capture/kernels/*"))  # noqa: SLF001 - where it would be compiled
+        assert not list(program._folder.glob("capture/kernels/*"))
 
 
 def test_what_does_not_follow_is_refused(tiles: Path) -> None:
