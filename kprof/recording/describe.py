@@ -2,10 +2,11 @@
 
 import ctypes
 import math
+import os
 import struct
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -63,7 +64,14 @@ def _in_machinery(file: str) -> bool:
     for folder in ("site-packages", "dist-packages"):
         if folder in parts:
             return parts[parts.index(folder) + 1] in {"torch", "triton", "kprof", "_pytest", "pytest", "pluggy"}
-    return file.startswith((_SELF, *_STANDARD))
+    return file.startswith((_SELF, *_STANDARD, *_imported()))
+
+
+def _imported() -> Iterator[str]:
+    """Folders of Triton and torch wherever they lie, as a checkout or an environment that kprof made."""
+    for name in ("triton", "torch"):
+        if file := getattr(sys.modules.get(name), "__file__", None):
+            yield f"{Path(file).parent}{os.sep}"
 
 
 def argument(value: Any) -> Any:
