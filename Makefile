@@ -18,7 +18,7 @@ demo: $(VENV)/.demo
 # What an autotuner asks of the process depends on what ran in it before: on its own.
 # tests/conftest.py puts files with slow tests first, which xdist would put last.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/tuning/test_autotune.py
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/tuning/test_autotune.py $(PYTEST_ARGS)
 	$(BIN)/python -m pytest -q tests/tuning/test_autotune.py
 
 test-quick: $(VENV)/.test

@@ -13,6 +13,7 @@ What stands in docstrings, type annotations, assertions and TYPE_CHECKING blocks
 
 import argparse
 import ast
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -216,6 +217,12 @@ def score(
     return Score(chosen, counts, [m for m, dead in zip(made, died, strict=True) if not dead])
 
 
+def _score_until(limit: float, task: tuple[int, Chosen, int, Sequence[str], int | None, str]) -> Score | None:
+    """Score a module, or return None after the time limit; the first module is always scored."""
+    index, *arguments = task
+    return score(*arguments) if index == 0 or time.monotonic() <= limit else None
+
+
 def main() -> None:
     """Print a line for each module, and what survived."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -258,18 +265,20 @@ def main() -> None:
         drawn = _DRAWN
     scores: list[Score] = []
     begin = time.monotonic()
-    # A process for each module: what one leaves in memory must not be there for the next.
-    context = multiprocessing.get_context("fork")
-    for one in chosen:
-        if given.sample and scores and time.monotonic() - begin > given.seconds:
-            print(f"{given.seconds:g} s are over: {len(scores)} of {len(chosen)} modules of the sample were run")
-            break
-        with context.Pool(1) as alone:
-            found = alone.apply(score, (one, given.jobs, given.kind or KINDS, drawn, given.seed))
-        scores.append(found)
-        print(_line(found), flush=True)
-        for mutant in found.survivors:
-            print(f"    line {mutant.line}: {mutant.kind}: {mutant.words}", flush=True)
+    # A process for each module: what one leaves in memory must not be there for the next. Modules of a sample have few
+    # mutants each, so that they run beside one another rather than their mutants.
+    at_once, workers = (given.jobs, 1) if given.sample else (1, given.jobs)
+    tasks = [(index, one, workers, given.kind or KINDS, drawn, given.seed) for index, one in enumerate(chosen)]
+    limit = begin + given.seconds if given.sample else math.inf
+    with multiprocessing.get_context("fork").Pool(at_once, maxtasksperchild=1) as pool:
+        for found in pool.imap(functools.partial(_score_until, limit), tasks):
+            if found is None:
+                print(f"{given.seconds:g} s are over: {len(scores)} of {len(chosen)} modules of the sample were run")
+                break
+            scores.append(found)
+            print(_line(found), flush=True)
+            for mutant in found.survivors:
+                print(f"    line {mutant.line}: {mutant.kind}: {mutant.words}", flush=True)
     if given.write is not None:
         _write(given.write, given.set, _with_rows(given.write, given.set, scores, given.kind or KINDS))
     groups = list(_groups(scores).values())
