@@ -79,6 +79,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Co
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KPROF_CACHE_DIR", str(shared / "kprof-cache"))
         patch.setenv("TRITON_CACHE_DIR", str(shared / "triton-cache"))
+        # The workers of a run already use all cores: further threads of torch would only wait for one another.
+        patch.setenv("OMP_NUM_THREADS", "1")
         # Cures are compiled where a test is about them, not for each kernel that another test analyses.
         patch.setenv("KPROF_TRY", "0")
         yield

@@ -29,7 +29,9 @@ def why_none(name: str) -> str:
     return f"{name} on PATH is LLVM {_version(found) or '?'}; as an oracle {OLDEST} or later is needed"
 
 
+@cache
 def _version(tool: str) -> int | None:
+    """Return LLVM's major version; each tool is started once, not once a skipped test."""
     text = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"version (\d+)\.", text)
     return int(found[1]) if found else None

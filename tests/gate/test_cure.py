@@ -39,7 +39,8 @@ def launch(shape, config):
 
 KERNEL = Kernel(
     name="total", entry=total, summary="Sum blocks", launch=launch, shapes={"large": {"N": 1 << 20}},
-    config={"BLOCK": 131072, "num_warps": 4}, space={"BLOCK": (4096, 131072)},
+    config={"BLOCK": 32768, "num_warps": 4, "waves_per_eu": 8},
+    space={"BLOCK": (4096, 32768), "num_warps": (4,), "waves_per_eu": (8,)},
 )
 """
 
@@ -159,7 +160,7 @@ def _settings(repository):
 @pytest.mark.triton
 @pytest.mark.slow
 def test_cure_is_found_by_compiling(repository, kprof, tmp_path):
-    """A block that does not fit the registers: the smaller one is named, and the verdict stays."""
+    """A block that does not fit the registers of eight wavefronts: the smaller one is named, and the verdict stays."""
     (repository.root / "total.py").write_text(KERNEL)
     table = '[[kernel]]\ntarget = "total.py"\nbudget = {max_vgpr_spills = 0}\n'
     _settings(repository).write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')
@@ -245,6 +246,7 @@ def test_a_configuration_of_several_is_cured(repository, kprof, tmp_path):
     """With ``all_configs`` the one that fails is taken as it is, the others are left alone."""
     small, large = (f'{{"BLOCK": {block}, "num_warps": 4}}' for block in (4096, 32768))
     text = KERNEL.replace("space=", f"configs=({small}, {large}), space=")
+    text = text.replace(', "waves_per_eu": 8', "").replace(', "waves_per_eu": (8,)', "")
     (repository.root / "total.py").write_text(text)
     table = '[[kernel]]\ntarget = "total.py"\nall_configs = true\nbudget = {max_vgpr_allocated = 100}\n'
     _settings(repository).write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')

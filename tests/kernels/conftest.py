@@ -26,7 +26,7 @@ class Interpreter:
     """A process with TRITON_INTERPRET=1 that runs one check after another."""
 
     def __init__(self) -> None:
-        environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "2", "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("interpreter.py"))],
             stdin=subprocess.PIPE,

@@ -161,7 +161,7 @@ def neighbours(
         {name: value, "num_warps": warps}
         for name in tiles[:3]
         for value in known[name]
-        for warps in known["num_warps"]
+        for warps in known.get("num_warps", ())
         if value != config.get(name) and warps != config.get("num_warps")
     ]
     # Of two changes that go equally far the one with fewer knobs comes first.

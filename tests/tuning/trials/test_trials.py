@@ -112,6 +112,14 @@ def test_switches_of_the_kernel_are_turned_over():
     assert {"PRE_LOAD_V": True} not in changes
 
 
+def test_a_knob_with_one_value_is_not_changed():
+    """A space that fixes the number of wavefronts leaves the tile sizes to change, each without it."""
+    kernel = replace(KERNEL, space={"BM": (32, 64), "num_warps": (4,)}, legal=None)
+    found = list(neighbours(kernel, {}, {"BM": 64, "num_warps": 4}, MI300X, (), version=(3, 9)))
+    assert {"BM": 32} in found
+    assert not any("num_warps" in change for change in found)
+
+
 @pytest.mark.parametrize(
     ("version", "buffers", "copies", "pingpong"),
     [((3, 4), "1", "1", "1"), ((3, 6), "0", "1", "1"), ((3, 7), "0", "1", "1"), ((3, 8), "0", "0", "0")],
