@@ -219,8 +219,8 @@ def score(
 
 def _score_until(limit: float, task: tuple[int, Chosen, int, Sequence[str], int | None, str]) -> Score | None:
     """Score a module, or return None after the time limit; the first module is always scored."""
-    index, *arguments = task
-    return score(*arguments) if index == 0 or time.monotonic() <= limit else None
+    index, chosen, workers, kinds, drawn, seed = task
+    return score(chosen, workers, kinds, drawn, seed) if index == 0 or time.monotonic() <= limit else None
 
 
 def main() -> None:
