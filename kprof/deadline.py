@@ -10,7 +10,7 @@ _Item = TypeVar("_Item")
 
 
 class Deadline:
-    """A budget of seconds, counted from when it is made or restarted.
+    """A budget of seconds, counted from when it is made.
 
     Args:
         seconds: the budget; ``None``: no limit.
@@ -20,13 +20,9 @@ class Deadline:
         self._began = time.monotonic()
         self._seconds = inf if seconds is None else seconds
 
-    def restart(self) -> None:
-        """Count from now on."""
-        self._began = time.monotonic()
-
     @property
     def spent(self) -> float:
-        """Seconds since it began to count."""
+        """Seconds since it was made, or since the first of its shares."""
         return time.monotonic() - self._began
 
     @property
@@ -41,6 +37,23 @@ class Deadline:
     def share(self, among: int) -> float:
         """Return the seconds for one of so many that share what is left; what it does not need is left for the rest."""
         return self.left / among
+
+    def shares(self, count: int, at_least: float = 0.0) -> Iterator[float]:
+        """Yield the seconds for each of so many tasks in turn, counted from when the first ones are asked for.
+
+        What the tasks so far took beyond their shares is expected of the next ones, too, so that the last has no less.
+
+        Args:
+            count: number of tasks.
+            at_least: seconds that each has whatever the time.
+        """
+        self._began = time.monotonic()
+        given = 0.0
+        for place in range(count):
+            beyond = max(0.0, self.spent - given) / max(1, place)
+            share = max(at_least, self.share(count - place) - beyond)
+            given += share
+            yield share
 
     def taking(self, items: Iterable[_Item], at_least: int = 0) -> Iterator[_Item]:
         """Yield items as long as there is time; the next one is not asked for afterwards.

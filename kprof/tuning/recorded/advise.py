@@ -108,14 +108,8 @@ def advise(
         chosen, product, deadline, jobs=jobs, run=run, program=program, values=values, condition=condition, tell=tell
     )
     with closing(opening), Pool(jobs or None, TIMEOUT) as pool:
-        shares = 0.0
-        for place, (subject, how) in enumerate(opening):
-            if place == 0:
-                deadline.restart()
-            # A kernel takes longer than its share: compiles under way are ended, and the program goes on to the next.
-            beyond = max(0.0, deadline.spent - shares) / max(1, place)
-            share = max(_LEAST_SECONDS, deadline.share(len(chosen) - place) - beyond)
-            shares += share
+        # The program is at a launch before the seconds of its search are asked for.
+        for (subject, how), share in zip(opening, deadline.shares(len(chosen), _LEAST_SECONDS), strict=True):
             if len(chosen) > 1:
                 tell(f"searching configurations of {subject.recorded.kernel.name}, {share:.0f} s")
             yield _found(subject, how, share, progress=progress, pool=pool)
