@@ -511,8 +511,10 @@ def diff(
     triton: str | Sequence[str] = ...,
     package: str | Sequence[str] = ...,
     explain: bool | None = None,
+    since: str = "",
     tolerance: Mapping[str, Any] | str | None = ...,
     program: Sequence[str] | None = ...,
+    targets: Sequence[str] = ...,
     progress: Tell | None = ...,
     waiting: Tell | None = ...,
 ) -> Comparison:
@@ -543,9 +545,12 @@ def diff(
             that has one; the installed one if left out. For a comparison, again for the next, old to new.
         package: A package that the program after -- needs besides.
         explain: Look for cause and fixes by recompiling; on by default with --triton, possible with two captures.
+        since: Compare the work tree with this revision of git: whose machine code changed, and what launches it.
         tolerance: What may get worse: vgpr_spills=4,loop_instructions=20%.
         program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
             ``FILE.py`` or ``FILE.py::FUNCTION``.
+        targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` that are compared; the whole work
+            tree when empty.
         progress: called with each step, in words.
         waiting: called with what is downloaded or waited for, in words.
 

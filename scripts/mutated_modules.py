@@ -328,13 +328,19 @@ PACKAGES = (
 
 _READER = "a reader of one format: damaged files are tried on it by the hundred thousand, docs/validation/damage.md"
 _COMPILED = "its tests compile kernels"
+_SINCE = "its answers are compared with Triton's own keys over commits of AITER: docs/validation/since.md"
 WITHOUT_ROW = {
     "kprof.api.live.containment.calls": "numbers of calls, which tests/containment/test_call_filter.py tries",
     "kprof.api.live.containment.kernel": "calls of the kernel by number: tests/containment/test_places.py asks it",
     "kprof.diffing.analysis": _COMPILED,
+    "kprof.diffing.compiled_sides": _COMPILED,
     "kprof.diffing.document": "declares the document",
     "kprof.diffing.programs": _COMPILED,
+    "kprof.diffing.revision": "asks git, in repositories that tests/diffing/test_since.py makes",
     "kprof.diffing.sides": _COMPILED,
+    "kprof.diffing.since": _SINCE,
+    "kprof.importing.code_graph": _SINCE,
+    "kprof.importing.definitions": _SINCE,
     "kprof.importing.launches": _COMPILED,
     "kprof.importing.uses": _COMPILED,
     "kprof.importing.without_gpu": _COMPILED,

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec import UNSET
+
 from kprof.api.programs import program_command
 from kprof.api.result import JudgedResult, ReportResult
 from kprof.diffing.document import Diff, KernelDiff
@@ -45,6 +47,20 @@ class Comparison(JudgedResult):
         """The kernels of which something got worse beyond what is tolerated."""
         return [kernel for kernel in self.document.kernels if kernel.status in {"worse", "mixed"}]
 
+    @property
+    def tests(self) -> list[str]:
+        """With ``since``: the tests of kernels that changed or may have changed, as pytest names them from here."""
+        since = self.document.since
+        return [] if since is UNSET else [os.path.relpath(test, since.folder or os.curdir) for test in since.tests]
+
+    @property
+    def unknown(self) -> list[str]:
+        """With ``since``: files of which nothing says what they change, so that tests may be missing."""
+        since = self.document.since
+        if since is UNSET:
+            return []
+        return [*since.unread, *(f"{path}: no launch has the name of this data file" for path in since.unclaimed)]
+
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel, pair of neighbouring sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
         ``metric``, ``old``, ``new``, ``effect``, ``severity``, ``loop``.
@@ -66,6 +82,7 @@ def diff(
     *,
     options: DiffOptions,
     program: Sequence[str] | None = None,
+    targets: Sequence[str] = (),
     progress: Tell | None = None,
     waiting: Tell | None = None,
 ) -> Comparison:
@@ -78,6 +95,8 @@ def diff(
         options: how kernels are compiled, what is explained and what may get worse.
         program: a command to record under each of ``triton``. With ``old`` the arguments of that Python file,
             ``FILE.py`` or ``FILE.py::FUNCTION``.
+        targets: with ``since``, the Python files, folders and ``FILE.py::FUNCTION`` that are compared; the whole work
+            tree when empty.
         progress: called with each step, in words.
         waiting: called with what is downloaded or waited for, in words.
 
@@ -89,6 +108,14 @@ def diff(
     limits = _limits(options)
     versions = _versions(options.triton)
     tell, wait = progress or _silent, waiting or _silent
+    if options.since:
+        if old is not None or program is not None or versions:
+            raise TargetError("--since compares the work tree: it takes no sides, no --triton and no program")
+        from kprof.api.diff_since import diff_since
+
+        return Comparison(diff_since(targets, options, limits, tell))
+    if targets:
+        raise TargetError("several targets are compared with --since")
     if program is not None:
         if new is not None or isinstance(old, ReportResult):
             raise TargetError("a program is compared with itself: name one FILE.py, or none and the command after --")

@@ -30,7 +30,7 @@ TargetsArgument = Annotated[
         metavar="TARGET",
         help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
         "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM, "
-        "or --triton ... FILE.py::FUNCTION -- ARGS.",
+        "or --triton ... FILE.py::FUNCTION -- ARGS. With --since any Python files and folders.",
         autocompletion=targets,
     ),
 ]
@@ -41,6 +41,12 @@ def command(
     options: DiffOptions,
     outputs: Outputs,
     targets: TargetsArgument = None,
+    list_tests: Annotated[
+        bool,
+        typer.Option(
+            "--list-tests", help="With --since: print the tests of kernels that may have changed, and no more."
+        ),
+    ] = False,
 ) -> None:
     """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
 
@@ -52,6 +58,8 @@ def command(
 
     kprof diff --triton 3.6.0 --triton 3.9.0 program.py::fn -- ARGS
 
+    kprof diff --since main
+
     Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
     """
     from kprof.api.diff import diff
@@ -60,6 +68,18 @@ def command(
     if program is None and "--" in sys.argv:
         # Only options stand before it: a command line.
         named, program = [], named
+    if list_tests and not options.since:
+        raise KprofError("--list-tests is for --since", hint="kprof diff --since main --list-tests")
+    if options.since and program is None:
+        with StatusLine() as status:
+            found = diff(targets=named, options=options, progress=status.draw)
+        if list_tests:
+            outputs.write(found.document, lambda: print(*found.tests, sep="\n", end="\n" * bool(found.tests)))
+            for line in found.unknown:
+                log(f"kprof: {line}")
+            raise typer.Exit(EXIT["cannot_tell" if found.unknown else "ok"])
+        outputs.write(found.document, lambda: show(found, outputs))
+        raise typer.Exit(EXIT[found.document.verdict.status])
     if program is None and (len(named) > 2 or not named or (len(named) == 1 and not options.triton)):
         raise KprofError(
             f"two things are compared, got {len(named)}",

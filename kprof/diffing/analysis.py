@@ -32,7 +32,7 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
     kernels: list[KernelReport] = []
     # One by one: what was read before something cannot be counts.
     try:
-        kernels.extend(map(_with_costs, load(target, options)))
+        kernels.extend(map(with_costs, load(target, options)))
     except KprofError as error:
         if not kernels:
             raise
@@ -40,7 +40,7 @@ def analysed(target: str, options: "CompileOptions", tell: "Callable[[str], None
     return Directory(kernels, [], {})
 
 
-def _with_costs(kernel: "LoadedKernel") -> "KernelReport":
+def with_costs(kernel: "LoadedKernel") -> "KernelReport":
     """A report with the cost of findings on the GPU that was named, else the time on the first of its architecture."""
     from kprof_analyzers.model.timed import with_time
     from kprof_analyzers.pipeline import analyze

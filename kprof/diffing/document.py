@@ -210,6 +210,64 @@ class KernelDiff(msgspec.Struct, frozen=True):
     problem: dict[str, Any] = {}
 
 
+CodeStatus = Literal["changed", "source", "launch", "unchanged", "new", "gone"]
+
+
+class KernelSince(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of a kernel's machine code since a revision.
+
+    Attributes:
+        name: of the Triton function, or of the function that makes it.
+        file: where it is defined, from the root of the repository.
+        line: where it begins.
+        status: ``changed``: its machine code, or the grid of a launch, is another one; ``unchanged``: the machine code
+            is the same, bit for bit; ``source`` and ``launch``: its source code, or what launches it, is another one,
+            and it could not be compiled on both sides; ``new`` and ``gone``.
+        by: how it is known that a kernel is unchanged: ``source``, as everything that it is made of and launched by is
+            unchanged, or ``code``, by compiling both sides.
+        reasons: what differs: definitions, files, or why it could not be compiled.
+        compiled: number of launches that were compiled on both sides.
+        moved_from: file and name in the revision, where they are others.
+        functions: public functions and classes through which it is launched, as ``file.py::name``.
+        tests: tests through which it is launched, as pytest names them.
+    """
+
+    name: str
+    file: str
+    line: int
+    status: CodeStatus
+    by: Literal["", "source", "code"] = ""
+    reasons: list[str] = []
+    compiled: int = 0
+    moved_from: str = ""
+    functions: list[str] = []
+    tests: list[str] = []
+
+
+class Since(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What changed in a work tree since a revision of git.
+
+    Attributes:
+        revision: as it was named.
+        commit: its full name.
+        folder: where it was asked, from the root of the repository; empty for the root.
+        kernels: every kernel, those that may have changed first.
+        counts: status to number of kernels.
+        tests: tests that launch a kernel which changed, is new or may have changed.
+        unread: Python files that cannot be read, with the reason.
+        unclaimed: changed data files of which no launch has the name.
+    """
+
+    revision: str
+    commit: str
+    kernels: list[KernelSince]
+    counts: dict[str, int]
+    folder: str = ""
+    tests: list[str] = []
+    unread: list[str] = []
+    unclaimed: list[str] = []
+
+
 class Diff(msgspec.Struct, frozen=True):
     """The whole document.
 
@@ -221,6 +279,8 @@ class Diff(msgspec.Struct, frozen=True):
         verdict: ``ok`` (exit 0), ``regression`` (1) or ``cannot_tell`` (2), and one line.
         schema: always ``kprof.diff/1``.
         notes: what concerns the comparison as a whole.
+        since: what changed since a revision of git, with ``--since``; ``kernels`` then are those that were compiled and
+            whose code changed.
     """
 
     kprof: str
@@ -230,3 +290,4 @@ class Diff(msgspec.Struct, frozen=True):
     verdict: Verdict
     schema: Literal["kprof.diff/1"] = SCHEMA
     notes: list[str] = []
+    since: Since | UnsetType = UNSET

@@ -155,7 +155,7 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Ch
     for machine, product in map(load_gpu, gpus):
         for case in cases:
             try:
-                found = plan(target, [machine], _options(entry, case), product)
+                found = plan(target, [machine], entry_options(entry, case), product)
             except UnknownLaunchError as error:
                 yield _without_launch(entry, machine.name, error, folder)
                 continue
@@ -205,7 +205,7 @@ def _without_launch(entry: KernelEntry, arch: str, error: UnknownLaunchError, fo
     return replace(subject, block=block)
 
 
-def _options(entry: KernelEntry, case: str | None) -> CompileOptions:
+def entry_options(entry: KernelEntry, case: str | None) -> CompileOptions:
     """What an entry says of the compile."""
     return CompileOptions(
         config=entry.config,
@@ -234,7 +234,7 @@ def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Chec
     first = next(iter(missing))
     found: list[CheckSubject] = []
     try:
-        check(resolve(target).kind, entry.target, given(_options(entry, next(iter(entry.case), None))))
+        check(resolve(target).kind, entry.target, given(entry_options(entry, next(iter(entry.case), None))))
         for one in captured(entry, target, gpus) if is_capture(Path(target)) else _compiled(entry, target, gpus):
             found.append(one)
             missing.pop(one.report.arch, None)

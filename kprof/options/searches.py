@@ -77,6 +77,11 @@ class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
         bool | None,
         Option("Look for cause and fixes by recompiling; on by default with --triton, possible with two captures."),
     ] = None
+    since: Annotated[
+        str,
+        Option("Compare the work tree with this revision of git: whose machine code changed, and what launches it.",
+               metavar="REVISION"),
+    ] = ""  # fmt: skip
     tolerance: Annotated[
         Mapping[str, Any],
         Option("What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,...", kind=ASSIGNMENTS),
@@ -87,7 +92,7 @@ class DiffOptions(CompileOptions, BudgetOptions, FailOptions, TritonOptions):
 class BisectOptions(DiffOptions):
     """Options of ``kprof.bisect`` and ``kprof bisect``."""
 
-    without: ClassVar[frozenset[str]] = frozenset({*DiffOptions.without, "triton", "explain"})
+    without: ClassVar[frozenset[str]] = frozenset({*DiffOptions.without, "triton", "explain", "since"})
 
     good: Annotated[str, Option("Release of Triton with which it was good.", metavar="VERSION")] = ""
     bad: Annotated[

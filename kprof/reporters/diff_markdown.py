@@ -1,7 +1,8 @@
 """A comparison as Markdown, for a comment on a pull request."""
 
-from kprof.diffing.document import Diff, Explanation, KernelDiff
+from kprof.diffing.document import Diff, Explanation, KernelDiff, Since
 from kprof.reporters import _diff_wording as words
+from kprof.reporters import _since_wording as since_words
 from kprof.reporters._markdown_cells import COMMENT_LIMIT, STATUS_ICON, cell, code
 
 _ROOM_FOR_END = 300
@@ -18,6 +19,10 @@ def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
     harmed = words.with_status(diff.kernels, {"worse", "mixed", "unknown"})
     others = words.with_status(diff.kernels, {"better", "new", "gone", "changed"})
     room = limit - _ROOM_FOR_END - len(lines[0])
+    if isinstance(diff.since, Since):
+        part = _since(diff.since, room)
+        room -= sum(len(line) + 1 for line in part)
+        lines += part
     for chosen, folded in ((harmed, False), (others, True)):
         part = _table(diff, chosen, room, folded=folded)
         room -= sum(len(line) + 1 for line in part)
@@ -36,6 +41,23 @@ def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
         if room > 0:
             lines.append(line)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _since(since: Since, room: int) -> list[str]:
+    """Return what became of all kernels, and those that changed or may have changed as far as there is room."""
+    first, *others = since_words.head(since)
+    lines = [cell(first), "", *(f"- {cell(line.strip())}" for line in others), ""]
+    room -= sum(len(line) + 1 for line in lines)
+    found = since_words.changed(since)
+    rows: list[str] = []
+    for number, kernel in enumerate(found):
+        row = f"- {'<br>'.join(cell(line) for line in since_words.kernel(kernel, verbose=False))}"
+        room -= len(row) + 1
+        if room < 0:
+            rows.append(f"- {len(found) - number} more kernels do not fit here.")
+            break
+        rows.append(row)
+    return [*lines, *rows, *([""] * bool(rows))]
 
 
 def _table(diff: Diff, kernels: list[KernelDiff], room: int, *, folded: bool) -> list[str]:

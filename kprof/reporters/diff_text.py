@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kprof.diffing.document import Change, Diff, Explanation, KernelDiff
+from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Since
 from kprof.output.quantities import plural
 from kprof.output.sink import clean, one_line
 from kprof.reporters import _diff_wording as words
+from kprof.reporters import _since_wording as since_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +48,10 @@ class DiffTextReporter:
             shown += quiet
         if self._verbose > 1:
             shown += words.with_status(diff.kernels, {"same"})
-        self._head(diff, shown)
+        if isinstance(diff.since, Since):
+            self._since(diff.since)
+        if diff.kernels or not isinstance(diff.since, Since):
+            self._head(diff, shown)
         if shown:
             self._tables(diff, shown)
             self._console.print()
@@ -72,6 +76,25 @@ class DiffTextReporter:
     def verdict(self, diff: Diff) -> None:
         """The verdict alone."""
         self._print(diff.verdict.summary, _VERDICT[diff.verdict.status])
+
+    def _since(self, since: Since) -> None:
+        """What became of all kernels, then those that changed or may have changed."""
+        first, *others = since_words.head(since)
+        self._print(first, "bold")
+        for line in others:
+            self._print(line)
+        self._print("")
+        found = since_words.changed(since)
+        shown = found if self._verbose else found[:_KERNELS]
+        for kernel in shown:
+            place, *lines = since_words.kernel(kernel, verbose=bool(self._verbose))
+            self._print(place)
+            for line in lines:
+                self._print(f"    {line}", "dim")
+        if len(found) > len(shown):
+            self._print(f"{len(found) - len(shown)} more: -v shows them", "dim")
+        if shown:
+            self._print("")
 
     def _print(self, text: str, style: str | None = None) -> None:
         # A log keeps its lines whole; a terminal would cut words.

@@ -37,6 +37,7 @@ READERS = (
 )
 ALLOWED = {
     "kprof/cache/entries.py": SUMMED,
+    "kprof/diffing/compiled_sides.py": WIRE,
     "kprof/inputs/boundary.py": "says that it raises what JSON raises; its callers decode the same text",
     "kprof/tuning/choice/shipped.py": OWN,
     "kprof_servers/configs/json_text.py": "one text or number, whose form and length a pattern has held",

@@ -95,7 +95,7 @@ def test_flags_are_the_names_of_fields() -> None:
         for each in command.params:
             if each.param_type_name == "option" and each.name != "help":
                 flag = max(each.opts, key=len)
-                assert flag in known | of_formats | {"--format", "--config-file"}, (path, flag)
+                assert flag in known | of_formats | {"--format", "--config-file", "--list-tests"}, (path, flag)
 
 
 def test_functions_take_what_is_declared() -> None:

@@ -4,7 +4,6 @@ The same code with the same launch is judged once, whichever configurations lead
 hash of the code.
 """
 
-import hashlib
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
 from kprof.condition import CONDITIONS, WARM
 from kprof.errors import KprofError
+from kprof.inputs.amdgcn.code_hash import code_hash
 from kprof.inputs.garbage_collection import paused
 from kprof.tuning.work import OPERATIONS
 
@@ -26,14 +26,7 @@ FUNCTION = "kprof.tuning.trials.predicted:judge"
 _JUDGED = CacheSection("predictions")
 _OPTIONAL: Mapping[str, Any] = {"flops": None, "values": {}, "contents": {}, "condition": WARM.name}
 """What a launch may leave out, and what then holds."""
-_NOISE = re.compile(
-    rb"[ \t]*;[^\n]*"
-    rb"|^[ \t]*\.(?:loc|file|ident|cfi_[a-z_]+)\b[^\n]*$"
-    rb"|^\.?L(?:tmp|func_begin|func_end|debug_|info_)\w*:",
-    re.MULTILINE,
-)
 _LABEL = re.compile(r"\bloop \.?L\w+:")
-_DEBUG_SECTION = re.compile(rb"^[ \t]*\.section[ \t]+\.debug_[^\n]*$", re.MULTILINE)
 
 
 def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,19 +63,6 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         judged = _judge(compiled, argument)
     _JUDGED.write_json(name, judged)
     return {**judged, **done}
-
-
-def code_hash(assembly: str) -> str:
-    """SHA-256 of the assembly without comments, debug information and the kernel's name."""
-    text = assembly.encode()
-    name = re.search(rb"^[ \t]*\.amdhsa_kernel[ \t]+(\S+)", text, re.MULTILINE)
-    debug = _DEBUG_SECTION.search(text)
-    metadata = text.find(b".amdgpu_metadata")
-    kept = text[: debug.start()] + (text[metadata:] if metadata > debug.start() else b"") if debug else text
-    if name is not None:
-        kept = kept.replace(name[1], b"kernel")
-    lines = (line.strip() for line in _NOISE.sub(b"", kept).splitlines())
-    return hashlib.sha256(b"\n".join(line for line in lines if line)).hexdigest()
 
 
 def version() -> str:

@@ -1,0 +1,358 @@
+"""How the definitions of a repository use each other, by names alone: what a kernel is made of and what launches it.
+
+Nothing is imported. Names are followed through imports, star imports and packages; a chain such as ``torch.ops.a.f``
+stands for every function ``f`` of the repository. What is chosen at run time (``getattr``, names in texts) is not seen.
+"""
+
+import hashlib
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from pathlib import PurePosixPath
+
+from kprof.importing.definitions import Definition, FileDefinitions, Import, Text
+
+Key = tuple[str, str]
+"""A definition: the path of its file and its name."""
+
+_TOP = frozenset({"", "src", "python"})
+_OF_OTHERS = frozenset({"triton", "torch", "numpy"})
+_DISPATCHED = "torch.ops."
+_DEEPEST = 40
+
+
+@cache
+def is_test(path: str) -> bool:
+    """Return whether a file holds tests, as pytest finds them, or what they share."""
+    name = PurePosixPath(path).name
+    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+
+
+@cache
+def _is_benchmark(path: str) -> bool:
+    return PurePosixPath(path).name.startswith(("bench_", "benchmark"))
+
+
+class CodeGraph:
+    """The definitions of all files of a repository.
+
+    Args:
+        files: by path from the repository's root.
+    """
+
+    def __init__(self, files: Mapping[str, FileDefinitions]) -> None:
+        self._files = files
+        self._by_name: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+        self._packages = {str(PurePosixPath(path).parent) for path in files if path.endswith("__init__.py")}
+        for path in sorted(files):
+            parts = _dotted(path)
+            if parts:
+                self._by_name[parts[-1]].append((parts, path))
+        self._modules: dict[tuple[str, str, int], str | None] = {}
+        self._links: dict[tuple[Key, str], str] = {}
+        self._uses: dict[tuple[Key, str], list[Key]] = {}
+        self._targets: dict[tuple[str, str, str], tuple[tuple[Key, ...], str]] = {}
+
+    def definition(self, key: Key) -> Definition:
+        """Return a definition by its file and name."""
+        return self._files[key[0]].definitions[key[1]]
+
+    def files_with(self, name: str) -> list[str]:
+        """Return the files, other than tests, that define a name."""
+        return [path for path, file in self._files.items() if name in file.definitions and not is_test(path)]
+
+    @cached_property
+    def kernels(self) -> list[Key]:
+        """Triton functions, and functions that make some, except helpers that only other Triton functions use."""
+        found = [
+            (path, name)
+            for path, file in self._files.items()
+            for name, each in file.definitions.items()
+            if each.code is not None or each.kernels
+        ]
+        return [
+            key
+            for key in found
+            if not is_test(key[0]) and (key in self._used_by_host or key not in self._used_by_kernels)
+        ]
+
+    @cached_property
+    def _used_by_host(self) -> dict[Key, list[Key]]:
+        """Definitions to the functions, classes and constants outside of kernels that name them."""
+        users: dict[Key, list[Key]] = defaultdict(list)
+        names = self._names_that_lead_to_kernels()
+        for key, each in self._definitions():
+            if each.code is None and not names.isdisjoint(_components(each)):
+                for used in self._used(key, each.text):
+                    users[used].append(key)
+        return dict(users)
+
+    def _names_that_lead_to_kernels(self) -> set[str]:
+        """Return the names through which a kernel may be used; without one of them a definition uses none.
+
+        Names are not followed for this, so that the many definitions without kernels cost little.
+        """
+        leads: dict[str, set[str]] = defaultdict(set)
+        for file in self._files.values():
+            for alias, what in file.imports.items():
+                leads[what.name].add(alias)
+        found = set()
+        for (_, name), each in self._definitions():
+            if each.code is not None or each.kernels:
+                found.add(name)
+            for part in _components(each):
+                leads[part].add(name)
+            for alias, what in each.imports.items():
+                leads[what.name].update((alias, name))
+        waiting = list(found)
+        while waiting:
+            new = leads[waiting.pop()] - found
+            found |= new
+            waiting += new
+        return found
+
+    @cached_property
+    def _used_by_kernels(self) -> set[Key]:
+        return {
+            used
+            for key, each in self._definitions()
+            if each.code is not None
+            for used in self._used(key, each.code)
+            if used != key
+        }
+
+    def _definitions(self) -> Iterator[tuple[Key, Definition]]:
+        for path, file in self._files.items():
+            for name, each in file.definitions.items():
+                yield (path, name), each
+
+    def source(self, kernel: Key) -> str:
+        """Return a digest of everything that a Triton function's code is made of for given arguments.
+
+        It is its text, and that of all functions and constants which it uses, directly or through others. Names of
+        files and of the function itself do not count.
+        """
+        return self._digest(kernel, {})
+
+    def source_parts(self, kernel: Key) -> dict[Key, str]:
+        """Return the definitions that :meth:`source` is about, with a digest of each."""
+        parts: dict[Key, str] = {}
+        self._digest(kernel, parts)
+        return parts
+
+    def _digest(self, kernel: Key, parts: dict[Key, str]) -> str:
+        digest = hashlib.sha256()
+        numbers = {kernel: 0}
+        waiting = deque([kernel])
+        while waiting:
+            key = waiting.popleft()
+            each = self.definition(key)
+            text = each.code or each.text
+            parts[key] = text.digest
+            digest.update(text.digest.encode())
+            for chain in text.uses:
+                keys, elsewhere = self._resolve(key, chain)
+                for used in keys:
+                    if used not in numbers:
+                        numbers[used] = len(numbers)
+                        waiting.append(used)
+                told = f"{chain} {[numbers[used] for used in keys]} {elsewhere}\n"
+                digest.update(told.encode(errors="surrogatepass"))
+        return digest.hexdigest()
+
+    @cached_property
+    def _reaching(self) -> set[Key]:
+        """Definitions outside of kernels that lead to one."""
+        return self._users_of(self.kernels)
+
+    def _users_of(self, keys: Iterable[Key]) -> set[Key]:
+        """Return the definitions that name one of these, or another one that does."""
+        found: set[Key] = set()
+        waiting = list(keys)
+        while waiting:
+            for user in self._used_by_host.get(waiting.pop(), ()):
+                if user not in found:
+                    found.add(user)
+                    waiting.append(user)
+        return found
+
+    def users(self, kernel: Key) -> set[Key]:
+        """Return the definitions through which a kernel is launched, tests and benchmarks among them."""
+        return self._users_of([kernel]) | ({kernel} if self.definition(kernel).code is None else set())
+
+    def launch_parts(self, kernel: Key) -> dict[Key, str]:
+        """Return what decides how a kernel is launched, with a digest of each: its decorators, and what leads to it.
+
+        Functions that launch other kernels only because a caller of both names them are theirs. Tests and benchmarks
+        do not count.
+        """
+        own = self.definition(kernel)
+        found: dict[Key, str] = {}
+        waiting = [key for key in self.users(kernel) if not is_test(key[0]) and not _is_benchmark(key[0])]
+        if own.launch is not None:
+            found[kernel] = self._linked(kernel, own.launch)
+            waiting += self._used(kernel, own.launch)
+        while waiting:
+            key = waiting.pop()
+            each = self.definition(key)
+            if key in found or each.code is not None:
+                continue
+            found[key] = self._linked(key, each.text)
+            waiting += (used for used in self._used(key, each.text) if used not in self._reaching)
+        return found
+
+    def words(self, keys: Iterable[Key]) -> set[str]:
+        """Return the string literals in definitions."""
+        return {word for key in keys for word in self.definition(key).words}
+
+    def public(self, keys: Iterable[Key]) -> list[Key]:
+        """Return the functions and classes among definitions that others may call: no tests, no leading underscore."""
+        return sorted(
+            key
+            for key in keys
+            if self.definition(key).is_callable
+            and not key[1].startswith("_")
+            and not is_test(key[0])
+            and not _is_benchmark(key[0])
+        )
+
+    def tests(self, keys: Iterable[Key]) -> list[str]:
+        """Return the tests among definitions as pytest names them, ``tests/test_a.py::test_b``."""
+        found = []
+        for path, name in keys:
+            if is_test(path) and self.definition((path, name)).is_callable and name.startswith(("test", "Test")):
+                found.append(f"{path}::{name}")
+        return sorted(found)
+
+    def _linked(self, key: Key, text: Text) -> str:
+        """Return a digest of a text with what the names in it stand for."""
+        if (key, text.digest) not in self._links:
+            told = [(chain, [used[1] for used in self._resolve(key, chain)[0]]) for chain in text.uses]
+            digest = hashlib.sha256(f"{text.digest} {told}".encode(errors="surrogatepass")).hexdigest()
+            self._links[key, text.digest] = digest
+        return self._links[key, text.digest]
+
+    def _used(self, key: Key, text: Text) -> list[Key]:
+        if (key, text.digest) not in self._uses:
+            self._uses[key, text.digest] = list(self._named_in(key, text))
+        return self._uses[key, text.digest]
+
+    def _named_in(self, key: Key, text: Text) -> list[Key]:
+        found = [used for chain in text.uses for used in self._resolve(key, chain)[0]]
+        each = self.definition(key)
+        if is_test(key[0]) and each.parameters:
+            found += self._fixtures(key[0], each.parameters)
+        return [used for used in dict.fromkeys(found) if used != key]
+
+    def _fixtures(self, path: str, parameters: Iterable[str]) -> Iterator[Key]:
+        """Yield the fixtures of pytest that a test's parameters may stand for."""
+        folders = PurePosixPath(path).parents
+        places = [path, *(str(folder / "conftest.py") for folder in folders)]
+        for place in places:
+            file = self._files.get(place)
+            for name in parameters:
+                if file is not None and name in file.definitions:
+                    yield place, name
+
+    def _resolve(self, key: Key, chain: str) -> tuple[tuple[Key, ...], str]:
+        """Return what a name in a definition stands for: definitions, and the name of what is defined elsewhere."""
+        where = (*key, chain)
+        known = self._targets.get(where)
+        if known is None:
+            known = self._targets[where] = self._found(key, chain)
+        return known
+
+    def _found(self, key: Key, chain: str) -> tuple[tuple[Key, ...], str]:
+        root, *rest = chain.split(".")
+        local = self.definition(key).imports.get(root)
+        found = self._imported(key[0], local, rest, 0) if local is not None else self._named(key[0], root, rest, 0)
+        keys = tuple(dict.fromkeys(each for each in found if isinstance(each, tuple)))
+        if not keys and chain.startswith(_DISPATCHED):
+            keys = tuple((path, rest[-1]) for path, file in self._files.items() if rest[-1] in file.definitions)
+        return keys, " ".join(each for each in found if isinstance(each, str))
+
+    def _named(self, path: str, name: str, rest: list[str], depth: int) -> list[Key | str]:
+        """Return what a name of a file stands for; nothing for a name that it does not know, such as ``len``."""
+        file = self._files[path]
+        found: list[Key | str] = [(path, name)] if name in file.definitions else []
+        if depth > _DEEPEST:
+            return found
+        if name in file.imports:
+            found += self._imported(path, file.imports[name], rest, depth + 1)
+        if not found:
+            for star in file.stars:
+                module = self._module(path, star.module, star.level)
+                found += self._named(module, name, rest, depth + 1) if module is not None else []
+        if not found and path.endswith("__init__.py"):
+            module = self._below(path, name)
+            if module is not None:
+                found += self._member(module, rest, depth + 1)
+        return found
+
+    def _imported(self, path: str, what: Import, rest: list[str], depth: int) -> list[Key | str]:
+        if not what.name:
+            # The longest part of a.b.c.f that is a module.
+            for end in range(len(rest), -1, -1):
+                module = self._module(path, ".".join((what.module, *rest[:end])), what.level)
+                if module is not None:
+                    return self._member(module, rest[end:], depth)
+            return [what.module]
+        module = self._module(path, what.module, what.level)
+        if module is not None:
+            found = self._named(module, what.name, rest, depth)
+            if found:
+                return found
+        whole = ".".join(filter(None, (what.module, what.name)))
+        below = self._module(path, whole, what.level)
+        return self._member(below, rest, depth) if below is not None else [f"{'.' * what.level}{whole}"]
+
+    def _member(self, module: str, rest: list[str], depth: int) -> list[Key | str]:
+        return self._named(module, rest[0], rest[1:], depth) if rest else [module]
+
+    def _below(self, path: str, name: str) -> str | None:
+        folder = path.removesuffix("__init__.py")
+        places = (f"{folder}{name}.py", f"{folder}{name}/__init__.py")
+        return next((place for place in places if place in self._files), None)
+
+    def _module(self, path: str, module: str, level: int) -> str | None:
+        """Return the file of a module as a file imports it; None where it is not of this repository."""
+        asked = (path.rpartition("/")[0], module, level)
+        if asked not in self._modules:
+            self._modules[asked] = self._relative(*asked) if level else self._absolute(asked[0], module)
+        return self._modules[asked]
+
+    def _relative(self, folder: str, module: str, level: int) -> str | None:
+        for _ in range(level - 1):
+            folder = folder.rpartition("/")[0]
+        place = "/".join(filter(None, (folder, *module.split("."))))
+        places = (f"{place}.py", f"{place}/__init__.py", "" if place else "__init__.py")
+        return next((each for each in places if each in self._files), None)
+
+    def _absolute(self, folder: str, module: str) -> str | None:
+        best: tuple[int, int, str] | None = None
+        wanted, near = tuple(module.split(".")), tuple(folder.split("/")) if folder else ()
+        for parts, path in self._by_name.get(wanted[-1], ()):
+            if parts[-len(wanted) :] != wanted:
+                continue
+            before = parts[: -len(wanted)]
+            start = "/".join(before)
+            if start not in _TOP and (wanted[0] in _OF_OTHERS or start in self._packages):
+                continue
+            if len(wanted) == 1 and start not in _TOP and before != near:
+                continue
+            shared = next((i for i, (a, b) in enumerate(zip(before, near, strict=False)) if a != b), len(before))
+            rank = (-shared, len(parts), path)
+            best = rank if best is None or rank < best else best
+        return None if best is None else best[2]
+
+
+def _components(definition: Definition) -> set[str]:
+    """Return the parts of the names that a definition uses, fixtures of a test among them."""
+    found = {part for chain in definition.text.uses for part in chain.split(".")}
+    found.update(definition.parameters, (what.name for what in definition.imports.values()))
+    return found
+
+
+def _dotted(path: str) -> tuple[str, ...]:
+    parts = PurePosixPath(path).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
