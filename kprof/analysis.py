@@ -72,6 +72,7 @@ class KernelFacts:
         grid: workgroups in x, y, z, ``None`` when no launch is known.
         arguments: numbers that the launch passes, by name; empty when no launch is known.
         contents: integers in memory that pointer arguments point to, by name, where they are known: indices.
+        tensor_bytes: bytes of all tensors that a recorded launch passes; ``None`` where that is not known.
         condition: what a timed launch finds in the caches.
         passes: what each compiler pass changed, ``None`` when it was not recorded.
         history: the passes themselves, to be asked about single lines; ``None`` likewise.
@@ -93,6 +94,7 @@ class KernelFacts:
     grid: tuple[int, ...] | None = None
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    tensor_bytes: int | None = None
     condition: Condition = WARM
     passes: Sequence[PassChange] | None = None
     history: PassLog | None = None

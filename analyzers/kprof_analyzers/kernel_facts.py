@@ -73,6 +73,7 @@ def facts_as_loaded(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
         grid=loaded.grid,
         arguments=loaded.arguments,
         contents=loaded.contents,
+        tensor_bytes=loaded.tensor_bytes,
         condition=loaded.condition,
         passes=None if loaded.passes is None else _passes(loaded.passes),
         history=loaded.passes,

@@ -1,5 +1,8 @@
 """Arguments of launches and operators, from what a journal holds."""
 
+import math
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from kprof.captures import layout
@@ -17,6 +20,38 @@ def argument(value: Any) -> Any:
             return TensorList(dtype, tensors, elements)
         case _:
             return value
+
+
+def numbers(arguments: Mapping[str, Any]) -> dict[str, int | float]:
+    """Return the numbers among the arguments of a launch, by name."""
+    return {name: value for name, value in arguments.items() if isinstance(value, int | float)}
+
+
+def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the integers of the tensors among the arguments of a launch, by name, where they are known."""
+    tensors = ((name, value) for name, value in arguments.items() if isinstance(value, TensorInfo))
+    return {name: value.values for name, value in tensors if value.values is not None}
+
+
+def tensor_bytes(arguments: Mapping[str, Any]) -> int | None:
+    """Return the bytes of all tensors among the arguments of a launch, which touches no more memory.
+
+    ``None`` where that is not known: 64-bit integers may be addresses of other tensors.
+    """
+    found = 0
+    for value in arguments.values():
+        if not isinstance(value, TensorInfo | TensorList):
+            continue
+        bits = re.search(r"\d+", value.dtype)
+        if value.dtype in {"int64", "uint64"} or (bits is None and value.dtype != "bool"):
+            return None
+        size = 1 if bits is None else max(1, int(bits[0]) // 8)
+        if isinstance(value, TensorList):
+            found += size * value.elements
+        else:
+            extent = 1 + sum((n - 1) * abs(stride) for n, stride in zip(value.shape, value.strides, strict=False))
+            found += size * min(math.prod(value.shape), extent)
+    return found
 
 
 def _values(given: Any) -> tuple[int, ...] | None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from kprof.captures.model import NOT_COMPILED, Capture, CapturedKernel, TensorInfo
+from kprof.captures.arguments import contents, numbers, tensor_bytes
+from kprof.captures.model import NOT_COMPILED, Capture, CapturedKernel
 from kprof.captures.reader import read
 from kprof.errors import InputError, KprofError, NotCompiledInTimeError, near_hint
 from kprof.hardware.machine import load as load_architecture
@@ -113,12 +114,9 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         metadata=kernel.metadata,
         specialization=kernel.specialization,
         grid=next(iter(kernel.grids), None),
-        arguments={name: value for name, value in kernel.arguments.items() if isinstance(value, int | float)},
-        contents={
-            name: value.values
-            for name, value in kernel.arguments.items()
-            if isinstance(value, TensorInfo) and value.values is not None
-        },
+        arguments=numbers(kernel.arguments),
+        contents=contents(kernel.arguments),
+        tensor_bytes=tensor_bytes(kernel.arguments),
         triton=kernel.triton,
         source=kernel.source,
         compile_seconds=result.seconds,

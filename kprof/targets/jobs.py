@@ -38,6 +38,7 @@ class TargetJob:
         product: the GPU, when one was named.
         values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
         contents: values of integer tensors that the launch passes, by name, where they are known.
+        tensor_bytes: bytes of all tensors that a recorded launch passes; ``None`` where that is not known.
         job: name of the call that makes this launch and others; empty where a call is one launch.
         listed: configurations among which an autotuner chooses at this launch, each with its compile; else empty.
         condition: what a timed launch finds in the caches.
@@ -53,6 +54,7 @@ class TargetJob:
     product: Product | None = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    tensor_bytes: int | None = None
     job: str = ""
     listed: "Sequence[tuple[str, TargetJob]]" = ()
     condition: Condition = WARM
@@ -470,7 +472,7 @@ def job_of(kernel: LoadedKernel) -> TargetJob:
         raise TargetError(f"{kernel.name} was not compiled here, so it cannot be compiled again")
     return TargetJob(
         kernel.request, kernel.arch, kernel.name, kernel.grid, kernel.problem, kernel.arguments,
-        product=kernel.product, contents=kernel.contents, condition=kernel.condition,
+        product=kernel.product, contents=kernel.contents, tensor_bytes=kernel.tensor_bytes, condition=kernel.condition,
     )  # fmt: skip
 
 
@@ -496,6 +498,7 @@ def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
         grid=job.grid,
         arguments=job.arguments,
         contents=job.contents,
+        tensor_bytes=job.tensor_bytes,
         condition=job.condition,
         problem=job.problem,
         request=job.request,

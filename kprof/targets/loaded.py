@@ -45,6 +45,7 @@ class LoadedKernel:
         grid: workgroups in x, y, z, when the launch is known.
         arguments: numbers that the launch passes, by name; empty when no launch is known.
         contents: integers in memory that pointer arguments point to, by name, where the launch is known to have them.
+        tensor_bytes: bytes of all tensors that a recorded launch passes; ``None`` where that is not known.
         problem: the launch's problem parameters, where its kernel names them.
         job: name of the call that makes this launch and others; empty where a call is one launch.
         request: what the compiler was asked, ``None`` where it was not compiled here.
@@ -79,6 +80,7 @@ class LoadedKernel:
     grid: tuple[int, ...] | None = None
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    tensor_bytes: int | None = None
     problem: Mapping[str, Any] = field(default_factory=dict)
     request: "CompileRequest | None" = None
     job: str = ""

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kprof.captures.arguments import contents, numbers, tensor_bytes
 from kprof.captures.layout import is_capture
-from kprof.captures.model import CapturedKernel, TensorInfo
+from kprof.captures.model import CapturedKernel
 from kprof.captures.reader import kernels_by_grid, read
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.request import CompileRequest
@@ -130,12 +131,9 @@ def _recorded(folder: str, kernel: CapturedKernel) -> RecompilableKernel:
         name=kernel.name,
         grid=next(iter(kernel.grids), None),
         problem={},
-        arguments={name: value for name, value in kernel.arguments.items() if isinstance(value, int | float)},
-        contents={
-            name: value.values
-            for name, value in kernel.arguments.items()
-            if isinstance(value, TensorInfo) and value.values is not None
-        },
+        arguments=numbers(kernel.arguments),
+        contents=contents(kernel.arguments),
+        tensor_bytes=tensor_bytes(kernel.arguments),
     )
     constants = {name: value for name, value in request.constexprs.items() if name not in kernel.specialized}
     knobs = {**constants, **request.options, **request.environment}

@@ -43,7 +43,7 @@ class TuningTask:
         request: the compile.
         launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem``, the
             judge's ``version``, ``flops`` (``None``: not known), ``condition``, ``values`` and, where they are known,
-            ``contents`` of tensors: values of JSON.
+            ``contents`` of tensors and ``tensor_bytes``: values of JSON.
         config: the configuration that wants it, for messages.
     """
 
@@ -148,6 +148,8 @@ def task_of(
     }
     if job.contents:
         launch["contents"] = {name: list(values) for name, values in job.contents.items()}
+    if job.tensor_bytes is not None:
+        launch["tensor_bytes"] = job.tensor_bytes
     name = key(_request_key(job.request), identity(), sorted(files.items()), launch)
     return TuningTask(name, job.request, launch, dict(config))
 

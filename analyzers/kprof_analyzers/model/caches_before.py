@@ -8,7 +8,15 @@ from kprof_analyzers.model.passing import NOTHING, Passing
 from kprof_analyzers.model.traffic import Sharing
 
 
-def found(condition: Condition, shared: Sharing, total: int, machine: Machine, passing: Passing = NOTHING) -> Sharing:
+def found(
+    condition: Condition,
+    shared: Sharing,
+    total: int,
+    machine: Machine,
+    passing: Passing = NOTHING,
+    *,
+    tensor_bytes: int | None = None,
+) -> Sharing:
     """Sharing of a launch that comes after others under a condition.
 
     Data that the launch before left is found as far as all that is touched in between fits the last-level cache.
@@ -22,12 +30,15 @@ def found(condition: Condition, shared: Sharing, total: int, machine: Machine, p
         total: its workgroups.
         machine: the GPU.
         passing: shares of what it loads and stores that take no line.
+        tensor_bytes: bytes of all tensors that it is given, of which it touches no more; ``None`` where not known.
     """
     between = condition.between
     if between is None and (shared.known or shared.loads[0]):
         loaded = shared.loaded * total
         between = min(loaded, loaded if shared.footprint is None else shared.footprint) * (1 - passing.loaded)
         between += shared.stored * total * (1 - passing.stored)
+    if condition.between is None and tensor_bytes is not None:
+        between = tensor_bytes if between is None else min(between, tensor_bytes)
     if condition.caches != "kept" or between is None or between > machine.last_level_bytes:
         return shared
     l2 = 0.0 if condition.written else machine.cache_bytes("l2")

@@ -142,7 +142,7 @@ def _in_blocks(model: KernelModel) -> KernelModel:
     l2, mall = machine.cache_bytes("l2"), machine.cache_bytes("mall")
     shared = sharing(model.accesses, machine.xcds, running, machine.channels, mall, in_blocks=True)
     shared = within_caches(shared, model.sharing.footprint, where.total, (l2, mall or l2), machine.xcds)
-    shared = found(facts.condition, shared, where.total, machine, model.passing)
+    shared = found(facts.condition, shared, where.total, machine, model.passing, tensor_bytes=facts.tensor_bytes)
     paths = memory_paths(facts, machine, model.effects, where, shared)
     l2_paths = None
     if model.l2_paths is not None:

@@ -210,7 +210,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> KernelModel:
     translator = Translator(machine, effects, simds, conflicts, fetched, followed=followed, addressed=addressed)
     code = translator.translate(facts.program.instructions)
     kept_out = passing(facts.program, code.ops, nodes, trips) if effects.cache_modifiers else NOTHING
-    shared = found_before(facts.condition, shared, where.total, machine, kept_out)
+    shared = found_before(facts.condition, shared, where.total, machine, kept_out, tensor_bytes=facts.tensor_bytes)
     paths = memory_paths(facts, machine, effects, where, shared)
     l2_paths = memory_paths(facts, machine, effects, where, shared, near_only=True)
     free = l2_paths if effects.out_of_step and l2_paths[LOAD].cycles_per_byte < paths[LOAD].cycles_per_byte else None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof import children
-from kprof.captures.model import Capture, TensorInfo
+from kprof.captures.model import Capture
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.deadline import Deadline
 from kprof.errors import KprofError
@@ -58,12 +58,14 @@ class Made:
         grid: workgroups.
         arguments: numbers by name.
         contents: values of integer tensors by name, where they are known.
+        tensor_bytes: bytes of all tensors; ``None`` where that is not known.
     """
 
     request: CompileRequest
     grid: tuple[int, ...]
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    tensor_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -193,15 +195,16 @@ class Relaunch:
             raise KprofError("the program ended while its launch was made again")
         if answer["kind"] == "refused":
             raise KprofError(answer["error"])
-        from kprof.captures.arguments import argument
+        from kprof.captures.arguments import argument, contents, numbers, tensor_bytes
 
         request = from_json({**answer["request"], "path": answer["ttir"], "passes": False})
         arguments = {name: argument(value) for name, value in answer["arguments"].items()}
         return Made(
             request,
             tuple(answer["grid"]),
-            {n: v for n, v in arguments.items() if isinstance(v, int | float)},
-            {n: v.values for n, v in arguments.items() if isinstance(v, TensorInfo) and v.values is not None},
+            numbers(arguments),
+            contents(arguments),
+            tensor_bytes(arguments),
         )
 
 

@@ -89,7 +89,8 @@ class RecordedSubject:
             constexprs=made.request.constexprs,
             attributes=made.request.attributes,
         )
-        return [replace(job, request=request, grid=made.grid, arguments=made.arguments, contents=made.contents)]
+        launch = {name: getattr(made, name) for name in ("grid", "arguments", "contents", "tensor_bytes")}
+        return [replace(job, request=request, **launch)]
 
     def _again(self, change: Mapping[str, Any]) -> "Made":
         key = repr(sorted(change.items()))

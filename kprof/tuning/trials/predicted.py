@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 FUNCTION = "kprof.tuning.trials.predicted:judge"
 
 _JUDGED = CacheSection("predictions")
-_OPTIONAL: Mapping[str, Any] = {"flops": None, "values": {}, "contents": {}, "condition": WARM.name}
+_OPTIONAL: Mapping[str, Any] = {
+    "flops": None,
+    "values": {},
+    "contents": {},
+    "tensor_bytes": None,
+    "condition": WARM.name,
+}
 """What a launch may leave out, and what then holds."""
 _LABEL = re.compile(r"\bloop \.?L\w+:")
 
@@ -36,7 +42,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         compiled: the kernel.
         argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``,
             ``flops``, the operations of the whole problem where they are known, ``condition``, ``values`` that the
-            launch does not tell, and ``contents`` of tensors.
+            launch does not tell, ``contents`` of tensors, and their bytes.
 
     Returns:
         The fields of :class:`kprof.tuning.work.TaskResult`, apart from its key.
@@ -166,6 +172,7 @@ def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
         argument["arguments"],
         values=argument.get("values", {}),
         contents=argument.get("contents", {}),
+        tensor_bytes=argument.get("tensor_bytes"),
         condition=CONDITIONS[argument.get("condition", WARM.name)],
     )
     kernel = replace(loaded(job, compiled), product=find_product(argument["arch"]))

@@ -46,6 +46,17 @@ def test_nothing_is_found_where_it_is_not_known_what_is_touched(gpu):
     assert found(WARM, counted, 8, gpu(l2=0.0, mall=799.0)) == counted
 
 
+def test_no_more_is_touched_than_the_tensors_hold(gpu):
+    """800 bytes are loaded, of tensors of 90; what is known to lie between two launches counts before that."""
+    unknown = replace(COLD, known=False)
+    for shared in (unknown, replace(unknown, loads=(2, 1)), replace(COLD, footprint=100.0)):
+        assert found(WARM, shared, 8, gpu(l2=0.0, mall=90.0), tensor_bytes=90).beyond_mall == 0
+        assert found(WARM, shared, 8, gpu(l2=0.0, mall=89.0), tensor_bytes=90) == shared
+    small = replace(COLD, footprint=50.0)
+    assert found(WARM, small, 8, gpu(l2=0.0, mall=50.0), tensor_bytes=90).beyond_mall == 0
+    assert found(replace(WARM, between=91.0), COLD, 8, gpu(l2=0.0, mall=90.0), tensor_bytes=10) == COLD
+
+
 @pytest.mark.parametrize("condition", [FLUSHED, FLUSHED_DIRTY])
 def test_a_flush_leaves_nothing_to_be_found(gpu, condition):
     assert found(replace(condition, between=10.0), COLD, 8, gpu(l2=1e9, mall=1e9)) == COLD
