@@ -196,7 +196,7 @@ def steepest_step(kernel: KernelDiff) -> DiffStep | None:
 
     def rise(found: DiffStep) -> float:
         same = (c for c in found.changes if c.effect == "worse" and _same(c, gravest))
-        return max((abs((c.new or 0) - (c.old or 0)) for c in same), default=0.0)
+        return max((abs((c.new or 0) - (c.old or 0)) for c in same), default=-1.0)
 
     return max(kernel.steps, key=rise)
 
@@ -247,7 +247,8 @@ def _first(sides: Sequence[Input]) -> str:
 def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
     """``gemm on gfx950: predicted time 886 µs → 1.26 ms (1.42x), VGPRs spilled 0 → 129``."""
     name = f"{kernel.name} on {kernel.arch}"
-    found = first_worse_step(kernel)
+    # The step to explain, so that the summary and the causes are about the same releases.
+    found = steepest_step(kernel)
     if found is None:
         return f"{name} does not compile any more"
     worse = [change for change in found.changes if change.effect == "worse"]

@@ -197,8 +197,10 @@ def test_the_gravest_kernel_of_equal_status_is_first_and_then_names_decide(made)
 
 
 def test_the_step_to_explain_is_the_steepest(made) -> None:
-    """The kernel is worse from the first step on; the second one made most of it."""
-    (kernel,) = diff(_spilling(made, 0, 5, 60, 61), LIMITS).kernels
+    """The kernel is worse from the first step on; the second one made most of it, and the summary names that one."""
+    found = diff(_spilling(made, 0, 5, 60, 61), LIMITS)
+    (kernel,) = found.kernels
+    assert found.verdict.summary.endswith("VGPRs spilled 5 → 60")
     steep, worst = steepest_step(kernel), worst_step(kernel)
     assert steep is not None
     assert worst is not None
