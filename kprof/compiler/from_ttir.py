@@ -3,33 +3,51 @@
 TTIR is what Triton's front end makes of the function: compile-time values and tile sizes are in it, the backend's
 options and environment switches are not, so these can be changed. It is read by the MLIR of whichever Triton compiles
 it; where that does not know an operation of the recording one, it says so.
+
+Triton's passes of this stage have already run where a capture, or a program that runs again, holds the TTIR. They are
+not repeated by the same Triton: the second time they may change the code, and a start would not be what was launched.
 """
 
 import hashlib
+import json
 import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import CompileError
+from kprof.errors import CompileError, KprofError
 from kprof.importing.dependencies import Dependencies
 from kprof.importing.functions import Function
 from kprof.inputs import plain_files
 
 SUFFIX = ".ttir"
+RESULT = "result.json"
+"""The file beside recorded TTIR that names, as ``triton``, the version that wrote it; as in a capture."""
+
+_RESULT_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True)
 class RecordedFunction(Function):
-    """A kernel of which only the TTIR is known; ``jit`` holds only what tells it from others."""
+    """A kernel of which only the TTIR is known; ``jit`` holds only what tells it from others.
+
+    Attributes:
+        text: the TTIR.
+        written_by: version of the Triton whose passes it has gone through; empty where that is not known.
+    """
 
     text: str = ""
+    written_by: str = ""
 
     @cached_property
     def dependencies(self) -> Dependencies:
-        """The file."""
-        return Dependencies({str(self.path): hashlib.sha256(self.text.encode()).hexdigest()})
+        """The file, and the one that says which Triton wrote it."""
+        files = {str(self.path): hashlib.sha256(self.text.encode()).hexdigest()}
+        if self.written_by:
+            beside = self.path.with_name(RESULT)
+            files[str(beside)] = hashlib.sha256(beside.read_bytes()).hexdigest()
+        return Dependencies(files)
 
     @property
     def line(self) -> int | None:
@@ -38,7 +56,7 @@ class RecordedFunction(Function):
 
     def source(self, language: Any) -> "RecordedSource":
         """What stands in for Triton's ``ASTSource``."""
-        return RecordedSource(self.text, str(self.path), language)
+        return RecordedSource(self.text, str(self.path), language, self.written_by)
 
 
 @dataclass(frozen=True)
@@ -61,17 +79,36 @@ def load_recorded(path: str, name: str) -> RecordedFunction:
         raise CompileError("no such file", path=path) from None
     except UnicodeDecodeError:
         raise CompileError("is not text", path=path) from None
-    return RecordedFunction(Path(path), name, _Identity(hashlib.sha256(data).hexdigest()), text=text)
+    version = _written_by(Path(path))
+    identity = _Identity(hashlib.sha256(data + version.encode()).hexdigest())
+    return RecordedFunction(Path(path), name, identity, text=text, written_by=version)
+
+
+def _written_by(path: Path) -> str:
+    """The Triton that wrote a file of TTIR, as the file beside it says; empty where none says it."""
+    try:
+        found = json.loads(plain_files.read_bytes(path.with_name(RESULT), _RESULT_LIMIT))
+    except (OSError, ValueError, RecursionError, KprofError):
+        return ""
+    version = found.get("triton") if isinstance(found, dict) else None
+    return version if isinstance(version, str) else ""
 
 
 @dataclass(frozen=True)
 class RecordedSource:
-    """See :meth:`RecordedFunction.source`. Its stages begin with TTIR, whose passes run again."""
+    """See :meth:`RecordedFunction.source`."""
 
     text: str
     path: str
     language: Any
-    ext: str = "ttir"
+    written_by: str = ""
+
+    @property
+    def ext(self) -> str:
+        """The first stage that runs: TTIR, unless this Triton has already run its passes."""
+        from kprof.compiler import versions
+
+        return "ttgir" if self.written_by == versions.api().version else "ttir"
 
     def make_ir(self, *arguments: Any) -> Any:
         """The module; the last argument is MLIR's context.

@@ -163,6 +163,8 @@ def run_stages(
     started = time.perf_counter()
     with versions.quiet(build.warnings):
         module = versions.make_ir(source, target.target, backend, options, context)
+        if source.ext == "ttgir":
+            build.stages["ttir"] = str(module)
         for stage in list(makers)[list(makers).index(source.ext) :]:
             build.stage = stage
             progress(stage)

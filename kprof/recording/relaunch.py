@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler import environment as switches
 from kprof.compiler import versions
+from kprof.compiler.from_ttir import RESULT
 from kprof.recording import describe
 from kprof.recording.call_site import CallSite, CannotFollowError, LaunchArguments
 from kprof.recording.file_entries import batch_of, keys_in_use
@@ -327,9 +328,11 @@ class RelaunchServer:
             versions.api(), build, CompileTarget(target, backend, options), kernel.src, lambda _stage: None, last="ttir"
         )
         text = str(build.stages["ttir"])
-        path = Path(self.order["folder"], f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ttir")
-        path.write_text(text, encoding="utf-8")
-        return str(path)
+        folder = Path(self.order["folder"], hashlib.sha256(text.encode()).hexdigest()[:32])
+        folder.mkdir(exist_ok=True)
+        (folder / RESULT).write_text(json.dumps({"triton": versions.api().version}), encoding="utf-8")
+        (folder / "kernel.ttir").write_text(text, encoding="utf-8")
+        return str(folder / "kernel.ttir")
 
 
 def _frame() -> FrameType:

@@ -1,12 +1,14 @@
 """TTIR is compiled to what the function it came from is compiled to; what is no TTIR is told as such."""
 
+import json
 import re
 from dataclasses import replace
 
 import pytest
 
+from kprof.captures import layout
 from kprof.compiler.compile import compile_kernel, compile_many
-from kprof.compiler.from_ttir import load_recorded
+from kprof.compiler.from_ttir import RESULT, load_recorded
 from kprof.errors import KprofError
 from kprof.targets.signature import load_signature
 
@@ -54,6 +56,23 @@ def test_the_same_code_comes_of_it(recorded):
     assert {n: again.metadata[n] for n in ("shared", "num_warps", "name")} == {
         n: direct.metadata[n] for n in ("shared", "num_warps", "name")
     }
+
+
+def test_passes_that_this_triton_has_run_are_not_repeated(recorded, tmp_path):
+    """The file beside the TTIR names the version; of another one, or an unknown one, they run."""
+    request, direct = recorded
+    assert RESULT == layout.RESULT
+    assert "ttir" in compile_kernel(request).stage_seconds
+    contents = (json.dumps({"triton": direct.triton_version}), '{"triton": "0.0.1"}', '{"triton": 1}', "[" * 100_000)
+    for number, content in enumerate(contents):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / RESULT).write_text(content)
+        (folder / "kernel.ttir").write_text(direct.text("ttir"))
+        again = compile_kernel(replace(request, path=str(folder / "kernel.ttir")))
+        assert ("ttir" in again.stage_seconds) is (number > 0)
+        assert code(again.amdgcn) == code(direct.amdgcn)
+        assert again.text("ttir")
 
 
 def test_options_and_text_are_part_of_the_result(recorded, tmp_path):
