@@ -36,7 +36,7 @@ def contents(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 def tensor_bytes(arguments: Mapping[str, Any]) -> int | None:
     """Return the bytes of all tensors among the arguments of a launch, which touches no more memory.
 
-    ``None`` where that is not known: 64-bit integers may be addresses of other tensors.
+    ``None`` where that is not known: no tensors were recorded, or 64-bit integers, which may be addresses of others.
     """
     found = 0
     for value in arguments.values():
@@ -51,7 +51,7 @@ def tensor_bytes(arguments: Mapping[str, Any]) -> int | None:
         else:
             extent = 1 + sum((n - 1) * abs(stride) for n, stride in zip(value.shape, value.strides, strict=False))
             found += size * min(math.prod(value.shape), extent)
-    return found
+    return found or None
 
 
 def _values(given: Any) -> tuple[int, ...] | None:

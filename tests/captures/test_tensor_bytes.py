@@ -11,14 +11,14 @@ from kprof.captures.model import TensorInfo, TensorList
 @pytest.mark.parametrize(
     ("arguments", "bytes_"),
     [
-        ({}, 0),
-        ({"n": 7, "scale": 0.5, "name": "x", "mask": None}, 0),
+        ({}, None),
+        ({"n": 7, "scale": 0.5, "name": "x", "mask": None}, None),
         ({"x": TensorInfo("float16", (4, 8), (8, 1)), "y": TensorInfo("float32", (4,), (1,))}, 64 + 16),
         ({"x": TensorInfo("bfloat16", (4, 8), (100, 1))}, 64),  # gaps are not touched
         ({"x": TensorInfo("int8", (4, 8), (0, 1))}, 8),  # four times the same row
         ({"x": TensorInfo("float8_e4m3fn", (16,), (1,)), "mask": TensorInfo("bool", (16,), (1,))}, 32),
         ({"x": TensorInfo("float32", (), ())}, 4),
-        ({"x": TensorInfo("float32", (0, 8), (8, 1))}, 0),
+        ({"x": TensorInfo("float32", (0, 8), (8, 1))}, None),
         ({"each": TensorList("float32", 3, 100)}, 400),
         ({"x": TensorInfo("float16", (4,), (1,)), "places": TensorInfo("int64", (4,), (1,))}, None),  # addresses?
     ],
