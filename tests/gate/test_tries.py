@@ -64,7 +64,7 @@ def compiler(monkeypatch):
             raise KprofError("13 is no power of two")
         return (TargetJob(request(len(made.options)), machine, "add", None, {}),)
 
-    def compile_many(requests, workers, *, cache):
+    def compile_many(requests, workers, *, cache, pool):
         assert cache
         made.workers = workers
         given = list(requests)
