@@ -34,20 +34,29 @@ class RecordedFunction(Function):
 
     Attributes:
         text: the TTIR.
-        written_by: version of the Triton whose passes it has gone through; empty where that is not known.
+        beside: what stands in the file that says which Triton wrote it; empty without one.
     """
 
     text: str = ""
-    written_by: str = ""
+    beside: bytes = b""
 
     @cached_property
     def dependencies(self) -> Dependencies:
         """The file, and the one that says which Triton wrote it."""
         files = {str(self.path): hashlib.sha256(self.text.encode()).hexdigest()}
-        if self.written_by:
-            beside = self.path.with_name(RESULT)
-            files[str(beside)] = hashlib.sha256(beside.read_bytes()).hexdigest()
+        if self.beside:
+            files[str(self.path.with_name(RESULT))] = hashlib.sha256(self.beside).hexdigest()
         return Dependencies(files)
+
+    @property
+    def written_by(self) -> str:
+        """Version of the Triton whose passes it has gone through; empty where that is not known."""
+        try:
+            found = json.loads(self.beside)
+        except (ValueError, RecursionError):
+            return ""
+        version = found.get("triton") if isinstance(found, dict) else None
+        return version if isinstance(version, str) else ""
 
     @property
     def line(self) -> int | None:
@@ -79,19 +88,12 @@ def load_recorded(path: str, name: str) -> RecordedFunction:
         raise CompileError("no such file", path=path) from None
     except UnicodeDecodeError:
         raise CompileError("is not text", path=path) from None
-    version = _written_by(Path(path))
-    identity = _Identity(hashlib.sha256(data + version.encode()).hexdigest())
-    return RecordedFunction(Path(path), name, identity, text=text, written_by=version)
-
-
-def _written_by(path: Path) -> str:
-    """The Triton that wrote a file of TTIR, as the file beside it says; empty where none says it."""
     try:
-        found = json.loads(plain_files.read_bytes(path.with_name(RESULT), _RESULT_LIMIT))
-    except (OSError, ValueError, RecursionError, KprofError):
-        return ""
-    version = found.get("triton") if isinstance(found, dict) else None
-    return version if isinstance(version, str) else ""
+        beside = plain_files.read_bytes(Path(path).with_name(RESULT), _RESULT_LIMIT)
+    except (OSError, KprofError):
+        beside = b""
+    identity = _Identity(hashlib.sha256(data + beside).hexdigest())
+    return RecordedFunction(Path(path), name, identity, text=text, beside=beside)
 
 
 @dataclass(frozen=True)
