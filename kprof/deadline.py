@@ -39,7 +39,7 @@ class Deadline:
         return self.left / among
 
     def shares(self, count: int, at_least: float = 0.0) -> Iterator[float]:
-        """Yield the seconds for each of so many tasks in turn, counted from when the first ones are asked for.
+        """Yield the seconds for each of so many tasks in turn, counted from the moment the first task asks.
 
         What the tasks so far took beyond their shares is expected of the next ones, too, so that the last has no less.
 

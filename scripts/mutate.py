@@ -266,7 +266,7 @@ def main() -> None:
     scores: list[Score] = []
     begin = time.monotonic()
     # A process for each module: what one leaves in memory must not be there for the next. Modules of a sample have few
-    # mutants each, so that they run beside one another rather than their mutants.
+    # mutants each: several modules run at a time, and each runs its mutants one by one.
     at_once, workers = (given.jobs, 1) if given.sample else (1, given.jobs)
     tasks = [(index, one, workers, given.kind or KINDS, drawn, given.seed) for index, one in enumerate(chosen)]
     limit = begin + given.seconds if given.sample else math.inf

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass
 class Row:
-    """What both ways say of a commit."""
+    """One commit: the answers of kprof and those of the comparison with Triton's keys."""
 
     commit: str
     title: str
@@ -151,7 +151,7 @@ def keys(root: Path) -> dict[str, str]:
     import triton
     from triton.runtime.jit import JITCallable
 
-    # What an autotuner tries is no part of a function's code.
+    # The configurations of an autotuner do not belong to the code of a function.
     triton.autotune = triton.heuristics = lambda *_, **__: lambda function: function
     sys.argv = [sys.argv[0]]
     sys.meta_path.insert(0, Standins(root))  # type: ignore[arg-type]  # it has what Python asks for

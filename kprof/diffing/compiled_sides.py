@@ -137,7 +137,7 @@ def main() -> None:
 
 
 class _Side:
-    """What the process has compiled."""
+    """The compiles of one side, kept until their reports are asked for."""
 
     def __init__(self, folder: Path, other: Path | None) -> None:
         self._folder = folder
@@ -150,7 +150,7 @@ class _Side:
         try:
             return self._compile(question["target"], CompileOptions(**question["options"]))
         except KprofError as error:
-            # Where the revision was written to is nobody's business.
+            # The temporary folder of the revision means nothing to the user.
             return SideLaunches(problem=str(error).splitlines()[0].replace(f"{self._folder}/", ""))
 
     def _compile(self, target: str, options: CompileOptions) -> SideLaunches:

@@ -220,7 +220,7 @@ def compare_since(
 
 
 class _Compiled:
-    """What compiling both sides makes of kernels whose source differs.
+    """Kernels whose source differs, compared again after both sides were compiled.
 
     Attributes:
         changes: all kernels, with what is known of them now.
@@ -286,7 +286,7 @@ class _Compiled:
         change = self.changes[key]
         problem = self._problem(target, old, new, sides)
         if problem:
-            # What another target's launches say is not all of it.
+            # Launches of another target may have been compared, but not all launches of the kernel.
             status = "changed" if change.status == "changed" else self._by_source[key].status
             reasons = list(dict.fromkeys([*change.reasons, problem]))
             self.changes[key] = msgspec.structs.replace(change, status=status, by="", reasons=reasons)
@@ -352,7 +352,7 @@ def _document(repository: Repository, revision: str, changes: Iterable[KernelSin
 
 
 def _verdict(diff: Diff, since: Since) -> Verdict:
-    """What the exit code says: a regression first, then what cannot be told."""
+    """Return the verdict: a regression first, then kernels that cannot be compared."""
     counts = since.counts
     total = plural(len(since.kernels), "kernel")
     same = f"{counts.get('unchanged', 0)} of {total} unchanged since {since.revision}, bit for bit"

@@ -59,7 +59,7 @@ def test_the_same_code_comes_of_it(recorded):
 
 
 def test_passes_that_this_triton_has_run_are_not_repeated(recorded, tmp_path):
-    """The file beside the TTIR names the version; of another one, or an unknown one, they run."""
+    """The file beside the TTIR names the version that wrote it. With another or an unknown version the passes run."""
     request, direct = recorded
     assert RESULT == layout.RESULT
     assert "ttir" in compile_kernel(request).stage_seconds

@@ -1,4 +1,4 @@
-"""Which frames are the program's."""
+"""Frames of the stack that belong to the recorded program."""
 
 import sys
 from pathlib import Path
