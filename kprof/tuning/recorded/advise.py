@@ -172,6 +172,8 @@ def _opened_each(
 
     The program has until the deadline for each launch but the first.
     """
+    if not kernels:
+        return
     waiting = list(range(len(kernels)))
 
     def subject(place: int, relaunch: Relaunch | None) -> RecordedSubject:

@@ -39,3 +39,11 @@ def test_the_kernel_that_is_launched_last_has_as_much_as_the_others(
     assert shares[-1] == pytest.approx(shares[1])
     assert shares[0] == pytest.approx(budget / kernels)
     assert now[0] <= start + budget + 2 * beyond
+
+
+def test_where_no_kernel_can_be_compiled_again_each_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A capture without its TTIR: nothing is searched, and no program is run."""
+    why = "the capture does not hold its TTIR"
+    monkeypatch.setattr(recompile, "recorded", lambda *_arguments: ([], {"scale": why}))
+    (found,) = module.advise("capture", budget=1.0)
+    assert (found.name, found.error, found.trials) == ("scale", why, None)
