@@ -281,15 +281,24 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     return None
 
 
+_SQUARE_128 = {"BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 4}
+
+
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Smaller tiles for a small C, BLOCK_K by bytes, and split-K when even those leave most CUs without work."""
     m, n, k = shape["M"], shape["N"], shape["K"]
     size, rdna = size_of(shape["dtype"]), arch.startswith("gfx1")
+    if arch in {"gfx942", "gfx950"} and size == 2 and m * n >= 2048 * 2048 and (k + shape["pad"]) % 2:
+        # Rows that begin anywhere are loaded an element at a time: a shallow block, or the loop is all loads.
+        return {"BLOCK_K": 32} if arch == "gfx942" else {**_SQUARE_128, "BLOCK_K": 32}
     if size == 4:
         tile = {"BLOCK_M": 64 if rdna else 128, "BLOCK_N": 64 if rdna else 128, "BLOCK_K": 16 if rdna else 32}
         return tile | {"num_warps": 4}
     if m * n >= 4096 * 4096:
-        return {} if size == 2 else {"BLOCK_K": 128 if arch.startswith(("gfx94", "gfx95")) else 64}
+        if size == 1 and arch == "gfx942":
+            # As AITER has it there; 256 x 256 fills LDS with a block of 128, and is behind with one of 64.
+            return {**_SQUARE_128, "BLOCK_K": 128}
+        return {} if size == 2 else {"BLOCK_K": 128 if arch == "gfx950" else 64}
     block_m = min(128, max(16, triton.next_power_of_2(m)))
     tiles = triton.cdiv(m, block_m) * triton.cdiv(n, 128)
     deep, split = (64 if rdna else 128) // size, 1

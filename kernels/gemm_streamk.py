@@ -314,11 +314,14 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """BLOCK_K by bytes: a row of a tile is 128 bytes, 64 on RDNA. In 16 bits, tiles of 256 x 256 where there are many.
 
     The offsets that the outer loop keeps alive make such a tile spill, but outside the loop over K, which reads less
-    for each product. With few tiles their parts cost more to add, and in 8 and 32 bits 256 x 128 is as fast.
+    for each product. With few tiles their parts cost more to add, and in 32 bits 256 x 128 is as fast; in 8 bits it
+    is on gfx950, whose LDS holds twice the depth.
     """
-    if size_of(shape["dtype"]) == 2:
-        large = arch in {"gfx942", "gfx950"} and shape["M"] * shape["N"] >= 4096 * 4096
-        return {"BLOCK_N": 256} if large else {}
+    size, many = size_of(shape["dtype"]), shape["M"] * shape["N"] >= 4096 * 4096
+    if size == 2:
+        return {"BLOCK_N": 256} if many and arch in {"gfx942", "gfx950"} else {}
+    if size == 1 and many and arch == "gfx942":
+        return {"BLOCK_N": 256, "BLOCK_K": 64}
     row = 128 if arch.startswith("gfx9") and arch != "gfx90a" else 64
     return {"BLOCK_K": row // size_of(shape["dtype"])}
 

@@ -109,6 +109,12 @@ def tolerance(shape: Shape) -> tuple[float, float]:
     return relative + 16 * 2.0**-24, absolute + 64 * 2.0**-24
 
 
+def shape_config(shape: Shape, arch: str) -> Config:
+    """Rows of up to 65,536 stay in registers on gfx950; elsewhere a row beyond 16,384 would spill."""
+    wide = arch == "gfx950" and 16384 < shape["N"] <= 65536
+    return {"BLOCK_N": triton.next_power_of_2(shape["N"]), "num_warps": 16} if wide else {}
+
+
 KERNEL = Kernel(
     name="layernorm",
     entry=layernorm,
@@ -128,7 +134,8 @@ KERNEL = Kernel(
     },
     config={"BLOCK_N": 16384, "num_warps": 8},
     configs=({"BLOCK_N": 4096, "num_warps": 4}, {"BLOCK_N": 16384, "num_warps": 16}),
-    space={"BLOCK_N": (1024, 2048, 4096, 8192, 16384), "num_warps": (2, 4, 8, 16)},
+    shape_config=shape_config,
+    space={"BLOCK_N": (1024, 2048, 4096, 8192, 16384, 32768, 65536), "num_warps": (2, 4, 8, 16)},
     run=run,
     inputs=inputs,
     reference=reference,
