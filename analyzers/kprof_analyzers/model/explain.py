@@ -13,6 +13,7 @@ from kprof_analyzers.memory.addressing import strides
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
 from kprof_analyzers.model.caches_before import events_us, launch_us, written_back
 from kprof_analyzers.model.contention import waiting_cycles
+from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.outline import BranchNode, LoopNode, Node
 from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, STREAMED, VMEM, WHICH
 from kprof_analyzers.model.ranges import bounds, ranges, sort_of
@@ -121,14 +122,21 @@ def _speed_of_light(model: KernelModel) -> float:
     warps = model.facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     matrix = matrix_cycles(model)[0] * warps * where.total / (units * machine.simds) / machine.clock_mhz
-    # What is all in the Infinity Cache is not bounded by memory.
-    beyond = "hbm" if model.sharing.stored_beyond or not machine.cache_bytes("mall") else "mall"
-    level = machine.product.memory.get(beyond) if machine.product is not None else None
-    peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
     shared = model.sharing
     once = min(shared.footprint if shared.footprint is not None else 0.0, shared.loaded * where.total)
     moved = once + shared.stored * where.total + _bytes(model).get("written_back", 0.0)
-    return max(matrix, moved / (peak * 1e3) if peak else 0.0)
+    if shared.stored_beyond or not machine.cache_bytes("mall"):
+        return max(matrix, _at_peak(machine, "hbm", moved))
+    # What is in the Infinity Cache is not bounded by memory: all but the loads that take no line of it.
+    passed = model.passing.loaded * once if shared.beyond_mall else 0.0
+    return max(matrix, _at_peak(machine, "mall", moved), _at_peak(machine, "hbm", passed))
+
+
+def _at_peak(machine: Machine, name: str, moved: float) -> float:
+    """Microseconds that bytes take from a level of the product's memory at its peak, 0 where that is not known."""
+    level = machine.product.memory.get(name) if machine.product is not None else None
+    peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
+    return moved / (peak * 1e3) if peak else 0.0
 
 
 def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, float]:
@@ -153,12 +161,13 @@ def _grown(shares: dict[str, float], cause: str, before: float, after: float) ->
 
 def _memory_cycles(model: KernelModel) -> float:
     """Cycles that the launch's bytes take from memory at the sustained bandwidth."""
-    if not model.effects.vector_memory or model.machine.units is None:
+    units = model.machine.units
+    if not model.effects.vector_memory or units is None:
         return 0.0
-    # Where memory takes nothing, the cache before it does.
-    level = "hbm" if model.sharing.stored_beyond else "mall"
-    rate = model.machine.level_bytes.get(level)
-    return _bytes(model)[level] / (rate * model.machine.units) if rate is not None else 0.0
+    # Where memory takes no store, the cache before it does, and memory gives what loads find in no cache.
+    levels = ("hbm",) if model.sharing.stored_beyond else ("mall", "hbm")
+    moved, rates = _bytes(model), model.machine.level_bytes
+    return max((moved[level] / (rates[level] * units) for level in levels if level in rates), default=0.0)
 
 
 def _written_back_cycles(model: KernelModel) -> float:

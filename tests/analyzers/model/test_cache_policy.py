@@ -88,6 +88,16 @@ def test_modifiers_pay_where_caches_were_flushed_by_writes_and_cost_where_they_w
     assert times["warm", ""] < times["warm", ".cg"]
 
 
+@pytest.mark.triton
+def test_loads_that_take_no_line_are_bounded_by_memory_although_all_else_is_in_the_cache(tmp_path):
+    """64 MiB each way: stores stay in the last-level cache of 256 MiB, and loads come from memory at 5,300 GB/s."""
+    held = compiled(tmp_path, "MI300X").kernels[0].model
+    passing = compiled(tmp_path, "MI300X", ".cg").kernels[0].model
+    assert held.speed_of_light_us == pytest.approx(2 * 2**26 / 17.2e6, rel=0.01)
+    assert passing.speed_of_light_us == pytest.approx(2**26 / 5.3e6, rel=0.01)
+    assert passing.traffic["hbm"] / passing.time_us < 5.3e6 / 1.2
+
+
 BODY = [
     "global_load_dwordx4 v[0:3], v[80:81], off{}",
     "global_load_dwordx4 v[4:7], v[82:83], off{}",
