@@ -565,10 +565,6 @@ NOTES = """
 AITER's tuned files have few shapes of matrix products. For the others its functions use the default of the GPU, which
 depends on the number of rows only and does not split K in 16 bits. Cases written as sizes have a tuned file on one of
 the two GPUs. AITER's own tests of `mla_decode_fwd` skip the MI300X.
-
-By the model, loads with `.cg`, which AITER's unified attention and RMS norm use, take no line of the last-level cache.
-Its speed of light for such a kernel is that of this cache, although the bytes come from memory: AITER's *limit* is too
-low there.
 """
 
 
