@@ -6,10 +6,10 @@ mnemonic must be known. Clang's output for the C-like corpus is checked in the s
 
     python scripts/check_isa_reader.py --triton python3.11 --triton other/bin/python --clang clang-19
 
-It needs pyelftools: ``pip install -e '.[scripts]'``. An LLVM older than the one that wrote the text does not know all
-its instructions. Such a file goes through the assembler inside its own Triton instead (3.9 and later): each
-instruction that was read gets a line number of its own, and the line table of the object must hold each of them once,
-in order, without a gap, up to the function's end. What neither way decides is counted as "undecided", never as equal.
+An LLVM older than the one that wrote the text does not know all its instructions. Such a file goes through the
+assembler inside its own Triton instead (3.9 and later): each instruction that was read gets a line number of its own,
+and the line table of the object must hold each of them once, in order, without a gap, up to the function's end. What
+neither way decides is counted as "undecided", never as equal.
 """
 
 import argparse

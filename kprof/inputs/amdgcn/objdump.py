@@ -30,6 +30,8 @@ class Normalized:
     disassembly: bool = False
 
 
+_STATED = frozenset({".loc", ".file"})
+"""Directives that kprof adds from the debug information: the tool writes none."""
 _PADDING = frozenset({"s_nop", "s_code_end"})
 """Instructions that an assembler fills space with."""
 _NEVER_FALLS_THROUGH = ("s_endpgm", "s_branch", "s_setpc")
@@ -91,7 +93,8 @@ def _disassembly(text: str) -> Normalized:
         if function is not None:
             out.append(f'"{function[2]}":')
         else:
-            out.append(_labelled(line, labels, addresses, bases) if "//" in line else "")
+            stated = line.partition(" ")[0] in _STATED
+            out.append(line if stated else _labelled(line, labels, addresses, bases) if "//" in line else "")
     _drop_padding(out, labels)
     for number, label in labels.items():
         out[number] = f"{label}: {out[number]}"
@@ -109,6 +112,8 @@ def _drop_padding(lines: list[str], labels: Mapping[int, str]) -> None:
     unreachable = False
     for number, line in enumerate(lines):
         name = line.split(maxsplit=1)[0] if line.strip() else ""
+        if name in _STATED:
+            continue
         if number in labels or name.endswith(":"):
             unreachable = False
         if name.startswith(_NEVER_FALLS_THROUGH):

@@ -13,6 +13,7 @@ from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn
 from kprof.inputs.code_object.elf import Elf
+from kprof.inputs.code_object.line_table import Frame, LineTable, read_line_table
 from kprof.inputs.code_object.llvm_library import PACKAGE, find_library, listing
 from kprof.inputs.code_object.model import CodeObject
 
@@ -164,6 +165,41 @@ def _from_start(line: str, inside: Mapping[str, tuple[str, int]]) -> str:
     return f"{line} <{function}+{distance:#x}>"
 
 
+def _with_lines(text: str, code: CodeObject) -> tuple[str, str]:
+    """Say before instructions which source line they come from, as the compiler does in assembly; and what is amiss."""
+    try:
+        table = read_line_table(code.data)
+    except ValueError as error:
+        return text, f"the debug information cannot be read, so no source lines are known: {str(error)[:200]}"
+    if not table.rows:
+        return text, ""
+    lines: list[str] = []
+    before: tuple[Frame, ...] = ()
+    for line in text.split("\n"):
+        address = _ADDRESS.search(line)
+        if address is not None and (frames := table.at(int(address[1], 16))) != before:
+            before = frames
+            lines.append(_directive(frames, table))
+        lines.append(line)
+    # Behind the text, by whose beginning a disassembly is recognised.
+    lines += [f'.file {n} "{_quoted(folder)}" "{_quoted(name)}"' for n, (folder, name) in enumerate(table.files, 1)]
+    return "\n".join(lines), ""
+
+
+def _quoted(name: str) -> str:
+    return re.sub(r'(["\\])', r"\\\1", re.sub(r"[\x00-\x1f]", "?", name))
+
+
+def _directive(frames: tuple[Frame, ...], table: LineTable) -> str:
+    """Write ``.loc`` with the calls around in a comment, each file by its name; line 0 where nothing is known."""
+    if not frames:
+        return ".loc 1 0 0"
+    innermost = frames[0]
+    calls = " @[ ".join(f"{_quoted(table.files[f.file][1])}:{f.line}:{f.column}" for f in frames)
+    closed = " ]" * (len(frames) - 1)
+    return f".loc {innermost.file + 1} {innermost.line} {innermost.column} ; {calls}{closed}"
+
+
 def disassemble(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> amdgcn.Assembly:
     """Instructions of a code object, with the resources of its descriptors and metadata.
 
@@ -173,6 +209,7 @@ def disassemble(code: CodeObject, *, tool: str | None = None, path: str | None =
     from dataclasses import replace
 
     text = _without_labels(_without_padding(disassemble_text(code, tool=tool, path=path), code), code)
+    text, amiss = _with_lines(text, code)
     assembly = amdgcn.parse(text, path, arch=code.arch)
     known = {kernel.name: kernel for kernel in code.kernels}
     kernels = []
@@ -183,4 +220,5 @@ def disassemble(code: CodeObject, *, tool: str | None = None, path: str | None =
             kernels.append(replace(part, registers=kernel.registers, metadata=kernel.metadata, is_kernel=True))
         else:
             functions.append(replace(part, is_kernel=False))
-    return replace(assembly, kernels=tuple(kernels), functions=tuple(functions), target=code.target)
+    notes = (*assembly.notes, *([amiss] if amiss else []))
+    return replace(assembly, kernels=tuple(kernels), functions=tuple(functions), target=code.target, notes=notes)

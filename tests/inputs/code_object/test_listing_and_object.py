@@ -36,10 +36,18 @@ def _library():
         pytest.skip(f"{llvm_library.PACKAGE} is not installed")
 
 
-def told(kernel):
-    """What is read of each instruction; padding is left to the compiler."""
+def told(kernel, lines):
+    """What is read of each instruction, its source lines if asked for; padding is left to the compiler."""
     return [
-        (i.opcode.name, sorted(_read(i)), sorted(i.effects.writes), dict(i.waits), i.counters, i.to_lds)
+        (
+            i.opcode.name,
+            sorted(_read(i)),
+            sorted(i.effects.writes),
+            dict(i.waits),
+            i.counters,
+            i.to_lds,
+            i.location if lines else (),
+        )
         for i in kernel.instructions
         if i.opcode.name != "s_nop"
     ]
@@ -52,14 +60,17 @@ def _read(instruction):
     return instruction.effects.reads - (kept - {source.removesuffix(".l").removesuffix(".h") for source in sources})
 
 
-def agree(binary, text):
-    """Both readers say the same of a kernel: registers, waits, loops, and nothing is unknown."""
+def agree(binary, text, *, lines=False):
+    """Both readers say the same of a kernel: registers, waits, loops, and nothing is unknown.
+
+    ``lines``: source lines with the calls around them, too. The artefacts that are kept here have none in the object.
+    """
     read, written = code_object.disassemble(binary), amdgcn.parse(text)
     assert (read.unknown, written.unknown, read.notes) == ({}, {}, ())
     assert {kernel.name for kernel in read.kernels} == {kernel.name for kernel in written.kernels}
     for kernel in written.kernels:
         other = read.kernel(kernel.name)
-        for mine, theirs in zip(told(other), told(kernel), strict=True):
+        for mine, theirs in zip(told(other, lines), told(kernel, lines), strict=True):
             assert mine == theirs
         # Padding after a function's end does not belong to the function.
         assert other.instructions[-1].opcode.name == kernel.instructions[-1].opcode.name
@@ -97,7 +108,7 @@ def test_every_architecture(arch, tmp_path):
     """A reduction with a loop, masks, exponentials and divisions."""
     (tmp_path / "work.py").write_text(SOURCE)
     options = {"signature": "*fp16:16,*fp16:16,i32", "constexpr": {"BLOCK": 2048}, "config": {"num_warps": 4}}
-    agree(*compiled(f"{tmp_path}/work.py::work", arch, **options))
+    agree(*compiled(f"{tmp_path}/work.py::work", arch, **options), lines=True)
 
 
 @pytest.mark.triton

@@ -1,0 +1,204 @@
+"""Source lines of a code object's instructions, from DWARF's line table and the calls that were inlined.
+
+The line table has the innermost line only: of a sum over a tile that is a line of Triton's own library. The line of the
+caller stands with the inlined call (``DW_TAG_inlined_subroutine``), which names the addresses that became of it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import Any, NamedTuple
+
+_MOST = 1_000_000
+"""Lines and entries of the debug information that are read at most: those of some 4 MB of code."""
+_DEEPEST = 256
+"""Calls within each other that are followed."""
+
+
+class Frame(NamedTuple):
+    """A place in the source: number of its file in :attr:`LineTable.files`, line and column."""
+
+    file: int
+    line: int
+    column: int
+
+
+class LineTable(NamedTuple):
+    """What the debug information of a code object says of its instructions.
+
+    Attributes:
+        files: folder and name of each file.
+        addresses: where a row begins, rising; it holds up to the next one.
+        rows: the frames of each, the innermost first, none where the table ends.
+    """
+
+    files: Sequence[tuple[str, str]]
+    addresses: Sequence[int]
+    rows: Sequence[tuple[Frame, ...]]
+
+    def at(self, address: int) -> tuple[Frame, ...]:
+        """Return the frames of an instruction, none where nothing is known."""
+        row = bisect_right(self.addresses, address) - 1
+        return self.rows[row] if row >= 0 else ()
+
+
+EMPTY = LineTable((), (), ())
+"""Of code without debug information."""
+
+
+def read_line_table(data: bytes) -> LineTable:
+    """Read the line table and the inlined calls of an ELF file.
+
+    Args:
+        data: the file.
+
+    Raises:
+        ValueError: the debug information is damaged or too large.
+    """
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        elf = ELFFile(BytesIO(data))
+        if elf.get_section_by_name(".debug_line") is None or not elf.has_dwarf_info():
+            return EMPTY
+        return _Reader(elf.get_dwarf_info(relocate_dwarf_sections=False)).table()
+    except ValueError:
+        raise
+    except Exception as error:
+        # In damaged bytes pyelftools' parsers raise whatever they meet.
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+class _Call(NamedTuple):
+    """Addresses of an inlined call, how deep it lies in others, and where it stands."""
+
+    begin: int
+    end: int
+    depth: int
+    place: Frame
+
+
+class _Reader:
+    """Collects rows and calls of all units."""
+
+    def __init__(self, dwarf: Any) -> None:
+        self._dwarf = dwarf
+        self._files: dict[tuple[str, str], int] = {}
+        self._lines: list[tuple[int, Frame | None]] = []
+        self._calls: list[_Call] = []
+        self._read = 0
+
+    def table(self) -> LineTable:
+        """Read every unit."""
+        for unit in self._dwarf.iter_CUs():
+            program = self._dwarf.line_program_for_CU(unit)
+            if program is None:
+                continue
+            numbers = self._numbers(unit, program)
+            self._read_lines(program, numbers)
+            self._read_calls(unit, numbers)
+        # At one address the end of a sequence comes before the beginning of another; of two lines the last one counts.
+        self._lines.sort(key=lambda line: (line[0], line[1] is not None))
+        addresses, rows = _with_calls(self._lines, self._calls)
+        return LineTable(tuple(self._files), addresses, rows)
+
+    def _numbers(self, unit: Any, program: Any) -> Mapping[int, int]:
+        """The number of each file in a unit's table to that in :attr:`LineTable.files`."""
+        header = program.header
+        since_5 = header["version"] >= 5
+        unit_folder = _text(_value(unit.get_top_DIE(), "DW_AT_comp_dir", b""))
+        folders = [_text(folder) for folder in header["include_directory"]]
+        folders = folders if since_5 else [unit_folder, *folders]
+        numbers = {}
+        for number, entry in enumerate(header["file_entry"], 0 if since_5 else 1):
+            folder = folders[entry.dir_index] if entry.dir_index < len(folders) else ""
+            numbers[number] = self._files.setdefault((folder, _text(entry.name)), len(self._files))
+        return numbers
+
+    def _read_lines(self, program: Any, numbers: Mapping[int, int]) -> None:
+        for entry in program.get_entries():
+            state = entry.state
+            if state is None:
+                continue
+            file = numbers.get(state.file)
+            ended = state.end_sequence or file is None
+            self._lines.append((state.address, None if ended else Frame(file or 0, state.line, state.column)))
+            self._count()
+
+    def _read_calls(self, unit: Any, numbers: Mapping[int, int]) -> None:
+        top = unit.get_top_DIE()
+        base = _value(top, "DW_AT_low_pc", 0)
+        open_dies = [(top, 0)]
+        while open_dies:
+            die, depth = open_dies.pop()
+            if die.tag == "DW_TAG_inlined_subroutine":
+                depth += 1
+                file = numbers.get(_value(die, "DW_AT_call_file", -1))
+                if file is not None:
+                    line, column = (_value(die, f"DW_AT_call_{name}", 0) for name in ("line", "column"))
+                    spans = self._spans(unit, die, base)
+                    self._calls += [_Call(begin, end, depth, Frame(file, line, column)) for begin, end in spans]
+            if depth < _DEEPEST:
+                # In damaged bytes an entry may be its own neighbour.
+                for child in die.iter_children():
+                    open_dies.append((child, depth))
+                    self._count()
+
+    def _spans(self, unit: Any, die: Any, base: int) -> Iterator[tuple[int, int]]:
+        """The addresses of a call, as begin and end."""
+        if "DW_AT_ranges" in die.attributes:
+            entries = self._dwarf.range_lists().get_range_list_at_offset(_value(die, "DW_AT_ranges", 0), cu=unit)
+            for entry in entries:
+                if hasattr(entry, "base_address"):
+                    base = entry.base_address
+                else:
+                    start = 0 if entry.is_absolute else base
+                    yield start + entry.begin_offset, start + entry.end_offset
+        elif "DW_AT_low_pc" in die.attributes and "DW_AT_high_pc" in die.attributes:
+            begin, end = _value(die, "DW_AT_low_pc", 0), _value(die, "DW_AT_high_pc", 0)
+            absolute = die.attributes["DW_AT_high_pc"].form == "DW_FORM_addr"
+            yield begin, end if absolute else begin + end
+
+    def _count(self) -> None:
+        self._read += 1
+        if self._read > _MOST:
+            raise ValueError(f"it has over {_MOST:,} lines and entries")
+
+
+def _with_calls(
+    lines: Sequence[tuple[int, Frame | None]], calls: Sequence[_Call]
+) -> tuple[list[int], list[tuple[Frame, ...]]]:
+    """Rows of innermost lines and the calls around each, as addresses and frames."""
+    changes: dict[int, list[tuple[bool, _Call]]] = {}
+    for call in calls:
+        if call.begin < call.end:
+            changes.setdefault(call.begin, []).append((True, call))
+            changes.setdefault(call.end, []).append((False, call))
+    innermost = dict(lines)
+    around: set[_Call] = set()
+    outer: tuple[Frame, ...] = ()
+    line: Frame | None = None
+    addresses: list[int] = []
+    rows: list[tuple[Frame, ...]] = []
+    for address in sorted(innermost.keys() | changes.keys()):
+        if address in changes:
+            for begins, call in sorted(changes[address]):
+                (around.add if begins else around.discard)(call)
+            outer = tuple(call.place for call in sorted(around, key=lambda call: -call.depth))
+        line = innermost.get(address, line)
+        row = (line, *outer) if line is not None else ()
+        if not rows or row != rows[-1]:
+            addresses.append(address)
+            rows.append(row)
+    return addresses, rows
+
+
+def _value(die: Any, name: str, otherwise: Any) -> Any:
+    """The value of an attribute."""
+    found = die.attributes.get(name)
+    return otherwise if found is None else found.value
+
+
+def _text(raw: Any) -> str:
+    """A name as text."""
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
