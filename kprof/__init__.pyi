@@ -163,7 +163,7 @@ def advise(
         jobs: Worker processes; 0: one for each core.
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -230,7 +230,7 @@ def analyze(
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -300,7 +300,7 @@ def bisect(
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -436,7 +436,7 @@ def counter_plan(
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -534,7 +534,7 @@ def diff(
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -587,7 +587,7 @@ def draw_control_flow(
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
@@ -936,7 +936,7 @@ def report(
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -998,7 +998,7 @@ def run_report(
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
@@ -1212,7 +1212,7 @@ def trace_ops(
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
         space: Knobs with values (TOML, YAML, JSON) in place of the kernel's own.
@@ -1458,7 +1458,7 @@ def tune(
         jobs: Worker processes; 0: one for each core.
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
         budget: Seconds after which no compile is begun; 0: no limit.
@@ -1522,7 +1522,7 @@ def validate(
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
         all_configs: Each configuration that the kernel lists; of a capture, also what was not launched.
-        grid: Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or
+        grid: Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.

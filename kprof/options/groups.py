@@ -225,7 +225,7 @@ class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
     grid: Annotated[
         Sequence[int | str],
         Option(
-            "Workgroups of the launch of a kernel without cases, axes separated by ;: 64;32 or "
+            "Workgroups of the launch of a kernel without cases, or of compiled code; axes separated by ;: 64;32 or "
             "'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.",
             metavar="X[;Y[;Z]]",
             kind=GRID,

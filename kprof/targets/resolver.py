@@ -43,16 +43,36 @@ def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | Non
     match found.kind:
         case TargetKind.CAPTURE | TargetKind.DIRECTORY:
             kernels = _only(machines, _from_directory(found, _single(machines), options), others)
-            yield from supplied(kernels, options.value, found.text)
+            yield from _launched(supplied(kernels, options.value, found.text), options)
         case TargetKind.HIP:
-            yield from _from_hip(path, machines)
+            yield from _launched(_from_hip(path, machines), options)
         case TargetKind.REPORT:
             hint = f"kprof report {found.text} -o page.html shows it; kprof diff compares two."
             raise TargetError("is a report, or other JSON, and holds no code to analyse", path=found.text, hint=hint)
         case TargetKind.CODE:
-            yield from _only(machines, load_file(path, _single(machines)), others)
+            yield from _launched(_only(machines, load_file(path, _single(machines)), others), options)
         case _:
             yield from _from_source(found, machines, options)
+
+
+def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Iterator[LoadedKernel]:
+    """Kernels that are compiled already, with the grid that the options state for them.
+
+    Raises:
+        TargetError: the grid is a formula, whose names compiled code does not have.
+    """
+    if not options.grid:
+        yield from kernels
+        return
+    from kprof.expressions import SCALARS, parse, whole
+
+    formulas = [parse(str(axis), "--grid", SCALARS) for axis in options.grid]
+    if names := sorted({name for formula in formulas for name in formula.names}):
+        hint = "Give its workgroups along each axis: --grid '64;32'."
+        raise TargetError(f"the grid uses {names[0]}, and compiled code has no names of sizes", hint=hint)
+    grid = tuple(whole(formula, {}) for formula in formulas)
+    for kernel in kernels:
+        yield replace(kernel, grid=grid)
 
 
 def _from_directory(target: Target, arch: str | None, options: CompileOptions) -> Iterator[LoadedKernel]:

@@ -19,9 +19,9 @@ USES: Mapping[TargetKind, frozenset[str]] = {
     TargetKind.FUNCTION: frozenset(
         {"config", "shape", "signature", "constexpr", "grid", "all_configs", "env", "value", "passes"}
     ),
-    TargetKind.HIP: frozenset(),
-    TargetKind.CODE: frozenset(),
-    TargetKind.DIRECTORY: frozenset({"value"}),
+    TargetKind.HIP: frozenset({"grid"}),
+    TargetKind.CODE: frozenset({"grid"}),
+    TargetKind.DIRECTORY: frozenset({"grid", "value"}),
     TargetKind.CAPTURE: frozenset({"all_configs", "value"}),
     TargetKind.REPORT: frozenset(),
 }

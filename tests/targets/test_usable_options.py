@@ -1,6 +1,7 @@
 """What a target cannot use is an error, by every command and in the same words."""
 
 import itertools
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -153,5 +154,28 @@ def test_the_documentation_has_the_same_table() -> None:
 
 def test_several_are_named_together() -> None:
     """One sentence for all of them."""
-    with pytest.raises(TargetError, match="does not use --shape and --grid"):
-        check(TargetKind.CODE, "x", ["shape", "grid"])
+    with pytest.raises(TargetError, match="does not use --shape and --passes"):
+        check(TargetKind.CODE, "x", ["shape", "passes"])
+
+
+@pytest.mark.triton
+def test_compiled_code_with_its_grid_has_the_time_of_its_source(folder: Path, kprof: Callable[..., Ran]) -> None:
+    """What a compile leaves behind lacks the grid alone; every kernel of a folder gets the one that is given."""
+    pytest.importorskip("triton")
+    chosen = ("--arch", "MI300X", "--no-try", "--format", "json")
+    own = ("own.py::scale", "--signature", "*fp32:16,i32", "--constexpr", "BLOCK=1024", "--dump", "left")
+    source, left, alone = (
+        json.loads(kprof("analyze", "kernel", *target, "--grid", "64;32", *chosen).out)["kernels"][0]
+        for target in (own, ("left",), ("left/scale.gfx942.hsaco",))
+    )
+
+    assert left["model"]["time_us"] == source["model"]["time_us"] > 0
+    assert left["model"]["workgroups"] == alone["model"]["workgroups"] == 64 * 32
+
+
+def test_a_grid_of_compiled_code_has_no_names(folder: Path, kprof: Callable[..., Ran]) -> None:
+    """Sizes have names in the source alone."""
+    ran = kprof("analyze", "kernel", folder / "code.amdgcn", "--grid", "cdiv(M,64)")
+
+    assert ran.code == 2
+    assert "the grid uses M, and compiled code has no names of sizes" in ran.err
