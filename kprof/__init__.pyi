@@ -198,6 +198,8 @@ def analyze(
     env: Mapping[str, Any] | str | None = ...,
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
     passes: bool = False,
+    lds: int | str | None = None,
+    num_warps: int | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     thread_trace: str | os.PathLike[str] | None = None,
@@ -235,6 +237,8 @@ def analyze(
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
         passes: Also show what each compiler pass changed.
+        lds: LDS of a workgroup: bytes, or 32K.
+        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         thread_trace: A decoded thread trace (ATT) of the kernel.
@@ -733,11 +737,11 @@ def occupancy(
     signature: str | None = None,
     constexpr: Mapping[str, Any] | str | None = ...,
     condition: str = "warm",
+    lds: int | str | None = None,
+    num_warps: int | None = None,
     vgpr: int | None = None,
     agpr: int | None = None,
     sgpr: int | None = None,
-    lds: int | str | None = None,
-    num_warps: int | None = None,
     wavefront_size: int | None = None,
     mode: str | None = None,
     method: str = "hardware",
@@ -757,11 +761,11 @@ def occupancy(
         constexpr: Compile-time arguments of a kernel without cases: BLOCK=1024.
         condition: What a timed launch finds in the caches: warm (what the one before left), flushed (by reads),
             flushed-dirty (by writes, as triton.testing.do_bench), graph (replayed). Both flushed ones add events.
+        lds: LDS of a workgroup: bytes, or 32K.
+        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
         vgpr: VGPRs of a wavefront, per lane.
         agpr: AGPRs of a wavefront, per lane.
         sgpr: SGPRs of a wavefront, as in .sgpr_count.
-        lds: LDS of a workgroup: bytes, or 32K.
-        num_warps: Wavefronts of a workgroup; 4 where the kernel does not say.
         wavefront_size: 32 or 64 lanes.
         mode: wgp or cu, on RDNA.
         method: hardware, llvm (what the compiler prints) or guide (AMD's formula).
@@ -908,6 +912,8 @@ def report(
     env: Mapping[str, Any] | str | None = ...,
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
     passes: bool = False,
+    lds: int | str | None = None,
+    num_warps: int | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     thread_trace: str | os.PathLike[str] | None = None,
@@ -941,6 +947,8 @@ def report(
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
         passes: Also show what each compiler pass changed.
+        lds: LDS of a workgroup: bytes, or 32K.
+        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         thread_trace: A decoded thread trace (ATT) of the kernel.
@@ -973,6 +981,8 @@ def run_report(
     env: Mapping[str, Any] | str | None = ...,
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
     passes: bool = False,
+    lds: int | str | None = None,
+    num_warps: int | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     kernel: str | None = None,
@@ -1003,6 +1013,8 @@ def run_report(
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
         passes: Also show what each compiler pass changed.
+        lds: LDS of a workgroup: bytes, or 32K.
+        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         kernel: Only this kernel of a target with several; of counters all that have this in their names.
@@ -1499,6 +1511,8 @@ def validate(
     grid: str | int | Sequence[int | str] | None = ...,
     env: Mapping[str, Any] | str | None = ...,
     value: Mapping[str, int | Sequence[int]] | str | None = ...,
+    lds: int | str | None = None,
+    num_warps: int | None = None,
     counters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = ...,
     thread_trace: str | os.PathLike[str] | None = None,
@@ -1526,6 +1540,8 @@ def validate(
             'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.
         env: Triton's environment switches for the compile.
         value: What the launch does not say: an argument's value, or a tensor's contents as one number or FILE.json.
+        lds: LDS of a workgroup: bytes, or 32K.
+        num_warps: Wavefronts of a workgroup; 4 where occupancy has numbers alone.
         counters: Files or folders of a ROCm profiler with what is asked about.
         trace: PyTorch traces, or folders of them, with what is asked about.
         thread_trace: A decoded thread trace (ATT) of the kernel.

@@ -200,7 +200,8 @@ def _from_target(
     from kprof_analyzers.autotuned import standing
 
     found = []
-    for kernel in map(standing, load(target, options)):
+    # What is given replaces the demand of any target, below; loading takes it of compiled code alone.
+    for kernel in map(standing, load(target, replace(options, lds=None, num_warps=None))):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))
     if not found:

@@ -8,7 +8,19 @@ from typing import Annotated, Any
 
 from kprof.condition import CONDITIONS, WARM
 from kprof.errors import KprofError
-from kprof.options.kinds import ASSIGNMENTS, GRID, LISTED, NAMES, PATH, PATHS, PROBLEMS, SUPPLIED, SWITCHES, WORDS
+from kprof.options.kinds import (
+    ASSIGNMENTS,
+    BYTES,
+    GRID,
+    LISTED,
+    NAMES,
+    PATH,
+    PATHS,
+    PROBLEMS,
+    SUPPLIED,
+    SWITCHES,
+    WORDS,
+)
 from kprof.options.option import Option, Options, group
 
 
@@ -245,6 +257,16 @@ class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
     ] = field(default_factory=dict)
     passes: Annotated[bool, Option("Also show what each compiler pass changed.")] = False
     use_cache: bool = True
+
+
+@group(frozen=True, kw_only=True)
+class WorkgroupOptions(Options):
+    """What a launch gives a workgroup, where the code does not say it."""
+
+    lds: Annotated[int | None, Option("LDS of a workgroup: bytes, or 32K.", metavar="BYTES", kind=BYTES)] = None
+    num_warps: Annotated[
+        int | None, Option("Wavefronts of a workgroup; 4 where occupancy has numbers alone.", metavar="N")
+    ] = None
 
 
 @group(frozen=True, kw_only=True)

@@ -13,13 +13,14 @@ from kprof.options.groups import (
     ProgramOptions,
     ThreadTraceOptions,
     TimeoutOptions,
+    WorkgroupOptions,
 )
-from kprof.options.kinds import BYTES, PATH, PATHS
+from kprof.options.kinds import PATH, PATHS
 from kprof.options.option import Option, group
 
 
 @group(frozen=True, kw_only=True)
-class KernelOptions(CompileOptions, ThreadTraceOptions, ChosenKernelOptions, ProgramOptions):
+class KernelOptions(CompileOptions, WorkgroupOptions, ThreadTraceOptions, ChosenKernelOptions, ProgramOptions):
     """A kernel or several, compiled or read, and joined to what was measured of them."""
 
     try_cures: Annotated[
@@ -129,7 +130,7 @@ class CounterPlanOptions(CompileOptions, OutputOptions):
 
 
 @group(frozen=True, kw_only=True)
-class OccupancyOptions(CompileOptions):
+class OccupancyOptions(CompileOptions, WorkgroupOptions):
     """Options of ``kprof.occupancy`` and ``kprof occupancy``."""
 
     without: ClassVar[frozenset[str]] = frozenset({"all_configs", "grid", "env", "value", "passes", "jobs"})
@@ -137,10 +138,6 @@ class OccupancyOptions(CompileOptions):
     vgpr: Annotated[int | None, Option("VGPRs of a wavefront, per lane.", metavar="N")] = None
     agpr: Annotated[int | None, Option("AGPRs of a wavefront, per lane.", metavar="N")] = None
     sgpr: Annotated[int | None, Option("SGPRs of a wavefront, as in .sgpr_count.", metavar="N")] = None
-    lds: Annotated[int | None, Option("LDS of a workgroup: bytes, or 32K.", metavar="BYTES", kind=BYTES)] = None
-    num_warps: Annotated[
-        int | None, Option("Wavefronts of a workgroup; 4 where the kernel does not say.", metavar="N")
-    ] = None
     wavefront_size: Annotated[int | None, Option("32 or 64 lanes.", metavar="N")] = None
     mode: Annotated[str | None, Option("wgp or cu, on RDNA.", metavar="MODE")] = None
     method: Annotated[

@@ -45,6 +45,9 @@ _LARGEST_LISTING = 16 * 1024 * 1024
 """Bytes of assembly. The largest listing of the tests has 65 kB."""
 _BYTES_A_LINE = 64
 """There may be as many lines as these in the largest listing, 262,144: they take some seconds and half a gigabyte."""
+NO_LDS = "Triton's dump does not say the LDS"
+NO_WORKGROUP = "the launch is not known"
+"""Beginnings of notes on what only the launch tells."""
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
 
@@ -303,9 +306,9 @@ def _loaded(
         lanes = min(registers.max_workgroup_size or 0, machine.occupancy.max_workgroup_size)
         warps = max(1, lanes // size) if lanes else None
         if ttgir is not None and shared is None:
-            notes.append("Triton's dump does not say the LDS; the .json files of its cache directory do")
+            notes.append(f"{NO_LDS}; the .json files of its cache directory do")
         if lanes and ttgir is None:
-            notes.append(f"the launch is not known: a workgroup is taken as the largest allowed, {lanes:,} work-items")
+            notes.append(f"{NO_WORKGROUP}: a workgroup is taken as the largest allowed, {lanes:,} work-items")
     version = metadata.get("triton_version")
     return LoadedKernel(
         name=program.name,

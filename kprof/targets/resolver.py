@@ -1,6 +1,6 @@
 """From a target, text or object, to the compiled kernels that it stands for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from kprof.condition import CONDITIONS
 from kprof.errors import TargetError
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.hardware.machine import Architecture, Product, load_gpu
-from kprof.options.groups import CompileOptions
-from kprof.targets.artefacts import from_assembly, load_directory, load_file
+from kprof.options.groups import CompileOptions, WorkgroupOptions
+from kprof.targets.artefacts import NO_LDS, NO_WORKGROUP, from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip
 from kprof.targets.loaded import LoadedKernel
 from kprof.targets.target import Target, TargetKind, TargetLike, resolve
@@ -56,23 +56,45 @@ def _loaded(target: TargetLike, options: CompileOptions, others: list[str] | Non
 
 
 def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Iterator[LoadedKernel]:
-    """Kernels that are compiled already, with the grid that the options state for them.
+    """Kernels that are compiled already, launched as the options say.
 
     Raises:
-        TargetError: the grid is a formula, whose names compiled code does not have.
+        TargetError: the grid is a formula, whose names compiled code does not have, or a workgroup has no wavefront.
     """
+    grid = _stated_grid(options)
+    workgroup = options if isinstance(options, WorkgroupOptions) else WorkgroupOptions()
+    if workgroup.num_warps is not None and workgroup.num_warps < 1:
+        raise TargetError(f"a workgroup has at least one wavefront, not {workgroup.num_warps}")
+    # Triton's metadata, where they lie beside the code, say the same and are looked at first.
+    fields = {"shared": workgroup.lds, "num_warps": workgroup.num_warps}
+    stated = {name: value for name, value in fields.items() if value is not None}
+    for kernel in kernels:
+        yield replace(
+            kernel,
+            grid=grid or kernel.grid,
+            shared_bytes=stated.get("shared", kernel.shared_bytes),
+            num_warps=stated.get("num_warps", kernel.num_warps),
+            metadata={**kernel.metadata, **stated} if kernel.metadata else kernel.metadata,
+            notes=[note for note in kernel.notes if not note.startswith(_unknown(stated))],
+        )
+
+
+def _unknown(stated: Mapping[str, int]) -> tuple[str, ...]:
+    """How the notes begin that a stated launch answers."""
+    notes = {"shared": NO_LDS, "num_warps": NO_WORKGROUP}
+    return tuple(notes[name] for name in stated)
+
+
+def _stated_grid(options: CompileOptions) -> tuple[int, ...] | None:
     if not options.grid:
-        yield from kernels
-        return
+        return None
     from kprof.expressions import SCALARS, parse, whole
 
     formulas = [parse(str(axis), "--grid", SCALARS) for axis in options.grid]
     if names := sorted({name for formula in formulas for name in formula.names}):
         hint = "Give its workgroups along each axis: --grid '64;32'."
         raise TargetError(f"the grid uses {names[0]}, and compiled code has no names of sizes", hint=hint)
-    grid = tuple(whole(formula, {}) for formula in formulas)
-    for kernel in kernels:
-        yield replace(kernel, grid=grid)
+    return tuple(whole(formula, {}) for formula in formulas)
 
 
 def _from_directory(target: Target, arch: str | None, options: CompileOptions) -> Iterator[LoadedKernel]:

@@ -4,24 +4,27 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kprof.errors import TargetError
-from kprof.options.groups import CompileOptions
+from kprof.options.groups import CompileOptions, WorkgroupOptions
 from kprof.options.option import declared
 from kprof.targets.target import TargetKind, TargetLike, resolve
 
 FLAGS: Mapping[str, str] = {
-    each.name: each.flag for each in declared(CompileOptions) if each.name not in {"arch", "jobs", "condition"}
+    each.name: each.flag
+    for each in (*declared(CompileOptions), *declared(WorkgroupOptions))
+    if each.name not in {"arch", "jobs", "condition"}
 }
-"""Options that say what is compiled, as the command line calls them."""
+"""Options that say what is compiled or how it is launched, as the command line calls them."""
 
+_LAUNCHED = frozenset({"grid", "lds", "num_warps"})
 USES: Mapping[TargetKind, frozenset[str]] = {
     TargetKind.SOURCE: frozenset(FLAGS),  # Known better once it is loaded, as one of the next two.
     TargetKind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "env", "value", "passes"}),
     TargetKind.FUNCTION: frozenset(
         {"config", "shape", "signature", "constexpr", "grid", "all_configs", "env", "value", "passes"}
     ),
-    TargetKind.HIP: frozenset({"grid"}),
-    TargetKind.CODE: frozenset({"grid"}),
-    TargetKind.DIRECTORY: frozenset({"grid", "value"}),
+    TargetKind.HIP: _LAUNCHED,
+    TargetKind.CODE: _LAUNCHED,
+    TargetKind.DIRECTORY: _LAUNCHED | {"value"},
     TargetKind.CAPTURE: frozenset({"all_configs", "value"}),
     TargetKind.REPORT: frozenset(),
 }
@@ -42,7 +45,7 @@ _INSTEAD: Mapping[TargetKind, str] = {
 
 def given(options: CompileOptions) -> list[str]:
     """The fields that somebody has set."""
-    return [name for name in FLAGS if getattr(options, name) not in ({}, (), None, False, "")]
+    return [name for name in FLAGS if getattr(options, name, None) not in ({}, (), None, False, "")]
 
 
 def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
@@ -69,7 +72,8 @@ def usable(target: TargetLike, options: CompileOptions) -> CompileOptions:
     """
     kind = resolve(target).kind
     default = CompileOptions()
-    return replace(options, **{name: getattr(default, name) for name in FLAGS if name not in USES[kind]})
+    names = vars(default).keys() & FLAGS.keys() - USES[kind]
+    return replace(options, **{name: getattr(default, name) for name in names})
 
 
 def check_any(targets: Iterable[TargetLike], options: CompileOptions) -> None:

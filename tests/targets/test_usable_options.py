@@ -3,13 +3,14 @@
 import itertools
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kprof.errors import TargetError
-from kprof.options.groups import CompileOptions
+from kprof.options.groups import CompileOptions, WorkgroupOptions
 from kprof.targets.target import TargetKind
 from kprof.targets.usable_options import FLAGS, USES, check, check_any, given, usable
 from tests.conftest import Ran
@@ -34,6 +35,8 @@ VALUES = {
     "signature": ("--signature", "zzz"),
     "constexpr": ("--constexpr", "BLOCK=64"),
     "grid": ("--grid", "4"),
+    "lds": ("--lds", "32K"),
+    "num_warps": ("--num-warps", "2"),
     "env": ("--env", "TRITON_DEBUG=1"),
     "passes": ("--passes",),
     "value": ("--value", "zzz=1"),
@@ -74,7 +77,7 @@ def test_each_field_has_a_flag_and_a_test() -> None:
     """All fields but those that say where and how it is compiled and what a time is of, and every kind of target."""
     everywhere = {"arch", "jobs", "use_cache", "condition"}
 
-    assert set(vars(CompileOptions())) - everywhere == set(FLAGS) == set(VALUES)
+    assert {*vars(CompileOptions()), *vars(WorkgroupOptions())} - everywhere == set(FLAGS) == set(VALUES)
     assert set(USES) == set(TargetKind)
     assert given(CompileOptions()) == []
     assert given(CompileOptions(passes=True, grid=(1,))) == ["grid", "passes"]
@@ -171,6 +174,26 @@ def test_compiled_code_with_its_grid_has_the_time_of_its_source(folder: Path, kp
 
     assert left["model"]["time_us"] == source["model"]["time_us"] > 0
     assert left["model"]["workgroups"] == alone["model"]["workgroups"] == 64 * 32
+
+    (folder / "bare").mkdir()
+    shutil.copy(folder / "left" / "scale.gfx942.hsaco", folder / "bare")
+    launch = ("--grid", "64;32", "--lds", "0", "--num-warps", "4")
+    ran = kprof("analyze", "kernel", folder / "bare" / "scale.gfx942.hsaco", *launch, *chosen)
+    bare = json.loads(ran.out)["kernels"][0]
+    assert bare["occupancy"]["waves_per_simd"] == source["occupancy"]["waves_per_simd"]
+    assert not [note for note in bare["notes"] if "launch is not known" in note or "occupancy is not known" in note]
+
+
+@pytest.mark.parametrize(("option", "value", "words"), [
+    ("--lds", "100K", "102,400 B of LDS a workgroup, but gfx942 has 65,536"),
+    ("--num-warps", "17", "17 wavefronts of 64 lanes: 1,088 work-items; gfx942 allows 1,024"),
+    ("--num-warps", "0", "a workgroup has at least one wavefront, not 0"),
+])  # fmt: skip
+def test_a_launch_that_cannot_be(folder: Path, kprof: Callable[..., Ran], option: str, value: str, words: str) -> None:
+    """What is stated of compiled code is held to the hardware."""
+    ran = kprof("analyze", "kernel", folder / "code.amdgcn", "--grid", "8", option, value)
+
+    assert words in " ".join((ran.out + ran.err).split())
 
 
 def test_a_grid_of_compiled_code_has_no_names(folder: Path, kprof: Callable[..., Ran]) -> None:
