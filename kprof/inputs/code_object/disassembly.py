@@ -13,7 +13,7 @@ from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn
 from kprof.inputs.code_object.elf import Elf
-from kprof.inputs.code_object.line_table import Frame, LineTable, read_line_table
+from kprof.inputs.code_object.line_table import LineTable, SourcePlace, read_line_table
 from kprof.inputs.code_object.llvm_library import PACKAGE, find_library, listing
 from kprof.inputs.code_object.model import CodeObject
 
@@ -174,7 +174,7 @@ def _with_lines(text: str, code: CodeObject) -> tuple[str, str]:
     if not table.rows:
         return text, ""
     lines: list[str] = []
-    before: tuple[Frame, ...] = ()
+    before: tuple[SourcePlace, ...] = ()
     for line in text.split("\n"):
         address = _ADDRESS.search(line)
         if address is not None and (frames := table.at(int(address[1], 16))) != before:
@@ -190,7 +190,7 @@ def _quoted(name: str) -> str:
     return re.sub(r'(["\\])', r"\\\1", re.sub(r"[\x00-\x1f]", "?", name))
 
 
-def _directive(frames: tuple[Frame, ...], table: LineTable) -> str:
+def _directive(frames: tuple[SourcePlace, ...], table: LineTable) -> str:
     """Write ``.loc`` with the calls around in a comment, each file by its name; line 0 where nothing is known."""
     if not frames:
         return ".loc 1 0 0"

@@ -15,7 +15,7 @@ _DEEPEST = 256
 """Calls within each other that are followed."""
 
 
-class Frame(NamedTuple):
+class SourcePlace(NamedTuple):
     """A place in the source: number of its file in :attr:`LineTable.files`, line and column."""
 
     file: int
@@ -34,9 +34,9 @@ class LineTable(NamedTuple):
 
     files: Sequence[tuple[str, str]]
     addresses: Sequence[int]
-    rows: Sequence[tuple[Frame, ...]]
+    rows: Sequence[tuple[SourcePlace, ...]]
 
-    def at(self, address: int) -> tuple[Frame, ...]:
+    def at(self, address: int) -> tuple[SourcePlace, ...]:
         """Return the frames of an instruction, none where nothing is known."""
         row = bisect_right(self.addresses, address) - 1
         return self.rows[row] if row >= 0 else ()
@@ -75,7 +75,7 @@ class _Call(NamedTuple):
     begin: int
     end: int
     depth: int
-    place: Frame
+    place: SourcePlace
 
 
 class _Reader:
@@ -84,7 +84,7 @@ class _Reader:
     def __init__(self, dwarf: Any) -> None:
         self._dwarf = dwarf
         self._files: dict[tuple[str, str], int] = {}
-        self._lines: list[tuple[int, Frame | None]] = []
+        self._lines: list[tuple[int, SourcePlace | None]] = []
         self._calls: list[_Call] = []
         self._read = 0
 
@@ -122,7 +122,7 @@ class _Reader:
                 continue
             file = numbers.get(state.file)
             ended = state.end_sequence or file is None
-            self._lines.append((state.address, None if ended else Frame(file or 0, state.line, state.column)))
+            self._lines.append((state.address, None if ended else SourcePlace(file or 0, state.line, state.column)))
             self._count()
 
     def _read_calls(self, unit: Any, numbers: Mapping[int, int]) -> None:
@@ -137,7 +137,7 @@ class _Reader:
                 if file is not None:
                     line, column = (_value(die, f"DW_AT_call_{name}", 0) for name in ("line", "column"))
                     spans = self._spans(unit, die, base)
-                    self._calls += [_Call(begin, end, depth, Frame(file, line, column)) for begin, end in spans]
+                    self._calls += [_Call(begin, end, depth, SourcePlace(file, line, column)) for begin, end in spans]
             if depth < _DEEPEST:
                 # In damaged bytes an entry may be its own neighbour.
                 for child in die.iter_children():
@@ -166,8 +166,8 @@ class _Reader:
 
 
 def _with_calls(
-    lines: Sequence[tuple[int, Frame | None]], calls: Sequence[_Call]
-) -> tuple[list[int], list[tuple[Frame, ...]]]:
+    lines: Sequence[tuple[int, SourcePlace | None]], calls: Sequence[_Call]
+) -> tuple[list[int], list[tuple[SourcePlace, ...]]]:
     """Rows of innermost lines and the calls around each, as addresses and frames."""
     changes: dict[int, list[tuple[bool, _Call]]] = {}
     for call in calls:
@@ -176,10 +176,10 @@ def _with_calls(
             changes.setdefault(call.end, []).append((False, call))
     innermost = dict(lines)
     around: set[_Call] = set()
-    outer: tuple[Frame, ...] = ()
-    line: Frame | None = None
+    outer: tuple[SourcePlace, ...] = ()
+    line: SourcePlace | None = None
     addresses: list[int] = []
-    rows: list[tuple[Frame, ...]] = []
+    rows: list[tuple[SourcePlace, ...]] = []
     for address in sorted(innermost.keys() | changes.keys()):
         if address in changes:
             for begins, call in sorted(changes[address]):
