@@ -118,6 +118,14 @@ def test_dropout_moves_no_words_between_lanes(analyse: Analyse) -> None:
 
 
 @pytest.mark.triton
+def test_backward_by_keys_draws_no_word_twice(analyse: Analyse) -> None:
+    """Its tiles are transposed, so a lane lacks the four keys of a counter: the mask moves, no word is made again."""
+    for loop in hot_loops(analyse("attention_forward_backward::backward_keys", "gfx942", None, "dropout")):
+        # 10 rounds with two wide multiplications each make the words of four weights; a weight is one exponential.
+        assert 0 < count(loop, "v_mul_hi_u32") <= 20 / 4 * count(loop, "v_exp_f32")
+
+
+@pytest.mark.triton
 def test_transposed_values_are_not_turned(analyse: Analyse) -> None:
     """On gfx942 the usual layout costs byte permutes in the loop; stored transposed it costs none."""
     turned = analyse("attention_persistent", "gfx942", None, "full")

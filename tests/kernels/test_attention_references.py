@@ -12,6 +12,8 @@ from kprof.targets import library as kernel_library
 
 KernelOf = Callable[[str], Kernel]
 DENSE = ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_forward_backward")
+# Kernels with windows, sinks and dropout, and the number of their products of queries and keys by the head.
+FEATURED = {"flash_attention": 2, "attention_forward_backward": 7}
 
 
 def dense_shape(sq: int, sk: int, *, causal: bool, h: int = 4, hk: int = 2) -> dict[str, Any]:
@@ -67,11 +69,12 @@ def test_reference_is_torch_attention(name: str, sq: int, sk: int, causal: bool,
 
 @pytest.mark.triton
 @pytest.mark.parametrize(("sq", "sk", "window"), [(9, 9, 1), (9, 9, 4), (5, 12, 7), (12, 5, 3), (9, 9, 50)])
-def test_window_is_a_mask_of_torch_attention(sq: int, sk: int, window: int, kernel_of: KernelOf) -> None:
+@pytest.mark.parametrize("name", FEATURED)
+def test_window_is_a_mask_of_torch_attention(name: str, sq: int, sk: int, window: int, kernel_of: KernelOf) -> None:
     """Each query sees its own key and the ones before it, as many as the window says."""
     torch = pytest.importorskip("torch")
     shape = dense_shape(sq, sk, causal=True) | {"window": window}
-    kernel = kernel_of("flash_attention")
+    kernel = kernel_of(name)
     inputs = kernel.inputs(shape, "cpu", 1)
 
     got = kernel.reference(inputs, shape)
@@ -80,32 +83,36 @@ def test_window_is_a_mask_of_torch_attention(sq: int, sk: int, window: int, kern
     mask = visible(sq, sk, causal=True) & (position - torch.arange(sk)[None, :] < window)
     q, k, v = (inputs[name].double() for name in "qkv")
     assert_close(got["out"], sdpa(q, k, v, mask))
-    assert kernel.flops(shape) == 4 * 2 * 4 * int(mask.sum()) * 16
+    assert kernel.flops is not None
+    assert kernel.flops(shape) == 2 * FEATURED[name] * 2 * 4 * int(mask.sum()) * 16
 
 
 @pytest.mark.triton
-def test_sink_is_a_key_with_a_learned_score_and_no_value(kernel_of: KernelOf) -> None:
+@pytest.mark.parametrize("name", FEATURED)
+@pytest.mark.parametrize(("sq", "sk"), [(7, 9), (9, 4)])
+def test_sink_is_a_key_with_a_learned_score_and_no_value(name: str, sq: int, sk: int, kernel_of: KernelOf) -> None:
     """Torch's softmax of the scores and the sink, with the sink's weight left out of the mean."""
     torch = pytest.importorskip("torch")
-    shape = dense_shape(7, 9, causal=True) | {"sinks": True}
-    kernel = kernel_of("flash_attention")
+    shape = dense_shape(sq, sk, causal=True) | {"sinks": True}
+    kernel = kernel_of(name)
     inputs = kernel.inputs(shape, "cpu", 1)
 
     got = kernel.reference(inputs, shape)
 
     q, k, v = (inputs[name].double() for name in "qkv")
     k, v = (t.repeat_interleave(2, dim=1) for t in (k, v))
-    scores = (q @ k.transpose(-1, -2) / 4).masked_fill(~visible(7, 9, causal=True), -torch.inf)
-    sinks = inputs["sinks"].double()[None, :, None, None].expand(2, -1, 7, 1)
+    scores = (q @ k.transpose(-1, -2) / 4).masked_fill(~visible(sq, sk, causal=True), -torch.inf)
+    sinks = inputs["sinks"].double()[None, :, None, None].expand(2, -1, sq, 1)
     assert_close(got["out"], torch.cat([scores, sinks], dim=-1).softmax(-1)[..., :-1] @ v)
     assert_close(got["lse"], torch.cat([scores, sinks], dim=-1).logsumexp(-1))
 
 
 @pytest.mark.triton
-def test_dropout_words_are_philox(kernel_of: KernelOf) -> None:
+@pytest.mark.parametrize("name", FEATURED)
+def test_dropout_words_are_philox(name: str, kernel_of: KernelOf) -> None:
     """The published test vector of Philox 4x32-10 with counter and key of zeros."""
     torch = pytest.importorskip("torch")
-    philox = kernel_of("flash_attention").reference.__globals__["philox"]
+    philox = kernel_of(name).reference.__globals__["philox"]
 
     words = philox(0, torch.arange(4)[None, :], torch.zeros(1, 1, dtype=torch.int64), 0)
 
@@ -113,10 +120,11 @@ def test_dropout_words_are_philox(kernel_of: KernelOf) -> None:
 
 
 @pytest.mark.triton
-def test_dropout_keeps_the_mean_and_the_log_sum_exp(kernel_of: KernelOf) -> None:
+@pytest.mark.parametrize("name", FEATURED)
+def test_dropout_keeps_the_mean_and_the_log_sum_exp(name: str, kernel_of: KernelOf) -> None:
     """The share of dropped weights is the probability, and heads have masks of their own."""
     torch = pytest.importorskip("torch")
-    kernel = kernel_of("flash_attention")
+    kernel = kernel_of(name)
     shape = dense_shape(64, 64, causal=False) | {"D": 64, "dropout": 0.25}
     inputs = kernel.inputs(shape, "cpu", 1)
     # Equal scores and the unit matrix as values: the result is the mask.
@@ -133,15 +141,22 @@ def test_dropout_keeps_the_mean_and_the_log_sum_exp(kernel_of: KernelOf) -> None
 
 @pytest.mark.triton
 @pytest.mark.parametrize(("sq", "sk"), [(8, 8), (5, 9), (9, 5)])
-def test_reference_gradients_are_finite_differences(sq: int, sk: int, kernel_of: KernelOf) -> None:
+@pytest.mark.parametrize(
+    "features",
+    [{}, {"window": 3}, {"sinks": True}, {"dropout": 0.4}, {"window": 4, "sinks": True, "dropout": 0.2}],
+    ids=str,
+)
+def test_reference_gradients_are_finite_differences(
+    features: dict[str, Any], sq: int, sk: int, kernel_of: KernelOf
+) -> None:
     """A step in the direction of a gradient changes sum(out * dout) by the squared length of that gradient."""
     torch = pytest.importorskip("torch")
-    shape = dense_shape(sq, sk, causal=True)
+    shape = dense_shape(sq, sk, causal=True) | features
     kernel = kernel_of("attention_forward_backward")
     inputs = {name: tensor.double() for name, tensor in kernel.inputs(shape, "cpu", 2).items()}
     gradients = kernel.reference(inputs, shape)
 
-    for name in "qkv":
+    for name in ("q", "k", "v", *(["sinks"] if "sinks" in features else [])):
         direction = gradients[f"d{name}"]
         ends = [
             (kernel.reference({**inputs, name: inputs[name] + step * direction}, shape)["out"] * inputs["dout"]).sum()
@@ -295,6 +310,20 @@ def test_latent_attention_is_attention_of_its_heads(kernel_of: KernelOf) -> None
 
 
 @pytest.mark.triton
+@pytest.mark.parametrize("features", [{}, {"window": 5, "dropout": 0.3}], ids=["plain", "window-dropout"])
+def test_both_references_drop_the_same_weights(features: dict[str, Any], kernel_of: KernelOf) -> None:
+    """The kernel with gradients and the one without give the same result, dropout included."""
+    pytest.importorskip("torch")
+    shape = dense_shape(11, 13, causal=True) | {"dropout": 0.5, "sinks": True} | features
+    inputs = kernel_of("attention_forward_backward").inputs(shape, "cpu", 8)
+
+    forward, both = (kernel_of(name).reference(inputs, shape) for name in FEATURED)
+
+    assert_close(both["out"], forward["out"])
+    assert_close(both["lse"], forward["lse"])
+
+
+@pytest.mark.triton
 @settings(deadline=None, max_examples=40)
 @given(sq=st.integers(1, 40), sk=st.integers(1, 40), causal=st.booleans(), h=st.sampled_from([2, 6]))
 def test_flops_count_visible_pairs(sq: int, sk: int, causal: bool, h: int) -> None:
@@ -322,6 +351,8 @@ def test_flops_count_visible_pairs(sq: int, sk: int, causal: bool, h: int) -> No
         ("attention_varlen", {"D": 512}, "512"),
         ("flash_attention", {"window": 8, "causal": False}, "causal"),
         ("flash_attention", {"dropout": 1.0}, "probability"),
+        ("attention_forward_backward", {"window": 8, "causal": False}, "causal"),
+        ("attention_forward_backward", {"dropout": 1.0}, "probability"),
         ("flash_decoding", {"D": 100}, "power of two"),
         ("paged_decoding", {"D": 100}, "power of two"),
         ("paged_decoding", {"PAGE": 12}, "pages of 12"),

@@ -97,6 +97,12 @@ def test_attention_tiles_keep_loops_free_of_spills(case: str, analyse: Callable[
         ("flash_attention", "window"),
         ("flash_attention", "gpt_oss"),
         ("flash_attention", "dropout"),
+        *(
+            (f"attention_forward_backward{part}", case)
+            for part in ("", "::backward_queries", "::backward_keys")
+            for case in ("window", "gpt_oss", "dropout")
+        ),
+        ("attention_forward_backward::backward_sinks", "gpt_oss"),
         ("paged_decoding", "llama70b_page16"),
         ("paged_decoding", "llama70b_page64"),
         ("paged_decoding", "gpt_oss"),
@@ -110,14 +116,29 @@ def test_features_of_attention_do_not_spill(
 
 
 @pytest.mark.triton("3.9.")
-def test_a_window_leaves_out_the_blocks_behind_it() -> None:
-    """A quarter of the keys takes less than 0.6 of the time: 0.44 of the pairs, and two edges of masked blocks."""
-    times = {}
-    for case in ("s4096_d128", "window"):
-        (kernel,) = kprof.analyze("flash_attention", arch="MI300X", case=case, try_cures=False).kernels
-        times[case] = kernel.time_us
+@pytest.mark.parametrize("name", ["flash_attention", "attention_forward_backward"])
+def test_a_window_leaves_out_the_blocks_behind_it(name: str) -> None:
+    """A quarter of the keys takes less than 0.62 of the time: 0.44 of the pairs, and two edges of masked blocks."""
+    times = [
+        {
+            kernel.name: kernel.time_us
+            for kernel in kprof.analyze(name, arch="MI300X", case=case, try_cures=False).kernels
+        }
+        for case in ("s4096_d128", "window")
+    ]
 
-    assert times["window"] < 0.6 * times["s4096_d128"]
+    assert len(times[1]) == (3 if name == "attention_forward_backward" else 1)
+    assert all(times[1][launch] < 0.62 * time for launch, time in times[0].items()), times
+
+
+@pytest.mark.triton
+def test_sinks_have_a_launch_of_their_own(kernel_of: Callable[[str], Kernel]) -> None:
+    """The kernel of the sinks' gradients is a part of the call where there are sinks, and nowhere else."""
+    kernel = kernel_of("attention_forward_backward")
+    when = kernel.parts["backward_sinks"].when
+
+    assert when is not None
+    assert [case for case, shape in kernel.shapes.items() if when(shape, kernel.config)] == ["gpt_oss"]
 
 
 @pytest.mark.triton
