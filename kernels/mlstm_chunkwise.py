@@ -1,4 +1,4 @@
-"""mLSTM, chunkwise forward: the matrix-memory cell of xLSTM, parallel inside chunks and recurrent between them.
+"""mLSTM, chunkwise forward: the matrix-memory cell of xLSTM, parallel over chunks.
 
 For each head, with input gate i, forget gate f (both before their activation), q, k and v at step t:
 
@@ -8,8 +8,10 @@ For each head, with input gate i, forget gate f (both before their activation), 
 (Beck et al. 2024, "xLSTM"). exp(i) overflows, so everything is kept divided by exp(m), m a running maximum: C and n
 between chunks, weights inside a chunk; the 1 in the denominator then is exp(-m). All exponents are in base 2.
 
-Two launches: ``states`` walks over the chunks and stores C, n and m before each; ``mlstm_chunkwise`` computes all
-chunks at once. This is the form for any head size; ``mlstm_chunkwise_d64`` is the one for heads of 64.
+Three launches: ``contributions`` computes what each chunk adds to C and n by itself, all chunks at once; ``scan`` turns
+that, in place, into C, n and m before each chunk, element by element; ``mlstm_chunkwise`` computes h, all chunks at
+once. Only the scan goes through the chunks in order, and it has no products. This is the form for any head size;
+``mlstm_chunkwise_d64`` is the one for heads of 64.
 """
 
 from collections.abc import Mapping
@@ -36,82 +38,88 @@ LOG2_E = tl.constexpr(1.4426950408889634)
 
 
 @triton.jit
-def load_chunk(
-    k, v, input_gate, forget_gate, head, first, rows, columns, S, DQK: tl.constexpr, DV: tl.constexpr,
-    CHUNK: tl.constexpr,
+def contributions(
+    k, v, input_gate, forget_gate, decay, memory, peak, S, DQK: tl.constexpr, DV: tl.constexpr, CHUNK: tl.constexpr,
+    BLOCK_DK: tl.constexpr, BLOCK_DV: tl.constexpr,
 ):  # fmt: skip
-    """Gates [CHUNK], keys transposed [rows, CHUNK] and values [CHUNK, columns] of the chunk that begins at ``first``.
+    """Compute what a chunk adds to C and n by itself: [BLOCK_DK, BLOCK_DV] of C a workgroup.
+
+    ``k`` [B*H, S, DQK], ``v`` [B*H, S, DV], gates [B*H, S]; ``decay`` [B*H, S] becomes the logarithm of the product
+    of the forget gates since the chunk's begin; ``memory`` [B*H, chunks, DV + 1, DQK] holds C transposed and n as its
+    last row, divided by exp2 of ``peak`` [B*H, chunks]; all of these float32.
 
     Beyond the end the input gate is -inf, weight 0, and the forget gate +inf, factor 1.
     """
-    step = first + tl.arange(0, CHUNK)
+    head = tl.program_id(2).to(tl.int64)
+    row_blocks: tl.constexpr = (DQK + BLOCK_DK - 1) // BLOCK_DK
+    rows = tl.program_id(0) % row_blocks * BLOCK_DK + tl.arange(0, BLOCK_DK)
+    columns = tl.program_id(0) // row_blocks * BLOCK_DV + tl.arange(0, BLOCK_DV)
+    step = tl.program_id(1) * CHUNK + tl.arange(0, CHUNK)
     inside = step < S
-    gate = tl.load(input_gate + head * S + step, mask=inside, other=float("-inf"))
-    forget = tl.load(forget_gate + head * S + step, mask=inside, other=float("inf"))
+    gate = tl.load(input_gate + head * S + step, mask=inside, other=float("-inf")) * LOG2_E
+    forget = tl.load(forget_gate + head * S + step, mask=inside, other=float("inf")) * LOG2_E
     keys = tl.load(
-        k + (head * S + step[None, :]) * DQK + rows[:, None], mask=inside[None, :] & (rows < DQK)[:, None], other=0.0
+        k + (head * S + step[:, None]) * DQK + rows[None, :], mask=inside[:, None] & (rows < DQK)[None, :], other=0.0
     )
     values = tl.load(
         v + (head * S + step[:, None]) * DV + columns[None, :],
         mask=inside[:, None] & (columns < DV)[None, :],
         other=0.0,
     )
-    return gate, forget, keys, values
+    # log2(sigmoid), without overflow for either sign.
+    log_forget = tl.minimum(forget, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(forget)))
+    since_begin = tl.cumsum(log_forget, axis=0)
+    total = tl.sum(log_forget, axis=0)
+    until_end = total - since_begin + gate
+    # At least the maximum that a state of maximum 0 would have at the end: finite even if no input gate is.
+    top = tl.maximum(total, tl.max(until_end, axis=0))
+    state = head * tl.num_programs(1) + tl.program_id(1)
+    if tl.program_id(0) == 0:
+        tl.store(peak + state, top)
+        tl.store(decay + head * S + step, since_begin, mask=inside)
+    weighted = keys.to(tl.float32) * tl.exp2(until_end - top)[:, None]
+    memory += state * ((DV + 1) * DQK)
+    if tl.program_id(0) < row_blocks:
+        tl.store(memory + DV * DQK + rows, tl.sum(weighted, axis=0), mask=rows < DQK)
+    own = tl.dot(tl.trans(values), weighted.to(values.dtype), input_precision="ieee")
+    keep = (columns < DV)[:, None] & (rows < DQK)[None, :]
+    tl.store(memory + columns[:, None] * DQK + rows[None, :], own, mask=keep)
 
 
 @triton.jit
-def states(
-    k, v, input_gate, forget_gate, decay, memory, normaliser, maximum, S, DQK: tl.constexpr, DV: tl.constexpr,
-    CHUNK: tl.constexpr, BLOCK_DK: tl.constexpr, BLOCK_DV: tl.constexpr,
-):  # fmt: skip
-    """C, n and m before each chunk, a [BLOCK_DK, BLOCK_DV] tile of C a workgroup.
+def scan(
+    memory, decay, peak, maximum, S, SIZE: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr, AHEAD: tl.constexpr
+):
+    """Replace what each chunk adds to C and n by C and n before the chunk, ``BLOCK`` elements a workgroup.
 
-    ``k`` [B*H, S, DQK], ``v`` [B*H, S, DV], gates [B*H, S]; ``decay`` [B*H, S] becomes the logarithm of the product
-    of the forget gates since the chunk's begin; ``memory`` [B*H, chunks, DQK, DV], ``normaliser`` [B*H, chunks, DQK],
-    ``maximum`` [B*H, chunks]; all of these float32. A chunk's loads are issued while the one before is being worked
-    on: few workgroups run, so that nothing else would hide their latency.
+    ``maximum`` [B*H, chunks] becomes m before each chunk. Up to ``AHEAD`` chunks are loaded ahead, since the few
+    wavefronts of this launch do not hide the latency of a load.
     """
-    head = tl.program_id(2).to(tl.int64)
-    rows = tl.program_id(0) * BLOCK_DK + tl.arange(0, BLOCK_DK)
-    columns = tl.program_id(1) * BLOCK_DV + tl.arange(0, BLOCK_DV)
+    head = tl.program_id(1).to(tl.int64)
+    element = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    one = tl.arange(0, 1)
+    keep = element < SIZE
     chunks = tl.cdiv(S, CHUNK)
-    keep = (rows < DQK)[:, None] & (columns < DV)[None, :]
-    memory_tile = tl.zeros([BLOCK_DK, BLOCK_DV], dtype=tl.float32)
-    normaliser_tile = tl.zeros([BLOCK_DK], dtype=tl.float32)
-    m = 0.0
-    next_gate, next_forget, next_keys, next_values = load_chunk(
-        k, v, input_gate, forget_gate, head, 0, rows, columns, S, DQK, DV, CHUNK
-    )
-    for chunk in range(chunks):
-        gate, forget, keys, values = next_gate, next_forget, next_keys, next_values
-        next_gate, next_forget, next_keys, next_values = load_chunk(
-            k, v, input_gate, forget_gate, head, (chunk + 1) * CHUNK, rows, columns, S, DQK, DV, CHUNK
-        )
-        at = head * chunks + chunk
-        tl.store(memory + at * DQK * DV + rows[:, None] * DV + columns[None, :], memory_tile, mask=keep)
-        if tl.program_id(1) == 0:
-            tl.store(normaliser + at * DQK + rows, normaliser_tile, mask=rows < DQK)
-        forget *= LOG2_E
-        # log2(sigmoid), without overflow for either sign.
-        log_forget = tl.minimum(forget, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(forget)))
-        since_begin = tl.cumsum(log_forget, axis=0)
-        if (tl.program_id(0) == 0) & (tl.program_id(1) == 0):
-            step = chunk * CHUNK + tl.arange(0, CHUNK)
-            tl.store(maximum + at, m)
-            tl.store(decay + head * S + step, since_begin, mask=step < S)
-        whole = tl.sum(log_forget, axis=0)
-        until_end = whole - since_begin + gate * LOG2_E
-        new_m = tl.maximum(m + whole, tl.max(until_end, axis=0))
-        weighted = keys.to(tl.float32) * tl.exp2(until_end - new_m)[None, :]
-        fade = tl.exp2(m + whole - new_m)
-        memory_tile = memory_tile * fade + tl.dot(weighted.to(values.dtype), values, input_precision="ieee")
-        normaliser_tile = normaliser_tile * fade + tl.sum(weighted, axis=1)
-        m = new_m
+    memory += head * chunks * SIZE
+    peak += head * chunks
+    maximum += head * chunks
+    decay += head * S
+    state = tl.zeros([BLOCK], dtype=tl.float32)
+    m = tl.zeros([1], dtype=tl.float32)
+    for chunk in tl.range(0, chunks, num_stages=AHEAD):
+        own = tl.load(memory + chunk * SIZE + element, mask=keep)
+        top = tl.load(peak + chunk + one)
+        end = m + tl.load(decay + tl.minimum((chunk + 1) * CHUNK, S) - 1 + one)
+        tl.store(memory + chunk * SIZE + element, state, mask=keep)
+        if tl.program_id(0) == 0:
+            tl.store(maximum + chunk + one, m)
+        m = tl.maximum(end, top)
+        state = state * tl.exp2(end - m) + own * tl.exp2(top - m)
 
 
 @triton.jit
 def mlstm_chunkwise(
-    q, k, v, input_gate, decay, memory, normaliser, maximum, h, S, scale, DQK: tl.constexpr, DV: tl.constexpr,
+    q, k, v, input_gate, decay, memory, maximum, h, S, scale, DQK: tl.constexpr, DV: tl.constexpr,
     CHUNK: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_DK: tl.constexpr, BLOCK_DV: tl.constexpr,
 ):  # fmt: skip
     """``h`` [B*H, S, DV] for ``BLOCK_M`` steps of one chunk and ``BLOCK_DV`` columns.
@@ -131,16 +139,17 @@ def mlstm_chunkwise(
     m = row_decay + tl.load(maximum + state)
     total = tl.zeros([BLOCK_M, BLOCK_DV], dtype=tl.float32)
     weights = tl.zeros([BLOCK_M], dtype=tl.float32)
+    memory += state * ((DV + 1) * DQK)
     q_rows = q + (head * S + row)[:, None] * DQK
     for at in tl.static_range(0, DQK, BLOCK_DK):
         inner = at + tl.arange(0, BLOCK_DK)
         queries = tl.load(q_rows + inner[None, :], mask=row_inside[:, None] & (inner < DQK)[None, :], other=0.0)
         tile = tl.load(
-            memory + (state * DQK + inner[:, None]) * DV + columns[None, :],
+            memory + columns[None, :] * DQK + inner[:, None],
             mask=(inner < DQK)[:, None] & (columns < DV)[None, :],
             other=0.0,
         )
-        norm = tl.load(normaliser + state * DQK + inner, mask=inner < DQK, other=0.0)
+        norm = tl.load(memory + DV * DQK + inner, mask=inner < DQK, other=0.0)
         total += tl.dot(queries, tile.to(queries.dtype), input_precision="ieee")
         weights += tl.sum(queries.to(tl.float32) * norm[None, :], axis=1)
     for start in range(chunk * CHUNK, first + BLOCK_M, BLOCK_N):
@@ -194,29 +203,40 @@ def _tensors(shape: Shape, config: Config) -> dict[str, Tensor]:
         "input_gate": gate,
         "forget_gate": gate,
         "decay": gate,
-        "memory": Tensor("fp32", (heads, chunks, shape["DQK"], shape["DV"])),
-        "normaliser": Tensor("fp32", (heads, chunks, shape["DQK"])),
+        "memory": Tensor("fp32", (heads, chunks, shape["DV"] + 1, shape["DQK"])),
+        "peak": Tensor("fp32", (heads, chunks)),
         "maximum": Tensor("fp32", (heads, chunks)),
     }
 
 
 def launch(shape: Shape, config: Config) -> Launch:
-    """The parallel kernel: ``q``, ``k``, ``v``, ``h`` [B*H, S, head size], gates and states float32."""
+    """The kernel of ``h``: ``q``, ``k``, ``v``, ``h`` [B*H, S, head size], gates and states float32."""
     blocks = {name: config[name] for name in ("CHUNK", "BLOCK_M", "BLOCK_N", "BLOCK_DK", "BLOCK_DV")}
-    tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name != "forget_gate"}
+    tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"forget_gate", "peak"}}
     numbers = {"S": shape["S"], "scale": shape["DQK"] ** -0.5, "DQK": shape["DQK"], "DV": shape["DV"]}
     columns = triton.cdiv(shape["DV"], blocks["BLOCK_DV"])
     steps = _chunks(shape, config) * (blocks["CHUNK"] // blocks["BLOCK_M"])
     return Launch(args={**tensors, **numbers, **blocks}, grid=(columns, steps, shape["B"] * shape["H"]))
 
 
-def launch_states(shape: Shape, config: Config) -> Launch:
-    """The recurrent kernel: a workgroup a tile of a head's matrix memory."""
-    blocks = {name: config[name] for name in ("CHUNK", "BLOCK_DK", "BLOCK_DV")}
-    tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"q", "h"}}
+def launch_contributions(shape: Shape, config: Config) -> Launch:
+    """A workgroup for a tile of what one chunk adds to a head's matrix memory."""
+    blocks = {"CHUNK": config["CHUNK"], "BLOCK_DK": config["BLOCK_DK"], "BLOCK_DV": config["STATE_DV"]}
+    names = ("k", "v", "input_gate", "forget_gate", "decay", "memory", "peak")
+    tensors = {name: _tensors(shape, config)[name] for name in names}
     numbers = {"S": shape["S"], "DQK": shape["DQK"], "DV": shape["DV"]}
     rows, columns = triton.cdiv(shape["DQK"], blocks["BLOCK_DK"]), triton.cdiv(shape["DV"], blocks["BLOCK_DV"])
-    return Launch(args={**tensors, **numbers, **blocks}, grid=(rows, columns, shape["B"] * shape["H"]))
+    grid = (rows * columns, _chunks(shape, config), shape["B"] * shape["H"])
+    return Launch(args={**tensors, **numbers, **blocks}, grid=grid)
+
+
+def launch_scan(shape: Shape, config: Config) -> Launch:
+    """A workgroup, which is one wavefront, for 128 elements of a head's state."""
+    tensors = {name: _tensors(shape, config)[name] for name in ("memory", "decay", "peak", "maximum")}
+    size = (shape["DV"] + 1) * shape["DQK"]
+    blocks = {"CHUNK": config["CHUNK"], "BLOCK": 128, "AHEAD": 4}
+    grid = (triton.cdiv(size, blocks["BLOCK"]), shape["B"] * shape["H"])
+    return Launch(args={**tensors, "S": shape["S"], "SIZE": size, **blocks}, grid=grid)
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
@@ -239,13 +259,14 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
     import torch
 
     device = inputs["q"].device
-    needed = ("decay", "memory", "normaliser", "maximum", "h")
+    needed = ("decay", "memory", "peak", "maximum", "h")
     descriptions = _tensors(shape, config)
     scratch = {
         n: torch.empty(descriptions[n].shape, device=device, dtype=torch_dtype(descriptions[n].dtype)) for n in needed
     }
     tensors = {**inputs, **scratch}
-    execute(states, launch_states(shape, config), tensors, config)
+    execute(contributions, launch_contributions(shape, config), tensors, config)
+    execute(scan, launch_scan(shape, config), tensors, SCAN_OPTIONS)
     execute(mlstm_chunkwise, launch(shape, config), tensors, config)
     return {"h": tensors["h"]}
 
@@ -290,14 +311,23 @@ def block_size(head: int, wavefront: int) -> int:
     return min(64, max(wavefront, triton.next_power_of_2(head)))
 
 
+# Fewer workgroups of ``contributions`` read the same keys and weigh them. MI355X has the LDS to take the head of the
+# other kernel in one tile, too, with the next one on its way.
+_WIDE: Mapping[str, Config] = {
+    "gfx942": {"STATE_DV": 128},
+    "gfx950": {"BLOCK_DK": 128, "BLOCK_DV": 128, "STATE_DV": 128, "num_stages": 2},
+}
+
+
 def shape_config(shape: Shape, arch: str) -> Config:
     """Blocks from the head sizes and the wavefront: 64 lanes on gfx9, 32 on gfx10 and later."""
     wavefront = 64 if arch.startswith("gfx9") else 32
     # Four accumulators of 64 x 64 are alive at a time: 256 lanes, whatever the wavefront.
     blocks = {"BLOCK_DK": block_size(shape["DQK"], wavefront), "BLOCK_DV": block_size(shape["DV"], wavefront)}
-    # MI300X has more workgroups for half of the keys: a seventh faster by the model over all cases.
-    narrow = {"BLOCK_DK": min(32, blocks["BLOCK_DK"])} if arch == "gfx942" else {}
-    return {**blocks, **narrow, "num_warps": 256 // wavefront}
+    blocks["STATE_DV"] = blocks["BLOCK_DV"]
+    if max(shape["DQK"], shape["DV"]) > 64:
+        blocks |= _WIDE.get(arch, {})
+    return {**blocks, "num_warps": 256 // wavefront}
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
@@ -308,7 +338,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 def flops(shape: Shape) -> int:
-    """Work of the recurrent and the parallel part with chunks of 64, both products of each."""
+    """Work of the states and of the chunks' own steps with chunks of 64, both products of each."""
     steps, chunk = shape["B"] * shape["H"] * shape["S"], 64
     state = 4 * shape["DQK"] * shape["DV"]
     inside = (shape["DQK"] + shape["DV"]) * (chunk + 1)
@@ -324,14 +354,18 @@ def _check(steps: int, dqk: int, dv: int, dtype: str, gates: str = "usual") -> S
     return {"B": 1, "S": steps, "H": 2, "DQK": dqk, "DV": dv, "dtype": dtype, "gates": gates}
 
 
-SMALL = {"CHUNK": 32, "BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_DK": 16, "BLOCK_DV": 16}
+SCAN_OPTIONS = {"num_warps": 1}
+SMALL = {"CHUNK": 32, "BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_DK": 16, "BLOCK_DV": 16, "STATE_DV": 32}
 
 KERNEL = Kernel(
     name="mlstm_chunkwise",
     entry=mlstm_chunkwise,
     summary="mLSTM (xLSTM) chunkwise forward for any head size",
     launch=launch,
-    parts={"states": Part(states, launch_states)},
+    parts={
+        "contributions": Part(contributions, launch_contributions),
+        "scan": Part(scan, launch_scan, options=SCAN_OPTIONS),
+    },
     alternatives=("mlstm_chunkwise_d64",),
     shapes={
         "b1_s2048_h128": _case(1, 2048, 128),
@@ -349,6 +383,9 @@ KERNEL = Kernel(
         "masked": Check(_check(75, 24, 40, "fp32"), SMALL),
         "extreme_gates": Check(_check(64, 16, 16, "fp32", "extreme"), SMALL),
         "long_chunks": Check(_check(200, 32, 32, "fp32"), {**SMALL, "CHUNK": 128, "BLOCK_M": 64, "BLOCK_N": 32}),
+        # More chunks than the scan loads ahead, the last one of 8 steps.
+        "many_chunks": Check(_check(200, 24, 16, "fp32"), {**SMALL, "CHUNK": 16}),
+        "many_extreme": Check(_check(200, 16, 24, "fp32", "extreme"), {**SMALL, "CHUNK": 16}),
         "one_block": Check(_check(64, 64, 64, "bf16"), {"CHUNK": 32, "BLOCK_M": 32, "BLOCK_N": 32}),
     },
     config={
@@ -357,13 +394,14 @@ KERNEL = Kernel(
         "BLOCK_N": 32,
         "BLOCK_DK": 64,
         "BLOCK_DV": 64,
+        "STATE_DV": 64,
         "num_warps": 4,
         "num_stages": 1,
     },
     arch_config={
-        # ``states`` takes four fifths of the time, and has a quarter of the chunks to walk over.
-        "gfx942": {"CHUNK": 256, "num_stages": 2, "matrix_instr_nonkdim": 16, "kpack": 2},
-        "gfx950": {"CHUNK": 256, "num_stages": 2, "matrix_instr_nonkdim": 16},
+        # Half of the states of chunks of 64 are written, scanned and read; with 256 the chunk's own steps cost more.
+        "gfx942": {"CHUNK": 128, "matrix_instr_nonkdim": 16, "kpack": 2},
+        "gfx950": {"CHUNK": 128, "matrix_instr_nonkdim": 16},
         # gfx1100's WMMA wants its operands twice, in both halves of a wavefront: smaller tiles stay in registers.
         "gfx1100": {"BLOCK_M": 32},
     },
@@ -378,6 +416,7 @@ KERNEL = Kernel(
         "BLOCK_N": (16, 32, 64),
         "BLOCK_DK": (32, 64, 128),
         "BLOCK_DV": (32, 64, 128),
+        "STATE_DV": (32, 64, 128),
         "num_warps": (2, 4, 8),
         "num_stages": (1, 2),
         "waves_per_eu": (0, 2),

@@ -1,8 +1,8 @@
 """mLSTM chunkwise forward, the form for heads of 64: a chunk and the whole head are one tile.
 
 The equations are those of ``mlstm_chunkwise``. What the small head allows: q, k and v of a chunk are read once each,
-there is no loop over the head and none over the chunk's blocks, so no running maximum and no rescaling; the decay is
-summed where it is used, not stored; the recurrent kernel takes 32 of the head's columns, for more workgroups.
+there is no loop over the head and none over the chunk's blocks, so no running maximum and no rescaling, and no masks.
+The launches and the layout of the states are those of ``mlstm_chunkwise``, and ``scan`` is the same function.
 """
 
 from collections.abc import Mapping
@@ -30,57 +30,71 @@ HEAD = 64
 
 
 @triton.jit
-def load_chunk(k, v, input_gate, forget_gate, first, columns, CHUNK: tl.constexpr):
-    """Gates [CHUNK], keys transposed [64, CHUNK] and values [CHUNK, columns] of the chunk that begins at ``first``."""
-    step = first + tl.arange(0, CHUNK)
-    keys = tl.load(k + step[None, :] * 64 + tl.arange(0, 64)[:, None])
+def contributions(k, v, input_gate, forget_gate, decay, memory, peak, S, CHUNK: tl.constexpr, BLOCK_DV: tl.constexpr):
+    """Compute what a chunk of ``CHUNK`` steps adds to C and n by itself: ``BLOCK_DV`` columns of C a workgroup.
+
+    ``k``, ``v`` [B*H, S, 64], gates [B*H, S]; ``decay`` [B*H, S] becomes the logarithm of the product of the forget
+    gates since the chunk's begin; ``memory`` [B*H, chunks, 65, 64] holds C transposed and n as its last row, divided by
+    exp2 of ``peak`` [B*H, chunks]; these are float32. S is a multiple of CHUNK.
+    """
+    head = tl.program_id(2).to(tl.int64)
+    inner = tl.arange(0, 64)
+    columns = tl.program_id(0) * BLOCK_DV + tl.arange(0, BLOCK_DV)
+    step = head * S + tl.program_id(1) * CHUNK + tl.arange(0, CHUNK)
+    keys = tl.load(k + step[:, None] * 64 + inner[None, :])
     values = tl.load(v + step[:, None] * 64 + columns[None, :])
-    return tl.load(input_gate + step), tl.load(forget_gate + step), keys, values
+    gate = tl.load(input_gate + step) * LOG2_E
+    forget = tl.load(forget_gate + step) * LOG2_E
+    log_forget = tl.minimum(forget, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(forget)))
+    since_begin = tl.cumsum(log_forget, axis=0)
+    total = tl.sum(log_forget, axis=0)
+    until_end = total - since_begin + gate
+    # At least the maximum that a state of maximum 0 would have at the end: finite even if no input gate is.
+    top = tl.maximum(total, tl.max(until_end, axis=0))
+    state = head * tl.num_programs(1) + tl.program_id(1)
+    weighted = keys.to(tl.float32) * tl.exp2(until_end - top)[:, None]
+    memory += state * 4160
+    if tl.program_id(0) == 0:
+        tl.store(peak + state, top)
+        tl.store(decay + step, since_begin)
+        tl.store(memory + 4096 + inner, tl.sum(weighted, axis=0))
+    own = tl.dot(tl.trans(values), weighted.to(values.dtype), input_precision="ieee")
+    tl.store(memory + columns[:, None] * 64 + inner[None, :], own)
 
 
 @triton.jit
-def states(k, v, input_gate, forget_gate, memory, normaliser, maximum, S, CHUNK: tl.constexpr, BLOCK_DV: tl.constexpr):
-    """C, n and m before each chunk of ``CHUNK`` steps, a [64, BLOCK_DV] tile of C a workgroup.
+def scan(
+    memory, decay, peak, maximum, S, SIZE: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr, AHEAD: tl.constexpr
+):
+    """Replace what each chunk adds to C and n by C and n before the chunk, ``BLOCK`` elements a workgroup.
 
-    ``k``, ``v`` [B*H, S, 64], gates [B*H, S]; ``memory`` [B*H, chunks, 64, 64], ``normaliser`` [B*H, chunks, 64] and
-    ``maximum`` [B*H, chunks] are float32. S is a multiple of CHUNK. A chunk's loads are issued while the one before
-    is being worked on: few workgroups run, so that nothing else would hide their latency.
+    ``maximum`` [B*H, chunks] becomes m before each chunk. Up to ``AHEAD`` chunks are loaded ahead, since the few
+    wavefronts of this launch do not hide the latency of a load.
     """
     head = tl.program_id(1).to(tl.int64)
-    rows = tl.arange(0, 64)
-    columns = tl.program_id(0) * BLOCK_DV + tl.arange(0, BLOCK_DV)
-    chunks = S // CHUNK
-    memory_tile = tl.zeros([64, BLOCK_DV], dtype=tl.float32)
-    normaliser_tile = tl.zeros([64], dtype=tl.float32)
-    m = 0.0
-    next_gate, next_forget, next_keys, next_values = load_chunk(k, v, input_gate, forget_gate, head * S, columns, CHUNK)
-    for chunk in range(chunks):
-        gate, forget, keys, values = next_gate, next_forget, next_keys, next_values
-        following = head * S + tl.minimum(chunk + 1, chunks - 1) * CHUNK
-        next_gate, next_forget, next_keys, next_values = load_chunk(
-            k, v, input_gate, forget_gate, following, columns, CHUNK
-        )
-        at = head * chunks + chunk
-        tl.store(memory + at * 4096 + rows[:, None] * 64 + columns[None, :], memory_tile)
+    element = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    one = tl.arange(0, 1)
+    keep = element < SIZE
+    chunks = tl.cdiv(S, CHUNK)
+    memory += head * chunks * SIZE
+    peak += head * chunks
+    maximum += head * chunks
+    decay += head * S
+    state = tl.zeros([BLOCK], dtype=tl.float32)
+    m = tl.zeros([1], dtype=tl.float32)
+    for chunk in tl.range(0, chunks, num_stages=AHEAD):
+        own = tl.load(memory + chunk * SIZE + element, mask=keep)
+        top = tl.load(peak + chunk + one)
+        end = m + tl.load(decay + tl.minimum((chunk + 1) * CHUNK, S) - 1 + one)
+        tl.store(memory + chunk * SIZE + element, state, mask=keep)
         if tl.program_id(0) == 0:
-            tl.store(normaliser + at * 64 + rows, normaliser_tile)
-            tl.store(maximum + at, m)
-        forget *= LOG2_E
-        log_forget = tl.minimum(forget, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(forget)))
-        whole = tl.sum(log_forget, axis=0)
-        until_end = whole - tl.cumsum(log_forget, axis=0) + gate * LOG2_E
-        new_m = tl.maximum(m + whole, tl.max(until_end, axis=0))
-        weighted = keys.to(tl.float32) * tl.exp2(until_end - new_m)[None, :]
-        fade = tl.exp2(m + whole - new_m)
-        memory_tile = memory_tile * fade + tl.dot(weighted.to(values.dtype), values, input_precision="ieee")
-        normaliser_tile = normaliser_tile * fade + tl.sum(weighted, axis=1)
-        m = new_m
+            tl.store(maximum + chunk + one, m)
+        m = tl.maximum(end, top)
+        state = state * tl.exp2(end - m) + own * tl.exp2(top - m)
 
 
 @triton.jit
-def mlstm_chunkwise_d64(
-    q, k, v, input_gate, forget_gate, memory, normaliser, maximum, h, S, scale, CHUNK: tl.constexpr
-):
+def mlstm_chunkwise_d64(q, k, v, input_gate, decay, memory, maximum, h, S, scale, CHUNK: tl.constexpr):
     """``h`` [B*H, S, 64] for one chunk: the state's part and the chunk's own, in one tile."""
     head = tl.program_id(1).to(tl.int64)
     chunk = tl.program_id(0)
@@ -91,18 +105,18 @@ def mlstm_chunkwise_d64(
     tile = step[:, None] * 64 + inner[None, :]
     queries = tl.load(q + tile)
     scores = tl.dot(queries, tl.load(k + step[None, :] * 64 + inner[:, None]), input_precision="ieee")
-    gate = tl.load(forget_gate + step) * LOG2_E
-    decay = tl.cumsum(tl.minimum(gate, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(gate))), axis=0)
+    since_begin = tl.load(decay + step)
     gate = tl.load(input_gate + step) * LOG2_E
-    exponent = decay[:, None] + (gate - decay)[None, :]
+    exponent = since_begin[:, None] + (gate - since_begin)[None, :]
     exponent = tl.where(local[None, :] <= local[:, None], exponent, float("-inf"))
-    before = decay + tl.load(maximum + state)
+    before = since_begin + tl.load(maximum + state)
     m = tl.maximum(before, tl.max(exponent, axis=1))
     scores *= tl.exp2(exponent - m[:, None])
     fade = tl.exp2(before - m)
-    norm = tl.load(normaliser + state * 64 + inner)
+    memory += state * 4160
+    norm = tl.load(memory + 4096 + inner)
     weights = tl.sum(scores, axis=1) + fade * tl.sum(queries.to(tl.float32) * norm[None, :], axis=1)
-    total = tl.load(memory + state * 4096 + inner[:, None] * 64 + inner[None, :])
+    total = tl.load(memory + inner[None, :] * 64 + inner[:, None])
     total = tl.dot(queries, total.to(queries.dtype), input_precision="ieee") * fade[:, None]
     total += tl.dot(scores.to(queries.dtype), tl.load(v + tile), input_precision="ieee")
     divisor = tl.maximum(tl.abs(weights * scale), tl.exp2(-m))
@@ -115,25 +129,38 @@ def _tensors(shape: Shape, config: Config) -> dict[str, Tensor]:
     gate = Tensor("fp32", (heads, shape["S"]))
     return {
         **dict.fromkeys(("q", "k", "v", "h"), rows),
-        "input_gate": gate,
-        "forget_gate": gate,
-        "memory": Tensor("fp32", (heads, chunks, HEAD, HEAD)),
-        "normaliser": Tensor("fp32", (heads, chunks, HEAD)),
-        "maximum": Tensor("fp32", (heads, chunks)),
+        **dict.fromkeys(("input_gate", "forget_gate", "decay"), gate),
+        "memory": Tensor("fp32", (heads, chunks, HEAD + 1, HEAD)),
+        **dict.fromkeys(("peak", "maximum"), Tensor("fp32", (heads, chunks))),
     }
 
 
+def _named(shape: Shape, config: Config, *names: str) -> dict[str, Any]:
+    return {name: _tensors(shape, config)[name] for name in names}
+
+
 def launch(shape: Shape, config: Config) -> Launch:
-    """The parallel kernel: ``q``, ``k``, ``v``, ``h`` [B*H, S, 64], gates and states float32; a workgroup a chunk."""
-    args = {**_tensors(shape, config), "S": shape["S"], "scale": HEAD**-0.5, "CHUNK": config["CHUNK"]}
+    """The kernel of ``h``: ``q``, ``k``, ``v``, ``h`` [B*H, S, 64], gates and states float32; a workgroup a chunk."""
+    tensors = _named(shape, config, "q", "k", "v", "input_gate", "decay", "memory", "maximum", "h")
+    args = {**tensors, "S": shape["S"], "scale": HEAD**-0.5, "CHUNK": config["CHUNK"]}
     return Launch(args=args, grid=(max(1, shape["S"] // config["CHUNK"]), shape["B"] * shape["H"]))
 
 
-def launch_states(shape: Shape, config: Config) -> Launch:
-    """The recurrent kernel: a workgroup a tile of a head's matrix memory."""
-    tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"q", "h"}}
+def launch_contributions(shape: Shape, config: Config) -> Launch:
+    """A workgroup for ``BLOCK_DV`` columns of what one chunk adds to a head's matrix memory."""
+    tensors = _named(shape, config, "k", "v", "input_gate", "forget_gate", "decay", "memory", "peak")
     args = {**tensors, "S": shape["S"], "CHUNK": config["CHUNK"], "BLOCK_DV": config["BLOCK_DV"]}
-    return Launch(args=args, grid=(HEAD // config["BLOCK_DV"], shape["B"] * shape["H"]))
+    grid = (HEAD // config["BLOCK_DV"], max(1, shape["S"] // config["CHUNK"]), shape["B"] * shape["H"])
+    return Launch(args=args, grid=grid)
+
+
+def launch_scan(shape: Shape, config: Config) -> Launch:
+    """A workgroup, which is one wavefront, for 128 elements of a head's state."""
+    tensors = _named(shape, config, "memory", "decay", "peak", "maximum")
+    blocks = {"CHUNK": config["CHUNK"], "BLOCK": 128, "AHEAD": 4}
+    size = (HEAD + 1) * HEAD
+    grid = (triton.cdiv(size, blocks["BLOCK"]), shape["B"] * shape["H"])
+    return Launch(args={**tensors, "S": shape["S"], "SIZE": size, **blocks}, grid=grid)
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
@@ -154,11 +181,12 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
     """``h`` [B*H, S, 64]."""
     import torch
 
-    wanted = {name: _tensors(shape, config)[name] for name in ("memory", "normaliser", "maximum", "h")}
+    wanted = _named(shape, config, "decay", "memory", "peak", "maximum", "h")
     device = inputs["q"].device
     scratch = {n: torch.empty(t.shape, device=device, dtype=torch_dtype(t.dtype)) for n, t in wanted.items()}
     tensors = {**inputs, **scratch}
-    execute(states, launch_states(shape, config), tensors, config)
+    execute(contributions, launch_contributions(shape, config), tensors, config)
+    execute(scan, launch_scan(shape, config), tensors, SCAN_OPTIONS)
     execute(mlstm_chunkwise_d64, launch(shape, config), tensors, config)
     return {"h": tensors["h"]}
 
@@ -214,22 +242,16 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 
 
 # The fastest by the model over all cases: docs/validation/defaults.md says what a longer search finds.
-_FASTEST: Mapping[str, Config] = {
-    "gfx942": {"BLOCK_DV": 16, "num_warps": 2, "num_stages": 2, "kpack": 2},
-    "gfx950": {"BLOCK_DV": 16, "num_warps": 2, "num_stages": 2},
-}
+_FASTEST: Mapping[str, Config] = {"gfx942": {"num_warps": 1}, "gfx950": {"CHUNK": 128, "num_warps": 2}}
 
 
 def shape_config(shape: Shape, arch: str) -> Config:
-    """256 lanes a workgroup, whatever the wavefront; chunks of 128 on MI300 and MI350 where they are whole.
+    """256 lanes a workgroup, whatever the wavefront; fewer on MI300 and MI350, where each wave has a larger tile.
 
-    ``states`` takes most of the time there, and has half as many chunks to walk over.
+    Fewer waves share the weights of a chunk's steps, which go through LDS from one product to the next.
     """
-    found: dict[str, Any] = {"num_warps": 4 if arch.startswith("gfx9") else 8}
-    if arch not in _FASTEST:
-        return found
-    chunk = {"CHUNK": 128} if shape["S"] % 128 == 0 else {}
-    return {**found, **chunk, **_FASTEST[arch]}
+    found: dict[str, Any] = {"num_warps": 4 if arch.startswith("gfx9") else 8, **_FASTEST.get(arch, {})}
+    return {**found, "CHUNK": HEAD} if shape["S"] % found.get("CHUNK", HEAD) else found
 
 
 def _case(batch: int, steps: int) -> Shape:
@@ -241,12 +263,17 @@ def _check(steps: int, dtype: str, gates: str = "usual") -> Shape:
     return {"B": 1, "S": steps, "H": 2, "DQK": HEAD, "DV": HEAD, "dtype": dtype, "gates": gates}
 
 
+SCAN_OPTIONS = {"num_warps": 1}
+
 KERNEL = Kernel(
     name="mlstm_chunkwise_d64",
     entry=mlstm_chunkwise_d64,
     summary="mLSTM (xLSTM) chunkwise forward, the form for heads of 64",
     launch=launch,
-    parts={"states": Part(states, launch_states)},
+    parts={
+        "contributions": Part(contributions, launch_contributions),
+        "scan": Part(scan, launch_scan, options=SCAN_OPTIONS),
+    },
     shapes={
         "b1_s2048_h64": _case(1, 2048),
         "b1_s4096_h64": _case(1, 4096),
@@ -258,17 +285,19 @@ KERNEL = Kernel(
         "chunks": Check(_check(128, "fp32"), {"CHUNK": 32}),
         "fp16": Check(_check(128, "fp16")),
         "long_chunks": Check(_check(256, "fp32"), {"CHUNK": 128}),
-        "bf16": Check(_check(128, "bf16"), {"CHUNK": 32, "BLOCK_DV": 64}),
+        # More chunks than the scan loads ahead.
+        "many_chunks": Check(_check(192, "fp32"), {"CHUNK": 16}),
+        "bf16": Check(_check(128, "bf16"), {"CHUNK": 32, "BLOCK_DV": 32}),
         "extreme_gates": Check(_check(64, "fp32", "extreme"), {"CHUNK": 16}),
     },
-    config={"CHUNK": 64, "BLOCK_DV": 32, "num_warps": 4, "num_stages": 1},
+    config={"CHUNK": 64, "BLOCK_DV": 64, "num_warps": 4, "num_stages": 1},
     # gfx1100's WMMA wants its operands twice, in both halves of a wavefront: smaller tiles stay in registers.
     arch_config={"gfx1100": {"CHUNK": 32}},
     configs=(
         {"CHUNK": 32, "BLOCK_DV": 32, "num_warps": 2},
         {"CHUNK": 64, "BLOCK_DV": 16},
         {"CHUNK": 128, "BLOCK_DV": 32, "num_warps": 8},
-        {"CHUNK": 64, "BLOCK_DV": 64, "num_warps": 8},
+        {"CHUNK": 64, "BLOCK_DV": 64, "num_warps": 1},
     ),
     space={"CHUNK": (16, 32, 64, 128), "BLOCK_DV": (16, 32, 64), "num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2, 4)},
     legal=legal,
