@@ -308,8 +308,8 @@ def _launch(shape: Shape, config: Config, names: str, tile: str, *, by_keys: boo
     queries = Tensor(shape["dtype"], (shape["B"], shape["H"], shape["SQ"], shape["D"]))
     keys = Tensor(shape["dtype"], (shape["B"], shape["HK"], shape["SK"], shape["D"]))
     row = Tensor("fp32", (shape["B"], shape["H"], shape["SQ"]))
-    kind = {**dict.fromkeys(("k", "v", "dk", "dv"), keys), **dict.fromkeys(("lse", "delta"), row)}
-    kind |= {"sinks": Tensor("fp32", (shape["H"],)) if shape.get("sinks") else None}
+    sinks = Tensor("fp32", (shape["H"],)) if shape.get("sinks") else None
+    kind = {**dict.fromkeys(("k", "v", "dk", "dv"), keys), **dict.fromkeys(("lse", "delta"), row), "sinks": sinks}
     args = {
         **{f"{name}_ptr": kind.get(name, queries) for name in names.split()},
         "scale": shape["D"] ** -0.5,
@@ -555,9 +555,11 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         128: {"num_warps": warps},
         256: _tiles((64, 32), (16, 64), (64, 16), num_warps=8),
     }
-    chosen = {**tiles[width], **_FASTEST.get((arch, width), {})}
-    chosen |= _WINDOW.get((arch, width), {}) if shape.get("window") else {}
-    return chosen | (_DROPOUT.get((arch, width), {}) if shape.get("dropout") else {})
+    tables = [_FASTEST, *([_WINDOW] if shape.get("window") else []), *([_DROPOUT] if shape.get("dropout") else [])]
+    chosen = tiles[width]
+    for table in tables:
+        chosen |= table.get((arch, width), {})
+    return chosen
 
 
 _SMALL = _tiles((32, 16), (16, 32), (16, 16))
