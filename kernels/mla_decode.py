@@ -1,18 +1,19 @@
-"""Multi-head latent attention on the latent cache, with both weight-absorbed products fused in.
+"""Multi-head latent attention on the latent cache, with weight-absorbed products before and after it.
 
 The cache holds one latent vector of C elements a token and a rotary key of DR, shared by all heads. Head h's keys
 and values would be kv @ W1[h].T and kv @ W2[h].T, where ``w`` (H, DN + DV, C) stacks W1 and W2. Neither is ever made:
 
-* before the loop the query takes W1 in: absorbed = q_nope @ W1[h], a vector of C;
-* in the loop latents are keys and values at once: one tile, read once, serves both products;
-* after the loop W2 is applied to the weighted mean of latents, once a query and not once a token.
+* ``absorb``: the query takes W1 in: absorbed = q_nope @ W1[h], a vector of C;
+* the kernel: latents are keys and values at once, so one tile, read once, serves both products;
+* ``reduce``: the keys are split into ``SPLITS`` runs, whose mean latents are weighed as in ``flash_decoding``;
+* ``project``: W2 is applied to the mean latent, once a query and not once a token.
 
-All products are transposed: columns are queries, rows are latent elements or keys. With one new token a sequence a
-tile has only ``BLOCK_M`` = 16 columns, of as many heads, and it is the long side, C, that the waves share out.
+The products of the kernel are transposed: columns are queries, rows are latent elements or keys. With one new token a
+sequence the columns are heads, and it is the long side, C, that the waves share out.
 
-The keys are split into ``SPLITS`` runs, then reduced as in ``flash_decoding``; W2 is linear, so each run can apply it.
-What fusing costs: every workgroup reads the weights of its heads, 2 (DN + DV) C bytes each in 16 bits. That is
-little beside the cache of a long sequence or when many queries share a head, and much for short ones in large batches.
+``absorb`` and ``project`` are launches of their own, which read each weight once. Fused into the kernel, every
+workgroup of every run would read the weights of its heads, 2 (DN + DV) C bytes each in 16 bits, and in a tile of many
+heads each product would have the columns of all others zero. The price is two launches, and runs of C elements, not DV.
 """
 
 from collections.abc import Mapping
@@ -38,20 +39,27 @@ from kprof.kernel_spec import (
 
 
 @triton.jit
-def _absorb(q_ptr, w_ptr, rows, live, member, head_first, H, DN: tl.constexpr, DV: tl.constexpr, C: tl.constexpr,
-            MEMBERS: tl.constexpr, BLOCK_D: tl.constexpr, BLOCK_M: tl.constexpr):  # fmt: skip
-    """W1[h].T @ q for the column of each query, (C, BLOCK_M): head by head, the others' columns being zero."""
-    c = tl.arange(0, C)
-    absorbed = tl.zeros([C, BLOCK_M], tl.float32)
-    for index in range(MEMBERS):
-        w_at = tl.minimum(head_first + index, H - 1).to(tl.int64) * ((DN + DV) * C)
-        mine = live & (member == index)
-        for first in range(0, DN, BLOCK_D):
-            d = first + tl.arange(0, BLOCK_D)
-            w = tl.load(w_ptr + w_at + d[None, :] * C + c[:, None])
-            q = tl.load(q_ptr + rows[None, :] * DN + d[:, None], mask=mine[None, :], other=0.0)
-            absorbed = tl.dot(w, q, absorbed, input_precision="ieee")
-    return absorbed
+def mla_product_kernel(
+    x_ptr, w_ptr, y_ptr, H, S, TOKENS, W_FIRST: tl.constexpr, W_HEAD: tl.constexpr, K: tl.constexpr,
+    K_STRIDE: tl.constexpr, N: tl.constexpr, N_STRIDE: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr,
+    BLOCK_OUT: tl.constexpr,
+):  # fmt: skip
+    """``y`` (B, H, S, N) = ``x`` (B, H, S, K) times the weight of each head, ``BLOCK_Q`` new tokens of all sequences.
+
+    The weight of head h has element (k, n) at W_FIRST + h W_HEAD + k K_STRIDE + n N_STRIDE.
+    """
+    head = tl.program_id(2).to(tl.int64)
+    token = tl.program_id(1) * BLOCK_Q + tl.arange(0, BLOCK_Q)
+    live = (token < TOKENS)[:, None]
+    row = (token // S * H + head) * S + token % S
+    n = tl.program_id(0) * BLOCK_OUT + tl.arange(0, BLOCK_OUT)
+    y = tl.zeros([BLOCK_Q, BLOCK_OUT], tl.float32)
+    for first in range(0, K, BLOCK_K):
+        k = first + tl.arange(0, BLOCK_K)
+        x = tl.load(x_ptr + row[:, None] * K + k[None, :], mask=live, other=0.0)
+        w = tl.load(w_ptr + W_FIRST + head * W_HEAD + k[:, None] * K_STRIDE + n[None, :] * N_STRIDE)
+        y = tl.dot(x, w, y, input_precision="ieee")
+    tl.store(y_ptr + row[:, None] * N + n[None, :], y.to(y_ptr.dtype.element_ty), mask=live)
 
 
 @triton.jit
@@ -86,9 +94,9 @@ def _attend(absorbed, q_pe, kv_ptr, k_pe_ptr, begin, end, limit, factor, C: tl.c
 
 @triton.jit
 def mla_decode_kernel(
-    q_nope_ptr, q_pe_ptr, kv_ptr, k_pe_ptr, w_ptr, lengths_ptr, run_out_ptr, run_lse_ptr, scale, capacity, H, S,
-    DN: tl.constexpr, DR: tl.constexpr, DV: tl.constexpr, C: tl.constexpr, CAUSAL: tl.constexpr,
-    MEMBERS: tl.constexpr, QUERIES: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr,
+    absorbed_ptr, q_pe_ptr, kv_ptr, k_pe_ptr, lengths_ptr, run_out_ptr, run_lse_ptr, scale, capacity, H, S,
+    DR: tl.constexpr, C: tl.constexpr, CAUSAL: tl.constexpr, MEMBERS: tl.constexpr, QUERIES: tl.constexpr,
+    BLOCK_N: tl.constexpr,
 ):  # fmt: skip
     """``QUERIES`` new tokens of ``MEMBERS`` heads over one run; grid: heads and new tokens, runs, sequences."""
     LOG2E: tl.constexpr = 1.4426950408889634
@@ -113,126 +121,163 @@ def mla_decode_kernel(
     rows = (head_first + member) * S + query
     token_at = sequence.to(tl.int64) * capacity
     r = tl.arange(0, DR)
+    c = tl.arange(0, C)
     q_pe = tl.load(q_pe_ptr + at * DR + rows[None, :] * DR + r[:, None], mask=live[None, :], other=0.0)
-    absorbed = _absorb(
-        q_nope_ptr + at * DN, w_ptr, rows, live, member, head_first, H, DN, DV, C, MEMBERS, BLOCK_D, BLOCK_M
-    )
+    absorbed = tl.load(absorbed_ptr + at * C + rows[None, :] * C + c[:, None], mask=live[None, :], other=0.0)
 
     # The new tokens are the last ones of the cache: under a causal mask the last of them sees all.
     latent, lse = _attend(
-        absorbed.to(q_pe.dtype), q_pe, kv_ptr + token_at * C, k_pe_ptr + token_at * DR, begin, end,
+        absorbed, q_pe, kv_ptr + token_at * C, k_pe_ptr + token_at * DR, begin, end,
         length - S + query, scale * LOG2E, C, DR, BLOCK_M, BLOCK_N, CAUSAL,
     )  # fmt: skip
 
-    run_lse_ptr += at * splits
-    run_out_ptr += at * splits * DV
-    tl.store(run_lse_ptr + rows * splits + split, lse, mask=live)
-    latent = latent.to(q_pe.dtype)
-    c = tl.arange(0, C)
-    for index in range(MEMBERS):
-        w_at = (tl.minimum(head_first + index, H - 1).to(tl.int64) * (DN + DV) + DN) * C
-        mine = live & (member == index)
-        for first in range(0, DV, BLOCK_D):
-            d = first + tl.arange(0, BLOCK_D)
-            w = tl.load(w_ptr + w_at + d[:, None] * C + c[None, :])
-            out = tl.dot(w, latent, input_precision="ieee")
-            out_at = (rows * splits + split)[None, :] * DV + d[:, None]
-            tl.store(run_out_ptr + out_at, out, mask=mine[None, :])
+    tl.store(run_lse_ptr + at * splits + rows * splits + split, lse, mask=live)
+    out_at = (rows * splits + split)[None, :] * C + c[:, None]
+    tl.store(run_out_ptr + at * splits * C + out_at, latent, mask=live[None, :])
 
 
 @triton.jit
 def mla_decode_reduce_kernel(
-    run_out_ptr, run_lse_ptr, out_ptr, lse_ptr, SPLITS: tl.constexpr, BLOCK_S: tl.constexpr, DV: tl.constexpr
-):
+    run_out_ptr, run_lse_ptr, latent_ptr, lse_ptr, SPLITS: tl.constexpr, BLOCK_S: tl.constexpr, C: tl.constexpr,
+    BLOCK_C: tl.constexpr,
+):  # fmt: skip
     """Weigh the runs of one query of one head by exp2(lse) and add them up; ``run_lse`` is in base 2."""
     LOG2E: tl.constexpr = 1.4426950408889634
-    row = tl.program_id(0)
+    row = tl.program_id(1).to(tl.int64)
     split = tl.arange(0, BLOCK_S)
-    d = tl.arange(0, DV)
+    c = tl.program_id(0) * BLOCK_C + tl.arange(0, BLOCK_C)
     lse = tl.load(run_lse_ptr + row * SPLITS + split, mask=split < SPLITS, other=-float("inf"))
     top = tl.max(lse, axis=0)
     base = tl.where(top == -float("inf"), 0.0, top)
     weight = tl.exp2(lse - base)
     total = tl.maximum(tl.sum(weight, axis=0), 1.0)  # the top run weighs 1: below it is only a query without tokens
-    run_out_ptr += row.to(tl.int64) * SPLITS * DV
-    out = tl.load(run_out_ptr + split[:, None] * DV + d[None, :], mask=(split < SPLITS)[:, None], other=0.0)
-    out = tl.sum(out * (weight / total)[:, None], axis=0)
-    tl.store(out_ptr + row.to(tl.int64) * DV + d, out.to(out_ptr.dtype.element_ty))
-    tl.store(lse_ptr + row, (top + tl.log2(total)) / LOG2E)
+    run_out_ptr += row * SPLITS * C
+    latent = tl.load(run_out_ptr + split[:, None] * C + c[None, :], mask=(split < SPLITS)[:, None], other=0.0)
+    latent = tl.sum(latent * (weight / total)[:, None], axis=0)
+    tl.store(latent_ptr + row * C + c, latent.to(latent_ptr.dtype.element_ty))
+    if tl.program_id(0) == 0:
+        tl.store(lse_ptr + row, (top + tl.log2(total)) / LOG2E)
 
 
-def launch(shape: Shape, config: Config) -> Launch:
-    """One workgroup for ``BLOCK_M`` queries and one run of a sequence: of one head, or of several with few queries."""
+def _tensors(shape: Shape, config: Config) -> dict[str, Tensor]:
     b, h, s, t, dn, dr, dv, c = (shape[name] for name in ("B", "H", "S", "T", "DN", "DR", "DV", "C"))
-    queries = min(config["BLOCK_M"], triton.next_power_of_2(s))
-    members = config["BLOCK_M"] // queries
     splits = config["SPLITS"]
-    args = {
+    return {
         "q_nope_ptr": Tensor(shape["dtype"], (b, h, s, dn)),
         "q_pe_ptr": Tensor(shape["dtype"], (b, h, s, dr)),
         "kv_ptr": Tensor(shape["dtype"], (b, t, c)),
         "k_pe_ptr": Tensor(shape["dtype"], (b, t, dr)),
         "w_ptr": Tensor(shape["dtype"], (h, dn + dv, c)),
         "lengths_ptr": Tensor("i32", (b,), values=tuple(cache_lengths(shape))),
-        "run_out_ptr": Tensor("fp32", (b, h, s, splits, dv)),
+        "absorbed_ptr": Tensor(shape["dtype"], (b, h, s, c)),
+        "latent_ptr": Tensor(shape["dtype"], (b, h, s, c)),
+        "run_out_ptr": Tensor("fp32", (b, h, s, splits, c)),
         "run_lse_ptr": Tensor("fp32", (b, h, s, splits)),
-        "scale": (dn + dr) ** -0.5,
-        "capacity": t,
+        "out_ptr": Tensor(shape["dtype"], (b, h, s, dv)),
+        "lse_ptr": Tensor("fp32", (b, h, s)),
+    }
+
+
+def _named(shape: Shape, config: Config, *names: str) -> dict[str, Any]:
+    tensors = _tensors(shape, config)
+    return {f"{name}_ptr": tensors[f"{name}_ptr"] for name in names}
+
+
+def launch(shape: Shape, config: Config) -> Launch:
+    """One workgroup for ``BLOCK_M`` queries and one run of a sequence: of one head, or of several with few queries."""
+    h, s = shape["H"], shape["S"]
+    queries = min(config["BLOCK_M"], triton.next_power_of_2(s))
+    members = config["BLOCK_M"] // queries
+    args = {
+        **_named(shape, config, "absorbed", "q_pe", "kv", "k_pe", "lengths", "run_out", "run_lse"),
+        "scale": (shape["DN"] + shape["DR"]) ** -0.5,
+        "capacity": shape["T"],
         "H": h,
         "S": s,
-        "DN": dn,
-        "DR": dr,
-        "DV": dv,
-        "C": c,
+        "DR": shape["DR"],
+        "C": shape["C"],
         "CAUSAL": shape["causal"],
         "MEMBERS": members,
         "QUERIES": queries,
         "BLOCK_N": config["BLOCK_N"],
-        "BLOCK_D": config["BLOCK_D"],
     }
-    return Launch(args, (triton.cdiv(h, members) * triton.cdiv(s, queries), splits, b))
+    return Launch(args, (triton.cdiv(h, members) * triton.cdiv(s, queries), config["SPLITS"], shape["B"]))
+
+
+def _launch_product(shape: Shape, config: Config, x: str, y: str, sizes: Mapping[str, int]) -> Launch:
+    """One workgroup for ``BLOCK_Q`` new tokens of one head and a part of the result's elements."""
+    tensors = _tensors(shape, config)
+    tokens = shape["B"] * shape["S"]
+    blocks = {"BLOCK_Q": config["BLOCK_Q"], "BLOCK_K": min(128, sizes["K"])}
+    blocks["BLOCK_OUT"] = min(config["BLOCK_OUT"], sizes["N"])
+    args = {
+        "x_ptr": tensors[f"{x}_ptr"],
+        "w_ptr": tensors["w_ptr"],
+        "y_ptr": tensors[f"{y}_ptr"],
+        "H": shape["H"],
+        "S": shape["S"],
+        "TOKENS": tokens,
+        "W_HEAD": (shape["DN"] + shape["DV"]) * shape["C"],
+        **sizes,
+        **blocks,
+    }
+    return Launch(args, (sizes["N"] // blocks["BLOCK_OUT"], triton.cdiv(tokens, blocks["BLOCK_Q"]), shape["H"]))
+
+
+def launch_absorb(shape: Shape, config: Config) -> Launch:
+    """The queries times W1."""
+    sizes = {"W_FIRST": 0, "K": shape["DN"], "K_STRIDE": shape["C"], "N": shape["C"], "N_STRIDE": 1}
+    return _launch_product(shape, config, "q_nope", "absorbed", sizes)
+
+
+def launch_project(shape: Shape, config: Config) -> Launch:
+    """The mean latents times W2, transposed."""
+    first = shape["DN"] * shape["C"]
+    sizes = {"W_FIRST": first, "K": shape["C"], "K_STRIDE": 1, "N": shape["DV"], "N_STRIDE": shape["C"]}
+    return _launch_product(shape, config, "latent", "out", sizes)
 
 
 def launch_reduce(shape: Shape, config: Config) -> Launch:
-    """One workgroup a query and head."""
-    b, h, s, dv = (shape[name] for name in ("B", "H", "S", "DV"))
-    splits = config["SPLITS"]
-    args = {
-        "run_out_ptr": Tensor("fp32", (b, h, s, splits, dv)),
-        "run_lse_ptr": Tensor("fp32", (b, h, s, splits)),
-        "out_ptr": Tensor(shape["dtype"], (b, h, s, dv)),
-        "lse_ptr": Tensor("fp32", (b, h, s)),
-        "SPLITS": splits,
-        "BLOCK_S": triton.next_power_of_2(splits),
-        "DV": dv,
-    }
-    return Launch(args, (b * h * s,))
+    """One workgroup for 128 latent elements of one query of one head."""
+    splits, c = config["SPLITS"], shape["C"]
+    blocks = {"BLOCK_S": triton.next_power_of_2(splits), "C": c, "BLOCK_C": min(128, c)}
+    args = {**_named(shape, config, "run_out", "run_lse", "latent", "lse"), "SPLITS": splits, **blocks}
+    return Launch(args, (c // blocks["BLOCK_C"], shape["B"] * shape["H"] * shape["S"]))
 
 
-# What loads the next latents early, and the fastest of that by the model: docs/validation/defaults.md.
-_EARLY: Mapping[str, Config] = {"gfx942": {"num_stages": 2, "kpack": 2}, "gfx950": {"num_stages": 2, "BLOCK_D": 16}}
+# The fastest by the model over all cases, by the columns of a tile. With 16 of them an MI300X holds two workgroups a
+# compute unit; the others hide latency by loading the next latents early, one wavefront a SIMD.
+_TILES: Mapping[str, Mapping[int, Config]] = {
+    "gfx942": {
+        16: {"BLOCK_N": 32, "num_stages": 1, "waves_per_eu": 2, "kpack": 2},
+        64: {"BLOCK_N": 16, "num_stages": 2, "kpack": 2},
+    },
+    "gfx950": {
+        16: {"BLOCK_N": 32, "num_stages": 2},
+        64: {"BLOCK_N": 32, "num_stages": 2, "matrix_instr_nonkdim": 16},
+    },
+}
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Columns for the queries of a group.
-
-    On MI300 and MI350 the next latents are loaded early, since one wave a SIMD hides nothing; with 32 columns the
-    registers for that are missing.
-    """
-    columns = _columns(shape)
+    """Columns for the heads and new tokens of a sequence: each tile of latents then serves more of them."""
+    columns = _columns(shape, arch)
     rdna = {"num_warps": 8, "BLOCK_N": 16} if arch.startswith(("gfx11", "gfx12")) else {}
-    early = _EARLY.get(arch, {}) if columns == 16 else {}
-    return {"BLOCK_M": columns, **rdna, **early}
+    return {"BLOCK_M": columns, **rdna, **_TILES.get(arch, {}).get(columns, {})}
 
 
 def gpu_config(shape: Shape, gpu: LaunchGpu) -> dict[str, Any]:
-    """Runs enough for a workgroup a compute unit, but none shorter than 512 tokens: each run reads the weights."""
-    tiles = shape["B"] * triton.cdiv(shape["H"] * triton.next_power_of_2(shape["S"]), _columns(shape))
-    return {"SPLITS": min(triton.next_power_of_2(max(1, gpu.compute_units // tiles)), max(1, shape["T"] // 512), 64)}
+    """Runs enough for the workgroups that the compute units hold at once, but none shorter than 128 tokens."""
+    columns = _columns(shape, gpu.arch)
+    tiles = shape["B"] * triton.cdiv(shape["H"] * triton.next_power_of_2(shape["S"]), columns)
+    resident = gpu.compute_units * _TILES.get(gpu.arch, {}).get(columns, {}).get("waves_per_eu", 1)
+    return {"SPLITS": min(max(1, resident // tiles), max(1, shape["T"] // 128), 64)}
 
 
-def _columns(shape: Shape) -> int:
-    return 32 if shape["S"] > 16 else 16
+def _columns(shape: Shape, arch: str) -> int:
+    if arch in _TILES and shape["H"] * triton.next_power_of_2(shape["S"]) >= 64:
+        return 64
+    return 32 if shape["S"] > 16 and arch not in _TILES else 16
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
@@ -242,16 +287,21 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
     """
     import torch
 
-    b, h, s, dv = (shape[name] for name in ("B", "H", "S", "DV"))
-    place = {"device": inputs["kv"].device, "dtype": torch.float32}
-    out = torch.empty(b, h, s, dv, device=inputs["kv"].device, dtype=inputs["kv"].dtype)
-    outputs = {"out": out, "lse": torch.empty(b, h, s, **place)}
-    tensors = {f"{name}_ptr": tensor for name, tensor in {**inputs, **outputs}.items()}
-    tensors["run_out_ptr"] = torch.empty(b, h, s, config["SPLITS"], dv, **place)
-    tensors["run_lse_ptr"] = torch.empty(b, h, s, config["SPLITS"], **place)
+    descriptions = _tensors(shape, config)
+    made = {
+        name: torch.empty(
+            descriptions[name].shape, device=inputs["kv"].device, dtype=torch_dtype(descriptions[name].dtype)
+        )
+        for name in ("absorbed_ptr", "run_out_ptr", "run_lse_ptr", "latent_ptr", "out_ptr", "lse_ptr")
+    }
+    tensors = {**{f"{name}_ptr": tensor for name, tensor in inputs.items()}, **made}
+    products = {"x_ptr": tensors["q_nope_ptr"], "w_ptr": tensors["w_ptr"], "y_ptr": tensors["absorbed_ptr"]}
+    execute(mla_product_kernel, launch_absorb(shape, config), products, PRODUCT_OPTIONS)
     execute(mla_decode_kernel, launch(shape, config), tensors, config)
-    execute(mla_decode_reduce_kernel, launch_reduce(shape, config), tensors, config)
-    return outputs
+    execute(mla_decode_reduce_kernel, launch_reduce(shape, config), tensors, REDUCE_OPTIONS)
+    products |= {"x_ptr": tensors["latent_ptr"], "y_ptr": tensors["out_ptr"]}
+    execute(mla_product_kernel, launch_project(shape, config), products, PRODUCT_OPTIONS)
+    return {"out": made["out_ptr"], "lse": made["lse_ptr"]}
 
 
 def cache_lengths(shape: Shape) -> list[int]:
@@ -342,8 +392,6 @@ def unsupported(arch: str, shape: Shape) -> str | None:
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Chunks of the weights longer than the heads, or more runs than blocks, on any architecture."""
     blocks = triton.cdiv(shape["T"], config["BLOCK_N"])
-    if config["BLOCK_D"] > min(shape["DN"], shape["DV"]):
-        return f"BLOCK_D={config['BLOCK_D']} is more than the head, on {arch}"
     return f"{config['SPLITS']} runs of {blocks} blocks, on {arch}" if config["SPLITS"] > blocks else None
 
 
@@ -353,12 +401,14 @@ def _case(b: int, h: int, s: int, t: int, sizes: tuple[int, int, int, int], **fl
 
 
 _DEEPSEEK = (128, 64, 128, 512)
-_SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_D": 16}
+_SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_OUT": 16}
+PRODUCT_OPTIONS = {"num_warps": 4}
+REDUCE_OPTIONS = {"num_warps": 1}
 
 KERNEL = Kernel(
     name="mla_decode",
     entry=mla_decode_kernel,
-    summary="Multi-head latent attention: both weight-absorbed products fused in, keys split, then reduced",
+    summary="Multi-head latent attention: absorbed queries, keys split, then reduced and projected",
     launch=launch,
     shapes={
         "deepseek_b8_t4096": _case(8, 128, 1, 4096, _DEEPSEEK),
@@ -369,15 +419,16 @@ KERNEL = Kernel(
         "published": _case(2, 16, 128, 128, (64, 32, 64, 256), dtype="fp16", causal=False),
         "chunk": _case(1, 16, 512, 4096, _DEEPSEEK),
     },
-    config={"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_D": 32, "SPLITS": 1}
+    config={"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_Q": 16, "BLOCK_OUT": 64, "SPLITS": 1}
     | {"num_warps": 4, "num_stages": 1, "waves_per_eu": 1},
     shape_config=shape_config,
     gpu_config=gpu_config,
-    configs=[{"BLOCK_N": 32}, {"BLOCK_N": 16}, {"BLOCK_N": 32, "num_warps": 8}, {"BLOCK_N": 32, "BLOCK_D": 16}],
+    configs=[{"BLOCK_N": 32}, {"BLOCK_N": 16}, {"BLOCK_N": 32, "num_warps": 8}, {"BLOCK_M": 32}],
     space={
         "BLOCK_M": (16, 32, 64),
         "BLOCK_N": (16, 32, 64),
-        "BLOCK_D": (16, 32, 64),
+        "BLOCK_Q": (16, 32, 64),
+        "BLOCK_OUT": (16, 32, 64, 128),
         "SPLITS": (1, 2, 4, 8, 16, 32, 64),
         "num_warps": (4, 8),
         "num_stages": (1, 2),
@@ -393,7 +444,6 @@ KERNEL = Kernel(
     unsupported=unsupported,
     notes={
         **dict.fromkeys(("gfx1100", "gfx1201"), "256 registers a lane do not hold an absorbed query of 512"),
-        "gfx942": "Triton 3.4 spills in the loop of the case 'chunk'; 3.6 and later do not.",
     },
     checks={
         "decode": Check(_case(2, 16, 1, 50, (32, 16, 16, 64), dtype="fp32"), _SMALL | {"SPLITS": 2}),
@@ -406,7 +456,13 @@ KERNEL = Kernel(
         "ragged_and_empty": Check(
             _case(3, 3, 3, 45, (16, 16, 16, 32), dtype="fp32", ragged=True), _SMALL | {"SPLITS": 3}
         ),
+        # Longer than a block of the projection and of the reduction.
+        "wide_latent": Check(_case(2, 3, 2, 40, (32, 16, 32, 256)), _SMALL | {"SPLITS": 2}),
         "more_queries_than_tokens": Check(_case(1, 2, 9, 5, (16, 16, 16, 32), dtype="fp32"), _SMALL | {"SPLITS": 1}),
     },
-    parts={"reduce": Part(mla_decode_reduce_kernel, launch_reduce)},
+    parts={
+        "absorb": Part(mla_product_kernel, launch_absorb, options=PRODUCT_OPTIONS),
+        "reduce": Part(mla_decode_reduce_kernel, launch_reduce, options=REDUCE_OPTIONS),
+        "project": Part(mla_product_kernel, launch_project, options=PRODUCT_OPTIONS),
+    },
 )

@@ -34,8 +34,6 @@ REASONS: Mapping[tuple[str, str], str] = {
     ("flash_decoding_int4", "MI300X"): "32 x 32 instructions are behind in two of the seven cases",
     ("gemm", "MI300X"): "AMD published 256 x 256 x 64 for this shape",
     ("gemm_w4a16_splitk", "MI355X"): _SWITCH.format("TRITON_HIP_USE_ASYNC_COPY"),
-    ("mla_decode", "MI300X"): "it spills 83 registers",
-    ("mla_decode", "MI355X"): _SWITCH.format("AMDGCN_USE_BUFFER_OPS"),
     ("mlstm_chunkwise", "MI300X"): "it is slower in four of the eight cases, and in their sum",
     ("softmax", "MI300X"): "it reads each row twice, which the model proposes with warm caches alone",
 }
