@@ -507,7 +507,7 @@ def _case(b: int, h: int, hk: int, s: int, d: int, dtype: str = "fp16", **flags:
 
 
 def _tiles(forward: tuple[int, int], keys: tuple[int, int], queries: tuple[int, int], **options: int) -> dict[str, Any]:
-    """Tiles of the three kernels, each queries by keys."""
+    """Return the knobs for the three kernels' tiles, each as (queries, keys), and for further options."""
     names = ("BLOCK", "KEYS_BLOCK", "QUERIES_BLOCK")
     sizes = zip(names, (forward, keys, queries), strict=True)
     return {f"{name}_{axis}": n for name, tile in sizes for axis, n in zip("MN", tile, strict=True)} | options

@@ -86,7 +86,7 @@ def moe_down_kernel(
     hidden_ptr, down_ptr, rows_ptr, slots_ptr, experts_ptr, weights_ptr, n_slots, K, F,
     EVEN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    """Down product of ``BLOCK_M`` slots and ``BLOCK_N`` columns, weighed; grid: columns, blocks of slots."""
+    """Down product of ``BLOCK_M`` slots and ``BLOCK_N`` columns, times routing weights; grid: columns, slot blocks."""
     expert = tl.load(experts_ptr + tl.program_id(1))
     if expert < 0:
         return
@@ -297,7 +297,7 @@ def traffic(shape: Shape) -> int:
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """Rows by the slots of an average expert, so that padding stays below the work."""
+    """Choose ``BLOCK_M`` by the average number of slots per expert, so that few rows of a tile are padding."""
     rows = shape["T"] * shape["TOP_K"] // shape["E"]
     block = next((m for m in (16, 32, 64) if rows <= m), 128)
     rdna = arch.startswith(("gfx10", "gfx11", "gfx12"))

@@ -212,7 +212,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def _shares_keys(shape: Shape) -> bool:
-    """Whether so many query heads share a head of keys that their tile takes the registers of a second one."""
+    """Whether 32 or more query heads share a key head: their tile leaves no registers for a second tile of keys."""
     return shape["H"] // shape["HK"] >= 32
 
 

@@ -102,7 +102,7 @@ def tolerance(shape: Shape) -> tuple[float, float]:
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
-    """The conversion has to exist; and a row has to fit one workgroup's registers."""
+    """Return why a row does not fit one tile or the GPU has no conversion to the output's FP8 type, or None."""
     if shape["N"] > 65536:
         return f"rows of {shape['N']} columns do not fit one tile of 65536"
     return no_fp8(arch, shape["out"])

@@ -34,7 +34,7 @@ def is_tile_name(name: str) -> bool:
 
 
 def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
-    """Knobs that make a configuration another program at first sight: blocks, tiles, and wavefronts."""
+    """Return the knobs that define the tile: sizes of blocks and tiles, and the number of wavefronts."""
     names = list(knobs)
     roles = role_names(names)
     sizes = {roles[role] for role in "mnk" if role in roles}

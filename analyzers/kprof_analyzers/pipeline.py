@@ -206,7 +206,7 @@ def _coverage(found: Sequence[AnalyzerResult]) -> Coverage:
 
 
 def _order(finding: Finding, cost: Gain | None = None) -> tuple[bool, int, float, int, str, str, int]:
-    """What makes a launch fail first, then by what findings cost, then by severity, rule and line."""
+    """Return a sort key: findings that make a launch fail first, then by cost, severity, rule and line."""
     location = finding.location
     place = (location.file, location.line) if isinstance(location, Location) else ("", 0)
     return (finding.rule not in launch_rules(), *by_cost(cost), -finding.severity.rank, finding.rule, *place)

@@ -36,7 +36,7 @@ class Located(Protocol):
 
     @property
     def location(self) -> Sequence[Frame]:
-        """The frames."""
+        """The item's source frames, innermost first."""
         ...
 
 

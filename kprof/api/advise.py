@@ -28,13 +28,13 @@ class Advised(Result):
     """What other knobs would change, and which findings the measurements confirm.
 
     Attributes:
-        trials: what was compiled and what it brought; ``None`` without a search. Resources and instructions are those
-            of the compiled programs, times in microseconds are predicted.
-        measured: the findings compared with measurements; ``None`` when none were given.
-        report: the kernel that was measured, analysed; ``None`` when no measurements were given.
+        trials: the compiled configurations and their results; ``None`` without a search, or for several kernels.
+            Resources and instructions are those of the compiled programs, times in microseconds are predicted.
+        measured: the findings compared with measurements; ``None`` when no measurements were given.
+        report: report of the measured kernel; ``None`` when no measurements were given.
         notes: what a reader should know about the run.
-        kernels: of a capture or a program, what was found for each kernel, with what to write where. ``trials`` are
-            those of the only one, ``None`` where there are several.
+        kernels: results of each kernel of a capture or a program, with the change to make in its files. Empty for
+            other targets.
     """
 
     trials: "Trials | None" = None

@@ -110,7 +110,10 @@ def diff(
     tell, wait = progress or _silent, waiting or _silent
     if options.since:
         if old is not None or program is not None or versions:
-            raise TargetError("--since compares the work tree: it takes no sides, no --triton and no program")
+            raise TargetError(
+                "--since compares the work tree with a revision: it cannot be combined with OLD and NEW, --triton or a "
+                "program"
+            )
         from kprof.api.diff_since import diff_since
 
         return Comparison(diff_since(targets, options, limits, tell))

@@ -46,12 +46,13 @@ def run_with_triton(name: str, module: str, arguments: Sequence[str], program: S
 
     Args:
         name: a release, ``installed``, a ``.whl`` file, or the path of a Python interpreter.
-        module: it gets the Python for programs and then the arguments; :func:`begin` takes the first away.
-        arguments: a command line.
-        program: the command of a program that follows ``--``; ``None`` where none does.
+        module: name of the module. ``sys.argv`` contains the Python interpreter for programs before the arguments;
+            :func:`begin` removes it.
+        arguments: the module's command line.
+        program: the program's command after ``--``; ``None`` without a program.
 
     Raises:
-        KprofError: the Triton cannot be had, or is for another version of Python.
+        KprofError: this Triton cannot be found or installed, or is for another version of Python.
     """
     from kprof.compiler.locations import locate
     from kprof.tuning.trials.releases import VARIABLE

@@ -47,7 +47,7 @@ def layers_of(text: str) -> Layers:
         raise KprofError(f"no numbers of layers: {text!r}", hint="32, or 4,8,32 for runs with 4 and 8 layers")
     few, more, wanted = (1, 2, int(words[0])) if len(words) == 1 else map(int, words)
     if not 0 < few < more <= wanted:
-        raise KprofError(f"the numbers of layers have to grow, got {few}, {more}, {wanted}")
+        raise KprofError(f"invalid --layers {text!r}: FEW < MORE <= N is required, with FEW at least 1")
     if (wanted - few) % (more - few):
         raise KprofError(f"from {few} layers in steps of {more - few} there is no way to {wanted}")
     return Layers(few, more, wanted)

@@ -204,8 +204,8 @@ def _device(kernel: TargetLike | None, *, verify: bool, program: Sequence[str] |
     """The GPU to verify on; found before anything is compiled."""
     if verify and program is not None:
         raise TargetError(
-            "what a program launches is not measured by --verify",
-            hint="Write the answer into it, and time the program.",
+            "--verify cannot measure the kernels that a program launches",
+            hint="Write the configuration into the program, and time the program.",
         )
     if verify and not isinstance(kernel, str | os.PathLike):
         raise TargetError("only what a file names can be measured", hint="Give the kernel as FILE.py or a name.")

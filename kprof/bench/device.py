@@ -65,10 +65,10 @@ def describe(gpu: int = 0) -> Device:
 
 
 def known_limits(name: str) -> MachinePeaks:
-    """What kprof's hardware data says about an AMD product; nothing is made up for one it does not know.
+    """Return an AMD product's limits from kprof's hardware data; for an unknown product all limits are missing.
 
     Args:
-        name: as the driver calls it: ``AMD Instinct MI300X``.
+        name: the product's name in the driver, for example ``AMD Instinct MI300X``.
     """
     product = find_product(name)
     if product is None:

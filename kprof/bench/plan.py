@@ -134,10 +134,12 @@ class Plan:
 
 
 def cases_of(kernel: Kernel, names: Iterable[str]) -> list[str]:
-    """Cases that the names stand for: itself, or every case that begins with ``name_``; ``all`` is all of them.
+    """Return the cases that names select.
+
+    A name selects the case of that name, or else every case that begins with ``name_``; ``all`` selects every case.
 
     Raises:
-        KprofError: nothing is called so.
+        KprofError: a name selects no case.
     """
     found: list[str] = []
     for name in names:

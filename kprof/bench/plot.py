@@ -11,9 +11,10 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 900, 460, 70, 50, 110, 30
 
 
 def as_svg(report: BenchReport) -> str:
-    """Rate over the cases, a line a provider: GB/s when memory binds, TFLOP/s when arithmetic does, else 1 / ms.
+    """Return an SVG of the rates over the cases, with one line per provider.
 
-    A case that a provider could not do is a gap in its line.
+    The rate is GB/s for memory-bound kernels, TFLOP/s for compute-bound ones, and 1 / ms for others. A case that a
+    provider could not run is a gap in the provider's line.
     """
     timed = [m for m in report.measurements if m.timing]
     cases = list(dict.fromkeys(m.case for m in report.measurements))

@@ -229,7 +229,7 @@ def _explain(error: Exception, task: BenchTask, start: Measurement) -> tuple[str
 
 
 def _first_line(error: Exception) -> str:
-    """What the driver says, without its advice."""
+    """Return an error's type and the first line of its message: the driver's advice on the other lines is left out."""
     lines = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {lines[0][:300]}"
 

@@ -1,9 +1,8 @@
-"""What stands for the content of many files, found fast.
+"""Hash the contents of many files fast.
 
-Times alone are not trusted: a checkout or an archive may put another file in place and set its old time. A file's
-SHA-256 is remembered with its inode, size, and times of last write and last change of status, which nobody can set
-back; a file that changed in the last seconds may change again within the clock's resolution, so its content is read
-every time until it is older.
+The SHA-256 of a file is cached with the file's inode, size, mtime and ctime. The mtime alone is not trusted: a checkout
+or an archive may replace a file and set its old mtime, but no program can set the ctime back. A file that changed in
+the last seconds may change again within the clock's resolution, so its content is read every time until it is older.
 """
 
 import hashlib

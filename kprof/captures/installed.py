@@ -189,6 +189,6 @@ def _place(package: str, folders: Iterable[str]) -> Path | None:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether it stays below a folder: captures come from strangers."""
+    """Whether a path from a capture stays inside its folder. Captures are untrusted and may name other places."""
     pure = PurePosixPath(name)
     return not pure.is_absolute() and ".." not in pure.parts and "\0" not in name

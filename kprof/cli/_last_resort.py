@@ -120,7 +120,7 @@ def _written(error: BaseException) -> str:
 
 
 def _about() -> list[str]:
-    """The command and the versions of what took part."""
+    """Return lines with the command line, the system, and the versions of kprof, Python and the packages it uses."""
     import platform
     import shlex
     from importlib.metadata import PackageNotFoundError, version

@@ -30,7 +30,7 @@ class AnalyzeGroup(SuggestingGroup):
     """``kprof analyze TARGET`` is short for ``kprof analyze kernel TARGET``."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """As usual; what is no command is a target, or an option of the only command."""
+        """Parse the arguments. If the first one is not a command, all of them are arguments of ``kernel``."""
         known = {*self.list_commands(ctx), *ctx.help_option_names}
         if args and args[0] not in known:
             args = ["kernel", *args]
@@ -75,7 +75,7 @@ def run(targets: list[str], options: AnalyzeCommandOptions, outputs: Outputs) ->
 
     named, program = program_of(targets)
     if options.time_limit is not None and program is None:
-        raise TargetError("--time-limit is for a program that is run", hint="kprof analyze kernel FILE.py -- ARGS")
+        raise TargetError("--time-limit can only be used with a program", hint="kprof analyze kernel FILE.py -- ARGS")
     if options.watch:
         if program is not None or len(named) != 1:
             raise TargetError("--watch takes one target", hint="kprof analyze my.py::fn --watch")

@@ -250,7 +250,7 @@ def take_plain_values() -> None:
 
 
 class _PlainFirst:
-    """What typer asks for a value: itself where it is plain, else typer's own conversion."""
+    """Convert plain values (text, numbers) without pydantic, and leave all others to typer's own conversion."""
 
     def __init__(self, parameter: Any, ask: Any) -> None:
         self._parameter, self._ask = parameter, ask

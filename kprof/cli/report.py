@@ -69,7 +69,10 @@ def _run(options: ReportPageOptions, output: str, outputs: Outputs) -> None:
     from kprof.api.run_report import run_report
 
     if options.max_size is not None:
-        raise TargetError("--max-size is for a page of kernels", hint="That of a run stays below 3 MB by itself.")
+        raise TargetError(
+            "--max-size can only be used for a page of kernels",
+            hint="Leave it out: a page of traces and counters stays below 3 MB by itself.",
+        )
     if options.thread_trace and options.target:
         raise TargetError("a thread trace is of one kernel: it is of no use to the page of a run", hint="Leave it out.")
     found = run_report(options=options)

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finish:
-    """Work on a compiled kernel that its worker does, so that only an answer travels and no stages do.
+    """A function that the worker calls with the compiled kernel, to send back its result and not the compiled stages.
 
     Attributes:
         function: ``module:function``, imported in the worker and called with the
-            :class:`~kprof.compiler.request.Compiled` and the argument. It returns values that JSON can hold.
-        argument: index of a request to the function's argument, which JSON can hold too.
+            :class:`~kprof.compiler.request.Compiled` and the argument. Its result must be JSON values.
+        argument: returns the function's argument, JSON values too, for the index of a request.
     """
 
     function: str

@@ -194,7 +194,7 @@ def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator
 
 
 def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
-    """Rules that found something on one side only; of those on both, only other numbers of findings."""
+    """Yield the rules with findings on one side only, and those whose number of findings differs."""
     before, after = facts.rules(old.findings), facts.rules(new.findings)
     skipped = facts.unjudged(old) | facts.unjudged(new)
     for rule in sorted({*before, *after} - skipped):

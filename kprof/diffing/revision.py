@@ -43,7 +43,7 @@ class WorkTree:
 
     @property
     def files(self) -> list[str]:
-        """Paths of the files that are there now and not ignored, from the root."""
+        """Paths of the existing files that Git does not ignore, relative to the root."""
         listed = _git(self.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         return [path for path in dict.fromkeys(_paths(listed)) if os.path.lexists(self.root / path)]
 

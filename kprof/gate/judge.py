@@ -72,7 +72,7 @@ class Gate:
         """The document of a run: findings that fail are errors; those that are known or allowed are suppressed."""
         used: set[int] = set()
         held = self._held(subjects)
-        excused = _of_no_slower_calls(subjects, held)
+        excused = _excused_launches(subjects, held)
         kernels = [
             self._kernel(subject, against, used, {"time_us"} if index in excused else set())
             for index, (subject, against) in enumerate(zip(subjects, held, strict=True))
@@ -267,8 +267,11 @@ class Gate:
         return kept, allowed
 
 
-def _of_no_slower_calls(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> set[int]:
-    """Return positions of launches whose call as a whole is not slower: work may move from one launch to another."""
+def _excused_launches(subjects: Sequence[CheckSubject], held: Sequence[_Against]) -> set[int]:
+    """Return the positions of launches whose whole call is not slower.
+
+    Such a launch may be slower itself, because work can move from one launch of a call to another.
+    """
     calls: dict[tuple[int, str | None, str, str], list[int]] = {}
     for index, subject in enumerate(subjects):
         call = subject.report.job

@@ -11,12 +11,12 @@ from kprof.gate.subject import CheckSubject
 
 @dataclass(frozen=True)
 class Near:
-    """The nearest entry.
+    """The baseline entry that is nearest to a kernel.
 
     Attributes:
-        state: what the baseline has there.
+        state: the entry.
         change: the knobs that differ: ``BK 32 → 256, num_warps 4 → 8``.
-        specialization: whose state it is.
+        specialization: the specialisation that the entry belongs to.
     """
 
     state: BaselineEntry

@@ -22,14 +22,14 @@ def unlooked(
     kernels: Sequence[KernelReport],
     unused: int,
 ) -> Iterator[str]:
-    """What is excluded from the verdict, and what the baseline has for other architectures.
+    """Yield what the verdict does not cover, and the baseline's architectures that were not checked, in words.
 
     Args:
         config: the configuration.
-        baseline: the accepted state, where there is one.
-        subjects: what was checked.
-        kernels: the same as judged.
-        unused: allowances that nothing needs.
+        baseline: the accepted state, or None.
+        subjects: the checked kernels.
+        kernels: the reports of the checked kernels, with their judgement.
+        unused: number of allowances that are not needed.
     """
     entries = [*config.kernel, *(program.entry() for program in config.program)]
     if not config.arch and any(not entry.arch for entry in entries):

@@ -107,7 +107,11 @@ class OccupancyRules:
         return ("cu",) if self.simds_per_wgp is None else ("wgp", "cu")
 
     def simds(self, mode: str | None = None) -> int:
-        """SIMDs that the wavefronts of a workgroup are spread over, in a mode (the default one when ``None``)."""
+        """Return the number of SIMDs that a workgroup's wavefronts are spread over in ``cu`` or ``wgp`` mode.
+
+        Args:
+            mode: ``cu``, ``wgp``, or ``None`` for the default mode.
+        """
         if (mode or self.default_mode) == "wgp" and self.simds_per_wgp is not None:
             return self.simds_per_wgp
         return self.simds_per_cu

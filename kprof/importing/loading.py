@@ -26,16 +26,16 @@ _INTERPRET = "TRITON_INTERPRET"
 
 @dataclass(frozen=True)
 class _Loaded:
-    """An imported file, with what it was made from.
+    """An imported file, with everything that the import depended on.
 
     Attributes:
         module: the file's module.
-        dependencies: files that decide what it defines.
-        environment: as it was then.
+        dependencies: files that decide what the module defines.
+        environment: environment variables at the time of the import.
         interpreted: whether Triton's interpreter was on.
-        siblings: modules of its package that were imported with it.
-        missing: what it would have needed a GPU for.
-        gpu: what it was shown of the GPU, where there is none.
+        siblings: modules of the same package that were imported with it.
+        missing: parts of the import that needed a GPU.
+        gpu: architecture or product of the simulated GPU that the import saw.
     """
 
     module: ModuleType

@@ -1,9 +1,10 @@
-"""C++ names as compilers mangle them for Linux (Itanium C++ ABI, section 5.1), back to what a programmer wrote.
+"""Demangle C++ names (Itanium C++ ABI, section 5.1).
 
-Only what kernels' names are made of: namespaces, templates, literals, function types, lambdas, operators. A name with
-anything else (expressions, member pointers) stays as it is. Names come from files of strangers: the C library's own
-function ends the process on some of them, and the Python package that there is knows neither lambdas nor local names,
-of which most of PyTorch's kernels have one.
+Only the parts that occur in kernels' names are supported: namespaces, templates, literals, function types, lambdas and
+operators. A name with anything else (expressions, member pointers) is returned unchanged.
+
+There is no usable library. Names come from untrusted files, and ``__cxa_demangle`` aborts the process on some of them.
+The Python package for demangling supports neither lambdas nor local names, which most of PyTorch's kernels contain.
 """
 
 import re

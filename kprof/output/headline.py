@@ -39,11 +39,11 @@ def tell_last(verdict: str, paste: str = "", *, alone: bool = False) -> None:
 
 
 def wrapped(text: str, further: str = "  ") -> str:
-    """A text in lines that a terminal does not cut; as it is in a pipe.
+    """Wrap each line of a text to the terminal's width; do not wrap if the output is not a terminal.
 
     Args:
-        text: a line, or several that stay apart.
-        further: what the second and later lines of each begin with.
+        text: one or more lines.
+        further: indentation of continuation lines.
     """
     width = screen_width()
     return "\n".join(part for line in text.splitlines() for part in folded(line, width, further))

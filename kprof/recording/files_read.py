@@ -57,7 +57,7 @@ class Reads:
         self.sought.end()
 
     def opened(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """The audit hook: what it raised would be raised in the program."""
+        """Audit hook that records opened files. It must not raise: the exception would surface in the program."""
         if not self._watching:
             return
         try:

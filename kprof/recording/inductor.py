@@ -119,9 +119,10 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
 
 
 def install_trials(recorder: "Recorder", patches: "Patches") -> None:
-    """Keep out of the launches what Inductor launches to find out which operators to fuse.
+    """Keep Inductor's fusion trials out of the recorded launches.
 
-    It writes each candidate as a kernel ``triton_`` and calls it once outside its benchmarker.
+    To decide which operators to fuse, Inductor writes each candidate as a kernel ``triton_`` and calls it once outside
+    its benchmarker.
     """
     from torch._inductor.codegen.triton import TritonScheduling
 
@@ -179,7 +180,7 @@ def generated_launch(tuner: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
         config = copy.deepcopy(tuner.launchers[0].config)
         unknown = change.keys() - config.kwargs.keys()
         if unknown:
-            raise ValueError(f"Inductor does not choose {', '.join(sorted(unknown))} of this kernel")
+            raise ValueError(f"Inductor does not tune {', '.join(sorted(unknown))} for this kernel")
         config.kwargs.update(change)
         tuner._precompile_config(config).make_launcher()(*args, **kwargs)  # noqa: SLF001 - no public way to a launcher
 

@@ -236,7 +236,7 @@ class Recorder:
         *,
         tuning: int | None = None,
     ) -> None:
-        """Write the line of a launch."""
+        """Write an entry for a launch to the journal."""
         self._context.launches += 1
         arguments = self._arguments(source, args)
         fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}

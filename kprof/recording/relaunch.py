@@ -163,7 +163,10 @@ class RelaunchServer:
         return made
 
     def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
-        """As :meth:`kprof.recording.recorder.Recorder.launch`; stands still at launches that are wanted."""
+        """Launch as :meth:`kprof.recording.recorder.Recorder.launch` does.
+
+        Before the first launch of a requested kernel, answer the questions of the process that requested it.
+        """
         if self._trial is not None:
             self._trial.kernel, self._trial.grid, self._trial.args = kernel, grid, args
             return

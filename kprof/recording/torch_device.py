@@ -61,7 +61,7 @@ class StandInDevice:
         return index
 
     def set_index(self, index: int) -> int:
-        """Make another device the current one; gives the one before."""
+        """Set the current device and return the previous one. A negative index leaves the current device unchanged."""
         before = self.current_index()
         if index >= 0:
             self._local.index = index

@@ -122,7 +122,7 @@ def _copied(tensor: Any, index: int | None, named: dict[str, Any]) -> Any:
 
 
 def _reads(device: "StandInDevice") -> dict[str, Any]:
-    """Ways to look at values that are no operators."""
+    """Return wrappers of the tensor methods that read values without calling an operator: ``tolist``, ``numpy``."""
     import torch
 
     base = torch._C.TensorBase  # noqa: SLF001

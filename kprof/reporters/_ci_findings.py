@@ -88,7 +88,7 @@ class GateFinding:
 
     @property
     def where(self) -> str:
-        """``kernels/softmax.py:31``, or nothing."""
+        """The finding's file and line, ``kernels/softmax.py:31``; "" if it has no location."""
         place = self.location
         return "" if place is None else f"{place.file}:{place.line}"
 

@@ -89,7 +89,11 @@ def kind(change: Change) -> str:
 
 
 def what(change: Change, verbose: int = 0) -> str:
-    """The figure that changed, and the work that it is for: without that, 1 → 1 as *better* would not be understood."""
+    """Return the text of a change, with its note if ``verbose``.
+
+    A note ``for ...`` is always shown. It names the work that a figure is for, without which *better* for 1 → 1 would
+    make no sense.
+    """
     noted = change.note and (verbose or change.note.startswith("for "))
     return f"{change.text} ({change.note})" if noted else change.text
 
@@ -228,7 +232,10 @@ def _plain(value: object) -> str:
 
 
 def since(diff: Diff, kernel: KernelDiff) -> str:
-    """``worse from 3.6.0 to 3.9.0``, and since when with several sides."""
+    """Return a kernel's status in words.
+
+    With more than two sides the words include the first step that differs: ``worse; first 3.6.0 → 3.9.0``.
+    """
     step = step_of(kernel)
     if step is None:
         return {

@@ -94,4 +94,4 @@ class Format(ABC):
         """The whole output as text, ending in a newline. ``document`` is of the kind that ``request`` names."""
 
     def finish(self, document: Any, request: ReportRequest) -> None:  # noqa: B027 - most have nothing more to do
-        """Whatever else belongs to it, after it was written."""
+        """Do further work after the output was written, such as adding to a CI job's summary."""

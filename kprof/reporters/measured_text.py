@@ -85,7 +85,7 @@ def standings(measured: "Measured") -> str:
 
 
 def match_words(match: "Match") -> str:
-    """Which measured kernel it is taken to be, and how sure that is: the same binary, or what differs."""
+    """Describe the runs that match a kernel, and how certain the match is: the same binary, or the keys that differ."""
     keys = [f"{key.name} {key.measured}" + ("" if key.agrees else f" (compiled {key.computed})") for key in match.keys]
     runs = f"{match.dispatches:,} run{'' if match.dispatches == 1 else 's'}"
     if any(not key.agrees for key in match.keys):

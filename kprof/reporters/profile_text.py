@@ -107,7 +107,7 @@ def cells(row: "ProfiledRow") -> tuple[str, ...]:
 
 
 def _bound(row: "ProfiledRow") -> str:
-    """Return what limits a row. A product is limited by its few tiles where its time does not depend on its size."""
+    """Return what limits a row, in words. For matrix products the limit ``launch`` means that there are few tiles."""
     if row.bound == "launch":
         return "few tiles" if "product" in row.kind else "fixed cost"
     return row.bound.replace("_", " ") or "-"

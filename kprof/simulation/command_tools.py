@@ -107,10 +107,10 @@ def amd_smi(arguments: Sequence[str], gpu: Mapping[str, Any]) -> str:
 
 
 def rocm_agent_enumerator(arguments: Sequence[str], gpu: Mapping[str, Any]) -> str:
-    """The host's agent and the GPU's, one a line; arguments as above.
+    """Print the architectures of the host's agent and of the GPU, one per line; with ``GPU`` only the GPU's.
 
     Raises:
-        NotAnsweredError: one of the arguments is not known.
+        NotAnsweredError: an argument is not supported.
     """
     if set(arguments) - {"-name", "-t", "GPU"}:
         raise NotAnsweredError(" ".join(arguments))

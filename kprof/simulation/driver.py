@@ -104,7 +104,7 @@ class _Utilities:
         self._device = device
 
     def get_device_properties(self, index: int = 0) -> dict[str, Any]:
-        """As the HIP driver answers."""
+        """Return the simulated GPU's properties, in the form of Triton's HIP driver."""
         del index
         device = self._device
         return {

@@ -393,15 +393,15 @@ def _names(path: Path) -> list[str]:
 
 
 def listing_of(code: "CodeObject", path: Path, *, most: int) -> tuple[amdgcn.Assembly, Path] | None:
-    """The assembly that a code object was made from, and its file; ``None`` where none lies beside it.
+    """Return the assembly that a code object was made from, and its file; ``None`` if the folder does not contain it.
 
-    It is taken only if it is of the same kernels: for the same architecture, with the same metadata, and as many bytes
-    long. What is left from an earlier compile differs in one of them.
+    The assembly must be for the same architecture and have kernels of the same names, metadata and code size. A file
+    from an earlier compile differs in one of them.
 
     Args:
-        code: the object.
-        path: its file.
-        most: bytes that are read of the other one.
+        code: the code object.
+        path: the code object's file.
+        most: maximum number of bytes to read from an assembly file.
     """
     for suffix in _SUFFIXES:
         other = path.with_suffix(suffix)

@@ -302,7 +302,7 @@ def _from_case(  # noqa: PLR0917 - one launch: what, where, of which problem, wi
 
 
 def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], config: "Config") -> Any:
-    """Call what a kernel's file says of a launch: its code is the user's and may fail in any way."""
+    """Call a function of the user's kernel file; any exception becomes a TargetError."""
     try:
         return function(problem, config)
     except KprofError:
@@ -312,7 +312,7 @@ def _called(name: str, what: str, function: Any, problem: Mapping[str, Any], con
 
 
 def _from_signature(kernel: "Kernel", machine: Architecture, options: CompileOptions) -> Iterator[TargetJob]:
-    """One compile with the first of the autotuner's configurations, or one with each of them."""
+    """Yield a job for each of the autotuner's configurations with ``all_configs``, else one job with the first one."""
     from kprof.importing.functions import unwrap
     from kprof.kernel_spec import split_config
     from kprof.targets.signature import from_signature, numbers

@@ -74,17 +74,17 @@ def recorded(
     grid: Sequence[int] | None = None,
     listed: str | None = None,
 ) -> tuple[list[RecompilableKernel], dict[str, str]]:
-    """The kernels of a capture that can be compiled again, and why the others cannot, by name.
+    """Return the kernels of a capture that can be compiled again, and by name why each other kernel cannot.
 
     Args:
         target: the capture's directory; with ``::NAME`` one kernel of it, see :func:`kprof.targets.captured.chosen`.
         archs: architectures to keep; all when empty.
-        all_configs: also those that were only compiled, as an autotuner's other configurations.
-        grid: with the launch of this grid; ``None``: with the most frequent one.
-        listed: the configuration of an autotuner to take instead of the recorded one.
+        all_configs: include kernels that were compiled but not launched, such as other configurations of an autotuner.
+        grid: use the launch with this grid; ``None``: use the most frequent launch.
+        listed: one of the autotuner's configurations, to compile in place of the recorded one.
 
     Raises:
-        KprofError: it is no capture, or holds no such kernel.
+        KprofError: the directory is not a capture, or does not contain such a kernel.
     """
     folder, _, identifier = target.partition(SEPARATOR)
     capture = read(folder)

@@ -12,19 +12,19 @@ from kprof.targets.signature import SignatureLike, Typed, items_by_name, read_it
 def with_sizes(
     function: Function, signature: SignatureLike, values: Mapping[str, Any], sizes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A signature in which arguments have the values that a launch with these sizes passes, by name.
+    """Return the signature, by argument name, with sizes in place of the types of their arguments.
 
-    A size takes the place of its argument's type, so that the compile is that of such a launch: 16 divides 4096, and
-    a 1 is compiled in.
+    With the sizes Triton specialises the kernel as a launch would: 4096 is known to be a multiple of 16, and 1 becomes
+    a constant.
 
     Args:
-        function: whose arguments they are.
+        function: the kernel's function.
         signature: see :mod:`kprof.targets.signature`; the types of arguments with a size may be left out.
-        values: further values of arguments, for which the signature has no items.
-        sizes: values by the name of the argument.
+        values: values of arguments that the signature does not list.
+        sizes: argument name to size.
 
     Raises:
-        TargetError: no such argument, or its type cannot have that value.
+        TargetError: the function has no such argument, or the argument's type cannot have that value.
         KprofError: the signature is wrong.
     """
     for name in sizes:

@@ -51,9 +51,9 @@ class Target:
 
     @property
     def would_run(self) -> str | None:
-        """What kprof would do with code of others to analyse this; None where everything is only read.
+        """How kprof would run or compile the target's untrusted code to analyse it; None if files are only read.
 
-        A kernel that is given as an object is in memory already.
+        A kernel that is passed as an object counts as read: its code is imported already.
         """
         if self.kind is TargetKind.HIP:
             return "compiled as HIP source"

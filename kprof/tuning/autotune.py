@@ -246,7 +246,7 @@ def _tuner() -> Any:
         owner = frame.f_locals.get("self")
         if all(hasattr(owner, name) for name in ("configs", "arg_names", "fn", "prune_configs")):
             return owner
-    raise KprofError("not called by an autotuner of Triton")
+    raise KprofError("must be called by a Triton autotuner")
 
 
 def _function(tuner: Any) -> "Function":

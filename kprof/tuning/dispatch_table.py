@@ -27,15 +27,15 @@ class DispatchEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """The best implementation for one shape.
 
     Attributes:
-        kernel: whose problem it is.
-        arch: ``gfx942``.
+        kernel: name of the bundled kernel that defines the problem.
+        arch: the architecture, for example ``gfx942``.
         shape: problem parameters, dtypes resolved.
-        implementation: name of a kernel of kprof, or of another provider (``torch``, ``sdpa``, ``aiter``, ``ck``).
-        config: knobs of a kernel of kprof.
-        ms: its median time.
-        compared: implementation to median milliseconds, of all that were measured and right.
-        device: product that was measured.
-        versions: of Triton and torch.
+        implementation: name of a bundled kernel, or of another provider (``torch``, ``sdpa``, ``aiter``, ``ck``).
+        config: knobs, if the implementation is a bundled kernel.
+        ms: median time of the implementation in milliseconds.
+        compared: median milliseconds of every implementation that was measured and returned the right result.
+        device: the product that it was measured on.
+        versions: versions of Triton and torch.
         basis: whether ``ms`` was measured, or predicted by ``kprof tune`` without a GPU.
     """
 

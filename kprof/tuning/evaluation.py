@@ -12,31 +12,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A configuration that was compiled and judged, or that could not be.
+    """The result of compiling and judging a configuration, or the reason why that failed.
 
-    Times are predicted, of all that a call launches, in microseconds.
+    Times are predicted microseconds of everything that a call launches.
 
     Attributes:
         config: every knob and environment switch.
         change: the knobs that differ from the start of the search, with their new values; empty for the start.
-        error: why it did not compile; ``None`` where it did.
-        time_us, low_us, high_us: the time with its bounds; ``None`` where a loop's bound is not known or nothing was
-            predicted.
-        cycles_per_element: where a loop's bound is not known: cycles for each element of ``axis``, of all launches with
-            such a loop.
-        axis: what that bound depends on; empty where there is a time.
-        bound: what limits the longest of its launches.
-        resources: of the kernel itself.
-        codes: hashes of the programs it launches; configurations with the same ones are one program.
-        shares: of the time, by cause; empty where they are not known.
-        parts: launches besides the kernel itself, with their times; they are inside ``time_us``.
-        assumptions: what was assumed.
+        error: why it did not compile; ``None`` if it compiled.
+        time_us, low_us, high_us: the time with its lower and upper bound; ``None`` if a loop's number of iterations is
+            not known or nothing was predicted.
+        cycles_per_element: cycles per element of ``axis``, of all launches with a loop whose number of iterations is
+            not known; ``None`` if there is no such loop.
+        axis: the size that the number of iterations depends on; empty if there is a time.
+        bound: what limits the longest launch.
+        resources: resources of the kernel itself.
+        codes: hashes of the launched programs; configurations with equal hashes run the same programs.
+        shares: shares of the time by cause; empty if not known.
+        parts: launches besides the kernel itself, with their times, which ``time_us`` includes.
+        assumptions: assumptions of the prediction, in words.
         alike: further configurations that lead to the same program and launch.
-        measured_ms: median time on a GPU in milliseconds, when it was measured.
-        note: what else there is to say, such as a wrong result on the GPU.
-        given: ``time_us`` is a measurement that the user gave.
-        report: the kernel's report; ``None`` where it was not analysed whole.
-        measure: the figures of its resources; ``None`` likewise.
+        measured_ms: median time on a GPU in milliseconds; ``None`` if it was not measured.
+        note: a remark for the reader, such as a wrong result on the GPU.
+        given: whether ``time_us`` is a measurement that the user gave.
+        report: the kernel's report; ``None`` without a complete analysis.
+        measure: figures to compare trials by; ``None`` without a complete analysis.
     """
 
     config: Mapping[str, Any]

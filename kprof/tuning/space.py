@@ -77,14 +77,14 @@ class Space:
 
 
 def check_kinds(space: Space, own: Mapping[str, Any]) -> None:
-    """That knobs which are whole numbers get whole numbers.
+    """Check that integer knobs have integer values only.
 
     Args:
-        space: what to check.
+        space: the search space to check.
         own: the kernel's own knobs.
 
     Raises:
-        KprofError: one does not.
+        KprofError: an integer knob has another value.
     """
     pairs = [(name, value) for name, values in space.knobs.items() for value in values]
     pairs += [pair for config in space.listed for pair in config.items()]

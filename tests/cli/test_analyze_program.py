@@ -100,7 +100,7 @@ def test_a_program_that_launches_nothing(program: str, kprof: Callable[..., Ran]
         (("softmax", "--", "3"), "arguments after -- are for one Python file"),
         (("program.py", "softmax", "--", "3"), "arguments after -- are for one Python file"),
         (("missing.py", "--"), "missing.py: no such file"),
-        (("program.py", "--time-limit", "3"), "--time-limit is for a program that is run"),
+        (("program.py", "--time-limit", "3"), "--time-limit can only be used with a program"),
         (("program.py", "--signature", "*fp32", "--", "1"), "does not use --signature"),
         (("program.py", "--arch", "gfx942,gfx950", "--", "1"), "for one GPU at a time"),
     ],

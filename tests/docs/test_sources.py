@@ -115,7 +115,7 @@ def test_a_row_that_proves_nothing_fails(pattern, control, problem, tmp_path):
 
 def test_a_time_that_is_not_predicted_says_why(tmp_path, monkeypatch):
     """As when a file of kprof changes while the script runs; the times of the command before are not taken."""
-    refused = "this machine has another kprof than the one that asks"
+    refused = "this machine runs another version of kprof than the one that sent the request"
 
     def run(command, folder):
         kernel = {"implementation": "mlstm_chunkwise", "basis": "unknown", "reason": refused}

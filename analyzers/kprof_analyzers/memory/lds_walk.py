@@ -18,7 +18,7 @@ _MOST_LINKED = 64
 
 @dataclass(frozen=True)
 class LdsPass:
-    """One way of a value through LDS.
+    """One pass of a value through LDS: a write, and the reads that load the value again.
 
     Attributes:
         value: name of the value that is written, or of the copy's result; "" where the text has none.
@@ -27,10 +27,11 @@ class LdsPass:
         write: line of the module's text that writes it.
         reads: lines that read it.
         operation: the operation that writes it, as spelled in the text.
-        source: line of the user's program, ``attention.py:47``; "" when the text does not say.
-        earlier: position of the pass that the value took before with nothing but element-wise work in between;
-            ``None`` when there is none.
-        undefined: names without a definition in the text, across which ``earlier`` is likely but not certain.
+        source: line of the user's program, ``attention.py:47``; "" when the text does not contain it.
+        earlier: index of the previous pass of the same value, if only element-wise operations lie between the two
+            passes; ``None`` when there is no such pass.
+        undefined: names that the text uses but does not define. If ``earlier`` was found through them, it is likely
+            but not certain.
     """
 
     value: str
@@ -58,7 +59,7 @@ class LdsWalk:
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Passes that one value takes one after the other, where there are two or more."""
+        """Chains of two or more passes through LDS that follow each other for the same value, as indices of passes."""
         earlier = [one.earlier for one in self.passes]
         found = []
         for last in range(len(earlier)):

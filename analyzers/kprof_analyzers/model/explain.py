@@ -241,7 +241,7 @@ def _causes(model: KernelModel, run: Run) -> dict[str, float]:
 
 
 def _loops_of(model: KernelModel, nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
-    """Every loop with the iterations of a wavefront in all."""
+    """Yield every loop with the total number of iterations that a wavefront executes."""
     for node in nodes:
         if isinstance(node, LoopNode):
             iterations = entries * model.trips[node.loop.index].mean

@@ -355,15 +355,15 @@ def _lengths(result: SimulationResult, iterations: Mapping[int, int]) -> tuple[d
 def _pooled(
     model: KernelModel, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
 ) -> dict[int, float]:
-    """Cycles of an iteration where CUs share what lies beyond L2, for the loops that this makes shorter.
+    """Return the cycles of an iteration of the loops that get shorter because CUs do not load in step.
 
-    The simulator gives each CU its share of the bandwidth at every moment, as if all of them loaded in step. In long
-    loops they fall out of step: one has the memory for itself while another computes. Their loads together still
-    take what they take, so that an iteration is bounded by its bytes at the CU's share.
+    The simulator limits each CU to its share of the bandwidth beyond L2 at every moment, as if all CUs loaded in step.
+    In long loops they fall out of step: one CU uses the whole bandwidth while another computes. The total bandwidth
+    stays the same, so an iteration takes at least its bytes divided by the CU's share.
 
     Args:
         model: the kernel.
-        length: cycles of an iteration of each loop with the CU's share at every moment.
+        length: cycles of an iteration of each loop when each CU is limited to its share at every moment.
         wavefronts: simulated wavefronts.
         alone: cycles of an iteration of each loop where only the path from L2 to the CU limits loads.
     """

@@ -17,11 +17,11 @@ _LOOP_WEIGHT = 16
 
 @dataclass(frozen=True)
 class LoopNode:
-    """A loop on the way, with one iteration of it.
+    """A loop on the longest path through a program.
 
     Attributes:
         loop: the natural loop.
-        body: what one iteration passes.
+        body: instructions and inner loops on the longest path through one iteration.
     """
 
     loop: Loop

@@ -73,7 +73,7 @@ LATENCY = 0.2
 
 
 def sort_of(shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sort:
-    """Which of :func:`ranges` a prediction has.
+    """Return which uncertainty range applies to a prediction, as a key of :func:`ranges`.
 
     Args:
         shares: cause to its share of the time.

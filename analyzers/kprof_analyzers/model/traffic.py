@@ -58,21 +58,21 @@ class Access:
 
 @dataclass(frozen=True)
 class Sharing:
-    """How far loads go, as shares of the bytes loaded.
+    """Levels of the memory system that loads reach, as shares of the loaded bytes.
 
     Attributes:
         beyond_l2: of the bytes that one XCD's workgroups load, the share that misses its L2.
         beyond_mall: the share that comes from memory.
         loaded: bytes that one workgroup loads.
         stored: bytes that one workgroup stores.
-        footprint: different bytes that the whole launch loads, as far as known.
-        effort: how much more work short runs make for the memory system than long ones, 1 or more.
-        effort_beyond: the same of the loads that miss L2.
+        footprint: distinct bytes that the whole launch loads; ``None`` when not known.
+        effort: factor, 1 or more, by which short contiguous runs of bytes slow down loads from L2.
+        effort_beyond: the same factor for loads that miss L2, beyond L2.
         known: whether the tiles' addresses were known.
-        loads: loads of the program, and how many of them had no known addresses.
-        on_xcd: different bytes that one XCD's workgroups load in the whole launch; ``None`` when not known.
-        stored_beyond: share of the bytes stored that memory takes.
-        contended: atomics on the address that has most of them.
+        loads: number of the program's loads, and number of those whose addresses are not known.
+        on_xcd: distinct bytes that one XCD's workgroups load in the whole launch; ``None`` when not known.
+        stored_beyond: share of the stored bytes that reaches memory.
+        contended: number of atomics on the most contended address.
     """
 
     beyond_l2: float

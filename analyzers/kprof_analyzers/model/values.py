@@ -102,4 +102,4 @@ class ValueContext(Protocol):
         """Go on in the body of a loop."""
 
     def outside(self, loop: int | None) -> dict[str, Value | None]:
-        """What is known before anything in a loop is worked out."""
+        """Return the values known before any operation is evaluated: arguments, and variables of the loops around."""

@@ -19,9 +19,9 @@ _last: list[tuple[KernelFacts, dict[int, float]]] = []
 
 
 def wrapped_shares(facts: KernelFacts) -> dict[int, float]:
-    """Index of a load of the TTGIR to the share of its tile's elements that differ from each other, below 1.
+    """Return the share of distinct elements in the tile of each TTGIR load that repeats elements, by the load's index.
 
-    Known where consecutive numbers are divided by one that is known at the launch, as in ``rows % M``.
+    Repetition is recognised where indices wrap around, as in ``rows % M``, at a number that is known at the launch.
     """
     if facts.ttgir is None:
         return {}

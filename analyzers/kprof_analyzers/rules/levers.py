@@ -108,7 +108,7 @@ def _current(knob: str, facts: KernelFacts) -> tuple[str, Any] | None:
 
 
 def _switch(knob: str, facts: KernelFacts) -> tuple[str, str] | None:
-    """An environment switch that changes code on the architecture, with ``0`` or ``1``."""
+    """Return an environment switch and its value, ``0`` or ``1``; None if it has no effect on the architecture."""
     if facts.triton is None or knob not in (facts.arch.triton.switches or {}):
         return None
     given = facts.specialization.environment.get(knob)

@@ -1,4 +1,4 @@
-"""The time of each launch and operator of a recording, alike ones worked out once."""
+"""Predict the time of each launch and operator of a recording; identical ones are predicted only once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -228,11 +228,11 @@ def _compiled(
 
 
 def load_candidate(asked: TrialCase, *, interpret: bool) -> tuple[Any, dict[str, Any]]:
-    """The candidate's function and knobs, from the current folder.
+    """Return the candidate's function and knobs, from the current folder.
 
     Raises:
-        TargetError: the file holds other Python than Triton functions, cannot be imported, or lacks the function.
-        TamperedError: it replaces something that judges it.
+        TargetError: the file contains Python code besides Triton functions, cannot be imported, or lacks the function.
+        TamperedError: the file replaces part of the code that judges it.
     """
     from kprof.importing.plain_functions import check_plain, knobs_of, parsed
 

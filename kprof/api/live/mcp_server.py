@@ -61,12 +61,12 @@ LONGEST = 600
 
 
 def takes(group: type[Options], *names: str, **own: str) -> Callable[[ToolFunction], ToolFunction]:
-    """Give a tool fields: options as their group declares them, and what has only a sentence.
+    """Return a decorator that adds input fields to a tool: options of a group, and required texts.
 
     Args:
-        group: declares the options.
-        names: those that the tool has.
-        own: other fields with their sentences: text that must be given.
+        group: the group that declares the options.
+        names: names of the options to add.
+        own: names of required text fields, each with its description.
     """
     known = {each.name: each for each in declared(group)}
 

@@ -130,16 +130,16 @@ class Session:
         self.close()
 
     def submit(self, question: str, /, *, seconds: float | None = None, **arguments: Any) -> Question:
-        """Ask a question; ``result()`` of what comes back waits for the answer.
+        """Send a question to the processes and return a future: its ``result()`` waits for the answer.
 
         Args:
-            question: ``analyze``, ``report``, ``compare``, ``advise``, ``rank``, ``occupancy``, ``explain_rule``,
-                ``kernels``, ``capture``, ``knobs``, ``listing``, ``difference`` or ``wavefronts``.
-            seconds: how long it may take, by default as the session says.
-            arguments: those of the function of this name in the API, as JSON can hold them.
+            question: function to call: ``analyze``, ``report``, ``compare``, ``advise``, ``rank``, ``occupancy``,
+                ``explain_rule``, ``kernels``, ``capture``, ``knobs``, ``listing``, ``difference`` or ``wavefronts``.
+            seconds: time limit; by default the session's.
+            arguments: keyword arguments of the API function of this name, as JSON values.
 
         Raises:
-            KprofError: there is no such question, an argument is no JSON, or the session is closed.
+            KprofError: there is no such function, an argument is not a JSON value, or the session is closed.
         """
         if question not in QUESTIONS:
             raise KprofError(

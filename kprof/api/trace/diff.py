@@ -110,7 +110,7 @@ class TraceDiff(TraceView):
         return 100 * (result.after_ns / result.before_ns - 1) if result.before_ns else None
 
     def verdict_of(self, display: Any) -> tuple[int, str]:
-        """Return the exit code that ``--fail-over`` leads to, and why it cannot be told for code 2."""
+        """Return the exit code for ``--fail-over``, and for code 2 the reason why the traces cannot be compared."""
         if display.fail_over is None:
             return 0, ""
         if self.comparison.cannot_tell:

@@ -42,7 +42,7 @@ def _folder(machine: Host, own: str | None, base: str, hidden: str, name: str) -
 
 
 def _home() -> Path:
-    """The user's home directory, ``/nonexistent`` where there is none, as in containers with a bare user number."""
+    """Return the home directory, or ``/nonexistent`` if the user has none, as in containers with an unknown UID."""
     try:
         return Path.home()
     except RuntimeError:

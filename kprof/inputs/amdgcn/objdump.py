@@ -103,11 +103,11 @@ def _disassembly(text: str) -> Normalized:
 
 
 def _drop_padding(lines: list[str], labels: Mapping[int, str]) -> None:
-    """Empty the lines that fill up to an aligned address: behind a function's end, or behind a jump over them.
+    """Blank the lines of alignment padding, which follow a function's end or an unconditional branch.
 
     Args:
-        lines: changed in place.
-        labels: lines that a branch leads to.
+        lines: lines of the disassembly, changed in place.
+        labels: line numbers of branch targets.
     """
     unreachable = False
     for number, line in enumerate(lines):

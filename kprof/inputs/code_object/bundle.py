@@ -38,7 +38,11 @@ def entries(data: bytes, path: str | None = None) -> Iterator[BundledObject]:
         raise InputError("the offload bundle is cut off in its header", path=path, place=f"byte {len(data)}")
     (count,) = struct.unpack_from("<Q", data, at)
     if count > _MAX_ENTRIES:
-        raise InputError(f"the offload bundle claims {count} entries", path=path, place=f"byte {at}")
+        raise InputError(
+            f"the offload bundle claims {count} entries, more than the {_MAX_ENTRIES} that are read",
+            path=path,
+            place=f"byte {at}",
+        )
     at += 8
     for _ in range(count):
         if at + 24 > len(data):

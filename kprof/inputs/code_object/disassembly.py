@@ -152,11 +152,11 @@ def _without_labels(text: str, code: CodeObject) -> str:
         else:
             function = (name, address)
 
-    return "\n".join(_from_start(line, inside) for line in lines)
+    return "\n".join(_with_target(line, inside) for line in lines)
 
 
-def _from_start(line: str, inside: Mapping[str, tuple[str, int]]) -> str:
-    """A branch to a label, with the target as for a branch to anywhere else: ``<function+0x40>`` behind it."""
+def _with_target(line: str, inside: Mapping[str, tuple[str, int]]) -> str:
+    """Append the target of a branch to a label in llvm-objdump's form for other targets: ``<function+0x40>``."""
     code, comment, _ = line.partition("//")
     words = code.split()
     if not comment or len(words) != 2 or words[1] not in inside or not words[0].startswith(("s_branch", "s_cbranch")):

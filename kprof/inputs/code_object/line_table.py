@@ -24,12 +24,12 @@ class SourcePlace(NamedTuple):
 
 
 class LineTable(NamedTuple):
-    """What the debug information of a code object says of its instructions.
+    """The line table of a code object: source frames of its instructions.
 
     Attributes:
         files: folder and name of each file.
-        addresses: where a row begins, rising; it holds up to the next one.
-        rows: the frames of each, the innermost first, none where the table ends.
+        addresses: first address of each row, ascending. A row covers the addresses up to the next row.
+        rows: source frames of each row, innermost first. A row without frames ends a sequence of code.
     """
 
     files: Sequence[tuple[str, str]]

@@ -133,7 +133,7 @@ class Timeline:
     occupancy: tuple[ResidentWavefronts, ...] = ()
 
     def totals(self) -> list[Issues]:
-        """By instruction, summed over the wavefronts; most stalled first."""
+        """Return the issue counts and cycles of each instruction, summed over the wavefronts; most stalled first."""
         sums: dict[int, list[int]] = {}
         for wave in self.wavefronts:
             for one in wave.costs:

@@ -1,4 +1,4 @@
-"""The exact way through a list of JSON values: token by token, on bytes, whatever stands in the strings."""
+"""Scan a list of JSON values token by token, on bytes: brackets inside strings are not mistaken for structure."""
 
 import re
 import sys

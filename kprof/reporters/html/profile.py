@@ -16,11 +16,11 @@ _ROWS = 400
 def profile_page(
     shown: "Sequence[tuple[ProfileDocument, Mapping[str, Sequence[ProfiledRow]]]]", pages: Mapping[str, str]
 ) -> str:
-    """The page.
+    """Render the HTML page of a profiled program.
 
     Args:
-        shown: each GPU's document, with its rows by what they are grouped by.
-        pages: kernels of Triton to the files of their pages, beside this one.
+        shown: the document of each GPU, with its rows for each way of grouping them.
+        pages: Triton kernel to the file of the kernel's own page, in the same folder.
     """
     first = shown[0][0]
     fits = all(document.fits for document, _ in shown)

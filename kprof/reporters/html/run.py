@@ -121,18 +121,18 @@ def run_page(
     notes: Sequence[str] = (),
     pages: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return the page.
+    """Render the HTML page of a run.
 
     Args:
-        traces: each read once, with the parts that are of it.
+        traces: each trace with the parts of the page that are about it alone.
         summary: the verdict.
-        schema: of the document with the same content.
-        before: parts about all traces, ahead of them.
-        after: parts about all traces, behind them.
+        schema: schema of the JSON document with the same content.
+        before: parts about all traces, placed before the traces.
+        after: parts about all traces, placed after the traces.
         counted: kernels with their metrics.
-        roofs: the GPU, its limits and the kernels under them.
+        roofs: name of the GPU, its roofline limits, and the kernels as points below them.
         notes: what is not on the page, and why.
-        pages: kernels to the files of their own pages.
+        pages: kernel to the file of its own page.
     """
     from kprof.reporters.html.parts import environment
     from kprof.version import __version__

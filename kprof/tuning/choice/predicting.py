@@ -1,7 +1,7 @@
-"""Bundled kernels as candidates, each with the model's time of everything that it launches.
+"""Other bundled kernels as candidates for a problem, each with the predicted time of all its launches.
 
-Kernels with the same parameters and inputs are the kernel's ``alternatives``; these are the others. Each function turns
-a problem of the kernel that was asked for into one of the other kernel, or says why it cannot.
+A kernel's ``alternatives`` have the same parameters and inputs. The kernels here have other parameters: each function
+converts a problem of the requested kernel into a problem of the other kernel, or returns why it cannot.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

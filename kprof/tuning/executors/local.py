@@ -35,7 +35,7 @@ class LocalExecutor:
 
     @property
     def description(self) -> str:
-        """``2 processes``."""
+        """The number of worker processes in words: ``2 processes``."""
         from kprof.compiler.defaults import default_jobs
 
         count = self._jobs or default_jobs()

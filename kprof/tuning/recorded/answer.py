@@ -111,7 +111,7 @@ def _launch_of(subject: RecordedSubject) -> str:
 def _in_files(
     ready: Ready | None, knobs: Mapping[str, Any]
 ) -> "list[tuple[str, list[tuple[str, ...]], dict[str, Any]]]":
-    """Configurations of JSON files that the program opened which are what was launched: file, keys, configuration."""
+    """Find the launched configuration in JSON files that the program opened: file, keys, configuration."""
     found = []
     if ready is None:
         return []

@@ -13,22 +13,22 @@ class Measure:
     """The figures that trials are compared by.
 
     Attributes:
-        launchable: neither LDS nor workgroup size is over the hardware's limit.
+        launchable: whether LDS and workgroup size are within the hardware's limits.
         vgpr_spills: VGPRs spilled.
         scratch: scratch accesses in one iteration of the hot loop, or in the whole kernel without loops.
         vgprs: vector registers allocated.
         lds_bytes: LDS of a workgroup.
         waves: wavefronts per SIMD; 0 when it cannot be launched.
-        loads: width in bytes per lane to global loads in the hot loop, e.g. ``{16: 8}``.
+        loads: number of global loads in the hot loop by their bytes per lane, e.g. ``{16: 8}``.
         full_waits: full waits in the hot loop.
         instructions: instructions in the hot loop.
         work: useful floating-point operations of one iteration and wavefront, or bytes loaded where there is no matrix
-            work; ``None`` without a loop. What several wavefronts compute alike counts once.
-        is_flops: what ``work`` counts.
-        issue: lower bound of the issue cycles of one iteration; ``None`` without a loop, and where it is not known how
-            the architecture issues.
+            work; ``None`` without a loop. Work that several wavefronts duplicate counts once.
+        is_flops: whether ``work`` counts operations and not bytes.
+        issue: lower bound of the issue cycles of one iteration; ``None`` without a loop, or if kprof does not know the
+            architecture's issue rates.
         bytes: bytes that a wavefront loads from global memory in one iteration.
-        workgroups: resident on a CU; with one, a barrier stops all there is.
+        workgroups: workgroups resident on a CU. If there is only one, a barrier stalls the whole CU.
     """
 
     launchable: bool

@@ -58,7 +58,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         return {**done, "status": "unlaunchable", "reason": str(problem), "resources": known}
     launch = [argument[name] for name in ("arch", "grid", "arguments", "version")]
     if argument["version"] != version():
-        raise KprofError("this machine has another kprof than the one that asks")
+        raise KprofError("this machine runs another version of kprof than the one that sent the request")
     resources = [compiled.lds_bytes, compiled.metadata.get("num_warps")]
     given = [argument.get(name, default) for name, default in _OPTIONAL.items()]
     name = derived_key(code, launch, resources, argument["problem"], *given)

@@ -85,10 +85,10 @@ class Fp4Product(AiterProduct):
         }  # fmt: skip
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """As of the plain product.
+        """Return the launches, as :meth:`AiterProduct.launches` does.
 
         Raises:
-            KprofError: also where AITER refuses the GPU or the tile.
+            KprofError: as :meth:`AiterProduct.launches`, or AITER refuses the GPU or the tile.
         """
         if not any("f8f6f4" in name for name in load(arch).matrix_instructions):
             raise KprofError(f"AITER refuses MXFP4 on {arch}")

@@ -107,7 +107,7 @@ class ModelServer(ABC):
 
     @abstractmethod
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:
-        """What of this model it looks up nothing for, and what decides whether these kernels run at all."""
+        """Return notes: layers of the model without a tuned file, and what decides whether these kernels run at all."""
 
     def device_call(self) -> LookupCall | None:
         """What gives its names of GPUs by PCI id, where it has such a table."""

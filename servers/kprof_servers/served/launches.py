@@ -52,7 +52,7 @@ class LaunchedKernel(Protocol):
 
     @property
     def alone(self) -> bool:
-        """One launch does all the layer's work."""
+        """Whether one launch does all the layer's work."""
         ...
 
     @property

@@ -1,8 +1,9 @@
-"""What a server would run for each batch size, and what to put into the file that it does not find.
+"""What a server would run for each batch size, and which configurations to write into a missing file.
 
-Where the server has tuned files for other shapes, they are asked first: the winner of a shape is mostly one of its
-neighbours' winners, see :mod:`.tuned_neighbours`. The compiler then says which of these can be launched and spill
-nothing, and the model which of them is out of place. Without such files the model alone ranks the tuner's space.
+If the server has tuned files for other shapes, the candidates come from them: the best configuration of a shape is
+usually the best one of a similar shape, see :mod:`.tuned_neighbours`. Compiling them excludes those that cannot be
+launched or that spill, and the model excludes those that do not suit this shape. Without such files the model alone
+ranks the tuner's search space.
 """
 
 import math

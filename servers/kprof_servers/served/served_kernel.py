@@ -64,7 +64,7 @@ def served_kernel(text: str) -> Kernel:
     kind, values = spec["launch"]
     block = values.get("block")
     launch = _LAUNCHES[kind](**{**values, **({"block": tuple(block)} if block else {})})
-    made = _Measured(spec, launch)
+    made = _RunnableKernel(spec, launch)
     return Kernel(
         spec["label"],
         made.entry(""),
@@ -80,8 +80,8 @@ def served_kernel(text: str) -> Kernel:
     )
 
 
-class _Measured:
-    """A kernel with tensors.
+class _RunnableKernel:
+    """A server's kernel that runs on a GPU: its functions, input tensors and reference results.
 
     Args:
         spec: files and names of the functions.
@@ -112,7 +112,7 @@ class _Measured:
         return self._launch.launches(rows, given, self._spec["arguments"], self._spec["arch"])
 
     def inputs(self, shape: Mapping[str, Any], device: str, seed: int) -> dict[str, Any]:
-        """What does not depend on the configuration, by launch and parameter."""
+        """Return the random input tensors, which do not depend on the configuration, by ``launch.parameter``."""
         import torch
 
         generator = torch.Generator(device=device).manual_seed(seed)

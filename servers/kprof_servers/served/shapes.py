@@ -82,14 +82,14 @@ class AttentionShape:
     """Attention, on one GPU.
 
     Attributes:
-        heads: of the queries.
-        head: elements of a query's head; of a latent one those that are rotated too.
-        latent: keys and values are compressed (MLA).
-        layers: that have it; ``None`` when not known.
-        kv_heads: of keys and values.
-        value: elements of a value's head.
-        rank: elements of a compressed key or value; 0 where they are not.
-        rope: elements of a head that are rotated apart from the others; 0 where all are.
+        heads: number of query heads.
+        head: elements of a query head; with latent attention including the rotated ones.
+        latent: whether keys and values are compressed (MLA).
+        layers: number of layers with this attention; ``None`` when not known.
+        kv_heads: number of key and value heads.
+        value: elements of a value head.
+        rank: elements of a compressed key or value; 0 without compression.
+        rope: elements of a head with rotary embedding, if they are separate from the others; 0 if they are not.
     """
 
     heads: int

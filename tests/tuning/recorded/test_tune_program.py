@@ -91,7 +91,7 @@ def test_launches_with_other_grids_are_said(program: str) -> None:
     [
         ({"shape": {"n": 4}}, "what adds.py::add launches is a capture and does not use --shape"),
         ({"grid": "n"}, "what adds.py::add launches is a capture and does not use --grid"),
-        ({"verify": True}, "what a program launches is not measured by --verify"),
+        ({"verify": True}, "--verify cannot measure the kernels that a program launches"),
         ({"arch": "MI300X,MI355X"}, "one architecture at a time"),
     ],
 )

@@ -130,7 +130,7 @@ def _runs(runs: Runs, asked: Sequence[str]) -> set[int]:
 
 
 def side_by_side(derived: Sequence[Derived]) -> list[list[Derived]]:
-    """The same launch of several runs together, in the order of the runs; else each kernel alone."""
+    """Group kernels that are the same launch in different runs, in the order of the runs."""
     groups: dict[Any, list[Derived]] = {}
     for pair in derived:
         one = pair[0]

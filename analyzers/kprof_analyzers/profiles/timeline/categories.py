@@ -55,7 +55,7 @@ class Categories:
     _scopes: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def of_name(self, kernel: str) -> str:
-        """The category by the kernel's name alone: rules that ask for more do not match."""
+        """Return the category by the kernel's name alone: rules that also test what launched it do not match."""
         return self._decide(kernel, "", "")
 
     def of(self, trace: LinkedTrace, activity: Activity) -> str:

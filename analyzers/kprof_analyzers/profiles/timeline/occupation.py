@@ -43,7 +43,7 @@ class DeviceTime(msgspec.Struct, frozen=True):
 
     @property
     def idle_ns(self) -> int:
-        """Span less busy."""
+        """Idle time: the span minus the busy time."""
         return self.span_ns - self.busy_ns
 
 

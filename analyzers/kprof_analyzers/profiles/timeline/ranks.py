@@ -61,7 +61,7 @@ class RankReport(msgspec.Struct, frozen=True):
 
 
 class Communication(msgspec.Struct, frozen=True):
-    """One communication kernel of a rank: what identifies it, ns, and what is communicated, if known."""
+    """A communication kernel of a rank: its name, its duration, and the shape of the collective, if known."""
 
     name: str
     duration_ns: int

@@ -39,10 +39,10 @@ class TreeComparison(msgspec.Struct, frozen=True):
     """The trees of two traces, aligned.
 
     Attributes:
-        by: what their levels are.
+        by: kind of the trees' levels: ``modules``, ``operators`` or ``both``.
         root: all kernels.
-        wrappers: modules and operators of one trace alone whose children stand in the other without them, as a
-            compiled region or a parallel wrapper does; they are passed over.
+        wrappers: modules and operators that are in one trace only, such as a compiled region or a parallel wrapper,
+            and whose children are in both traces. The alignment skips them.
     """
 
     by: str
@@ -58,7 +58,7 @@ def compare_trees(
     Args:
         before: the trees of one side's files, which are added up.
         after: those of the other side.
-        by: what their levels are.
+        by: kind of the trees' levels.
         steps: what the times and numbers of either side are divided by.
     """
     wrappers: dict[str, None] = {}

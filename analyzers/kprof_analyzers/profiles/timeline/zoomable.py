@@ -109,9 +109,10 @@ def _spans(found: StreamSpans, runs: Sequence[_Run], first: int, resolution: int
 
 
 def _groups(runs: Sequence[_Run], resolution: int) -> Iterator[list[_Run]]:
-    """Neighbours that are put together, each activity once; those of one stretch where a longer one lies between stay
-    apart.
-    """  # noqa: D205 - one sentence
+    """Yield groups of consecutive short activities that begin in the same stretch of ``resolution`` ns.
+
+    A longer activity is a group of its own: it separates the short ones before it from those after it.
+    """
     group: list[_Run] = []
     for run in runs:
         short = resolution and run[1] < resolution

@@ -23,26 +23,27 @@ class MaskedLanes(Rule):
     """A third or more of what the lanes compute is masked away: the tile is larger than the data.
 
     ## What it does
-    Takes the masks of all loads of tensors apart into comparisons of an index with a size (`columns < N`), counts with
-    the launch's numbers the elements that pass, over all workgroups and iterations, and adds them up, weighted by bytes
-    and executions. Reports a kernel where at least a third of the elements do not pass. Of kernels that load nothing
-    the stores are looked at: elsewhere they may keep a few of the elements on purpose. Masks that are made in another
-    way, or compare with what is loaded from memory, are not checked where they are on a third of the bytes. Kernels
-    with matrix products are left to KP505.
+    Reads the mask of each tensor load as comparisons of an index with a size (`columns < N`). With the launch's
+    arguments it counts the elements that pass the masks, over all workgroups and iterations, weighted by bytes and
+    executions. Reports a kernel where at least a third of the elements do not pass.
+
+    The stores are checked only if the kernel loads nothing, because a store may write a few of the elements on purpose.
+    A kernel is not checked if at least a third of its bytes have masks of another form, or masks that depend on values
+    loaded from memory. KP505 checks kernels with matrix products.
 
     ## Why it matters
-    A tile has a power of two of elements along each axis. A row of 520 in a tile of 1,024 leaves nearly half of the
-    lanes without work; they execute every instruction all the same and hold registers. Their bytes are not moved, so
-    that a kernel which waits for memory loses little.
+    A tile has a power of two of elements along each axis. With rows of 520 elements in a tile of 1,024, nearly half of
+    the lanes have no work: they still execute every instruction and hold registers. Their bytes are not moved, so a
+    kernel that waits for memory loses little.
 
     ## Evidence
-    `live`: share of the elements that pass the masks. `size`, `value`: what the indices of the tile are compared with,
-    and its value, where it is an argument or a constant. `tile`: elements of the tile along that axis.
+    `live`: share of the elements that pass the masks. `size`: the size that the tile's indices are compared with.
+    `value`: the value of that size, if it is an argument or a constant. `tile`: elements of the tile along that axis.
 
     ## What to try
-    A loop over tiles of a smaller power of two, of which only the last is masked: 520 = 4 x 128 + 8. Where the rows are
-    shorter than a wavefront's lanes, several rows in a tile with two axes. The gain is at most what is given: addresses
-    and reductions do not shrink with the tile.
+    Use a smaller power of two and loop over the row, so that only the last tile is masked: 520 = 4 x 128 + 8. If rows
+    are shorter than the number of lanes of a wavefront, put several rows into a tile with two axes. The predicted gain
+    is an upper bound, because addresses and reductions do not shrink with the tile.
     """
 
     id: ClassVar[str] = "KP410"

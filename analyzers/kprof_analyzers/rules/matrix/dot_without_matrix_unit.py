@@ -129,6 +129,6 @@ def _multiplies(instruction: Instruction) -> bool:
 
 
 def _products(instruction: Instruction) -> int:
-    """Multiply-adds of a lane, times two where the instruction does two elements or products, times four for four."""
+    """Return the multiply-adds of an instruction per lane: 4 for ``v_dot4``, 2 for ``v_dot2`` and ``v_pk``, else 1."""
     name = instruction.opcode.name
     return 4 if name.startswith("v_dot4") else 2 if name.startswith(("v_dot2", "v_pk")) else 1

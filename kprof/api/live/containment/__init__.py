@@ -44,7 +44,7 @@ def contain(folder: Path, *, memory: int, seconds: float, parent: int, network: 
     machine = call_filter.machine_of(platform.machine())
     if not sys.platform.startswith("linux") or machine is None:
         raise UncontainedError(
-            f"code that nobody has read cannot be contained on {sys.platform} {platform.machine()}",
+            f"untrusted code cannot be contained on {sys.platform} {platform.machine()}",
             hint="Run it on Linux, x86_64 or aarch64.",
         )
     kernel = LinuxCalls(ctypes.CDLL(None, use_errno=True))

@@ -208,7 +208,7 @@ class ViewServer:
 
     async def _compare(self, asked: AskedPair) -> Any:
         if asked.old.triton != asked.new.triton:
-            reports = await self._sides("report", asked, arguments)
+            reports = await self._both("report", asked, arguments)
             return asdict(await asyncio.to_thread(compared, *reports))
         given = pair_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("compare", given, asked.new.triton))
@@ -216,13 +216,13 @@ class ViewServer:
     async def _difference(self, asked: AskedPair) -> Any:
         if asked.old.triton != asked.new.triton:
             same = AskedPair(asked.old, msgspec.structs.replace(asked.new, stage=asked.old.stage))
-            listings = await self._sides("listing", same, listing_arguments)
+            listings = await self._both("listing", same, listing_arguments)
             return asdict(await asyncio.to_thread(side_by_side, *listings))
         given = difference_arguments(asked, self._served.targets, self._served.options)
         return result(await self._questions.ask("difference", given, asked.new.triton))
 
-    async def _sides(self, question: str, asked: AskedPair, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
-        """Answers for both of a pair, each by its own Triton."""
+    async def _both(self, question: str, asked: AskedPair, of: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the answers for both sides of a comparison, each side with its own Triton."""
         if asked.old.target != asked.new.target:
             raise two_targets()
         given = [(of(one, self._served.targets, self._served.options), one.triton) for one in (asked.old, asked.new)]

@@ -129,7 +129,7 @@ def _row(where: tuple[str, int, int], metric: _Metric, raw: object, found: RowCo
 
 
 def _values(entry: _Entry, raw: object) -> dict[str, Any]:
-    """Sum and statistics; those of a metric of several values are not one number, and left out."""
+    """Return sum and statistics of an entry; they are None for a metric with several values."""
     try:
         stats = msgspec.convert(raw or {}, _Stats)
     except msgspec.ValidationError:

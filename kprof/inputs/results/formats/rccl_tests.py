@@ -101,7 +101,7 @@ def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowColl
 
 
 def _check(row: dict[str, Any], at: int, found: RowCollector) -> None:
-    """Bytes over time is the algorithm's bandwidth, to the printed digits."""
+    """Report a row whose algorithm bandwidth is more than 5 % off its bytes divided by its time."""
     own = row["size_bytes"] / row["time_us"] / 1e3
     printed = row["algorithm_gbs"]
     if printed is not None and printed > 1 and not 0.95 < own / printed < 1.05:

@@ -141,17 +141,17 @@ class MissingKnob(ConfigCheck):
 
 
 class NotABucket(ConfigCheck):
-    """Something stands where a configuration is expected.
+    """An entry is not a configuration, or the loader cannot read a name.
 
     ## What it does
-    Finds values besides the buckets that are no objects, bucket names that the loader cannot read, and parts of the
-    file's name that are no `name=value`. Keys that begin with an underscore pass as comments.
+    Finds entries whose value is not a configuration (a JSON object), bucket names that the loader cannot read, and
+    parts of the file's name that are not `name=value`. Keys that begin with an underscore count as comments.
 
     ## Why it matters
-    Loaders raise an exception on some of it and skip the rest, so that a bucket is not used.
+    The loader raises an exception, or skips the entry, so that its configuration is never used.
 
     ## What to try
-    Correct or remove it.
+    Correct or remove the entry or name.
     """
 
     id: ClassVar[str] = "KP706"

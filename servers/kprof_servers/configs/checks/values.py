@@ -108,14 +108,14 @@ class NumStagesZero(BucketCheck):
     """`num_stages` is 0, which means something else today than it did.
 
     ## What it does
-    Finds `num_stages` 0.
+    Finds configurations with `num_stages` 0.
 
     ## Why it matters
-    Files of Triton before 3.2 mean by 0 the pipelined schedule that is called 2 today. Triton 3.4 refuses 0, 3.9 takes
-    it as 1, which is no pipelining.
+    Before Triton 3.2 the value 0 selected the pipelined schedule that is now selected by 2. Triton 3.4 refuses 0, and
+    Triton 3.9 treats it as 1, which disables pipelining.
 
     ## What to try
-    2, and measure again.
+    Set `num_stages` to 2, and measure again.
     """
 
     id: ClassVar[str] = "KP709"

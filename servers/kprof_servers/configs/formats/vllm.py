@@ -29,7 +29,7 @@ def fields(stem: str) -> tuple[dict[str, str], str]:
 
 
 class Vllm(ConfigFormat):
-    """One file a shape and device; numbers of rows to configurations."""
+    """vLLM's configuration files: one file per shape and device, which maps numbers of rows to configurations."""
 
     name: ClassVar[str] = "vLLM"
     order: ClassVar[int] = 30

@@ -65,7 +65,7 @@ def _copy(given: Sequence[Argument]) -> Work | None:
 
 
 def _fill(given: Sequence[Argument]) -> Work | None:
-    """Writes the first."""
+    """Return the work of ``aten::fill_`` and ``aten::zero_``: the bytes of the first tensor are written."""
     tensors = _tensors(given)
     return Work(None, tensors[0].bytes) if tensors else None
 

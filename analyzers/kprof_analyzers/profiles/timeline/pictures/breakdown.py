@@ -14,12 +14,12 @@ _LEFT, _TOP, _WIDTH, _BAR, _STEP = 190, 50, 520, 22, 34
 
 
 def stacked_bars(rows: Sequence[tuple[str, dict[str, int]]], title: str, *, relative: bool = False) -> str:
-    """SVG with one bar a trace.
+    """Return an SVG with one stacked bar per trace.
 
     Args:
-        rows: label and categories, in ns; an ``idle`` category is drawn light.
+        rows: label of each trace, with its time in ns by category; ``idle`` is drawn in a light colour.
         title: heading.
-        relative: every bar is 100 % wide; otherwise lengths compare.
+        relative: give every bar the same length, 100 %; otherwise lengths are proportional to the times.
     """
     names = list(dict.fromkeys(n for _, shares in rows for n in shares))
     longest = max((sum(s.values()) for _, s in rows), default=0) or 1
