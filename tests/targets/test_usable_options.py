@@ -100,6 +100,16 @@ def test_what_is_not_used_is_refused(target: str, kind: TargetKind, folder: Path
 
 
 @pytest.mark.triton
+def test_a_question_that_was_answered_before_refuses_them_too(folder: Path, kprof: Callable[..., Ran]) -> None:
+    """The compiles of a target are remembered by its options: one that it does not use makes another question."""
+    pytest.importorskip("triton")
+    del folder
+
+    assert kprof("analyze", "kernel", "softmax", "--no-try").code == 0
+    assert kprof("analyze", "kernel", "softmax", "--no-try", "--lds", "32K").code == 2
+
+
+@pytest.mark.triton
 @pytest.mark.parametrize("arguments", [("--all-configs",), ("--all-configs", "--constexpr", "BLOCK=64")])
 def test_all_configs_where_there_are_none(arguments: tuple[str, ...], folder: Path, kprof: Callable[..., Ran]) -> None:
     """A function without an autotuner lists none."""

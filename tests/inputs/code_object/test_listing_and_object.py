@@ -46,7 +46,8 @@ def told(kernel, lines):
             dict(i.waits),
             i.counters,
             i.to_lds,
-            i.location if lines else (),
+            # Where the innermost line is 0, not known, Triton 3.4 leaves the calls around it out of the text.
+            i.location if lines and i.location and i.location[0].line else (),
         )
         for i in kernel.instructions
         if i.opcode.name != "s_nop"

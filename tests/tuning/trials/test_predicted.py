@@ -96,7 +96,7 @@ def test_another_kprof_is_refused() -> None:
     from kprof.tuning.trials.predicted import judge
 
     compiled, launch = compiled_copy(num_warps=4)
-    with pytest.raises(KprofError, match="another kprof"):
+    with pytest.raises(KprofError, match="another version of kprof"):
         judge(compiled, {**launch, "version": "another"})
 
 
