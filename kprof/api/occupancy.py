@@ -200,7 +200,8 @@ def _from_target(
     from kprof_analyzers.autotuned import standing
 
     found = []
-    # What is given replaces the demand of any target, below; loading takes it of compiled code alone.
+    # LDS and wavefronts that are given replace those of any target in _demand_of; load() would take them for compiled
+    # code only.
     for kernel in map(standing, load(target, replace(options, lds=None, num_warps=None))):
         product = kernel.product.name if kernel.product is not None else ""
         found.append((kernel.name, product, _demand_of(kernel, numbers)))

@@ -261,7 +261,7 @@ class CompileOptions(KnobOptions, WorkerOptions, ConditionOptions):
 
 @group(frozen=True, kw_only=True)
 class WorkgroupOptions(Options):
-    """What a launch gives a workgroup, where the code does not say it."""
+    """LDS and wavefronts of a workgroup, which a launch sets and compiled code may not state."""
 
     lds: Annotated[int | None, Option("LDS of a workgroup: bytes, or 32K.", metavar="BYTES", kind=BYTES)] = None
     num_warps: Annotated[

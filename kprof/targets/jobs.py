@@ -104,7 +104,7 @@ def _question(
     path = bundled().get(place) or Path(place)
     named = vars(options.part(CompileOptions))
     chosen = {name: value for name, value in named.items() if name not in {"arch", "jobs", "use_cache", "condition"}}
-    # What sources do not use is a question of its own: the answer to another one would pass over it.
+    # Options that a source cannot use belong to the question, or a remembered answer would hide the error.
     chosen |= {name: getattr(options, name) for name in given(options) if name not in named}
     gpus = [machine.name if product is None else product.name for machine in machines]
     return {"file": str(path.absolute()), "function": function, "gpus": gpus, **chosen}

@@ -65,7 +65,7 @@ def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Itera
     workgroup = options if isinstance(options, WorkgroupOptions) else WorkgroupOptions()
     if workgroup.num_warps is not None and workgroup.num_warps < 1:
         raise TargetError(f"a workgroup has at least one wavefront, not {workgroup.num_warps}")
-    # Triton's metadata, where they lie beside the code, say the same and are looked at first.
+    # Triton's metadata beside the code hold the same facts and take precedence, so they are overridden as well.
     fields = {"shared": workgroup.lds, "num_warps": workgroup.num_warps}
     stated = {name: value for name, value in fields.items() if value is not None}
     for kernel in kernels:
@@ -80,7 +80,7 @@ def _launched(kernels: Iterator[LoadedKernel], options: CompileOptions) -> Itera
 
 
 def _unknown(stated: Mapping[str, int]) -> tuple[str, ...]:
-    """How the notes begin that a stated launch answers."""
+    """Return the beginnings of the notes that no longer apply once the launch is stated."""
     notes = {"shared": NO_LDS, "num_warps": NO_WORKGROUP}
     return tuple(notes[name] for name in stated)
 

@@ -44,8 +44,9 @@ _INSTEAD: Mapping[TargetKind, str] = {
 
 
 def given(options: CompileOptions) -> list[str]:
-    """The fields that somebody has set."""
-    return [name for name in FLAGS if getattr(options, name, None) not in ({}, (), None, False, "")]
+    """The fields that somebody has set; 0 is a value."""
+    values = {name: getattr(options, name, None) for name in FLAGS}
+    return [name for name, value in values.items() if value not in ({}, (), None, "") and value is not False]
 
 
 def check(kind: TargetKind, what: str, options: Collection[str]) -> None:

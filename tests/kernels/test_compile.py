@@ -116,9 +116,9 @@ def test_features_of_attention_do_not_spill(
 
 
 @pytest.mark.triton("3.9.")
-@pytest.mark.parametrize("name", ["flash_attention", "attention_forward_backward"])
-def test_a_window_leaves_out_the_blocks_behind_it(name: str) -> None:
-    """A quarter of the keys takes less than 0.62 of the time: 0.44 of the pairs, and two edges of masked blocks."""
+@pytest.mark.parametrize(("name", "share"), [("flash_attention", 0.6), ("attention_forward_backward", 0.62)])
+def test_a_window_leaves_out_the_blocks_behind_it(name: str, share: float) -> None:
+    """A quarter of the keys takes little more than half of the time: 0.44 of the pairs, two edges of masked blocks."""
     times = [
         {
             kernel.name: kernel.time_us
@@ -128,7 +128,7 @@ def test_a_window_leaves_out_the_blocks_behind_it(name: str) -> None:
     ]
 
     assert len(times[1]) == (3 if name == "attention_forward_backward" else 1)
-    assert all(times[1][launch] < 0.62 * time for launch, time in times[0].items()), times
+    assert all(times[1][launch] < share * time for launch, time in times[0].items()), times
 
 
 @pytest.mark.triton

@@ -127,7 +127,7 @@ def _speed_of_light(model: KernelModel) -> float:
     moved = once + shared.stored * where.total + _bytes(model).get("written_back", 0.0)
     if shared.stored_beyond or not machine.cache_bytes("mall"):
         return max(matrix, _at_peak(machine, "hbm", moved))
-    # What is in the Infinity Cache is not bounded by memory: all but the loads that take no line of it.
+    # Memory bounds the loads that take no line of the Infinity Cache; the cache bounds all bytes together.
     passed = model.passing.loaded * once if shared.beyond_mall else 0.0
     return max(matrix, _at_peak(machine, "mall", moved), _at_peak(machine, "hbm", passed))
 
@@ -164,7 +164,7 @@ def _memory_cycles(model: KernelModel) -> float:
     units = model.machine.units
     if not model.effects.vector_memory or units is None:
         return 0.0
-    # Where memory takes no store, the cache before it does, and memory gives what loads find in no cache.
+    # If no store reaches memory, the Infinity Cache takes all stores, and memory serves only the loads that miss it.
     levels = ("hbm",) if model.sharing.stored_beyond else ("mall", "hbm")
     moved, rates = _bytes(model), model.machine.level_bytes
     return max((moved[level] / (rates[level] * units) for level in levels if level in rates), default=0.0)

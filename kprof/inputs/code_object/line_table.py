@@ -43,7 +43,7 @@ class LineTable(NamedTuple):
 
 
 EMPTY = LineTable((), (), ())
-"""Of code without debug information."""
+"""The table of code without debug information."""
 
 
 def read_line_table(data: bytes) -> LineTable:

@@ -46,7 +46,7 @@ def told(kernel, lines):
             dict(i.waits),
             i.counters,
             i.to_lds,
-            # Where the innermost line is 0, not known, Triton 3.4 leaves the calls around it out of the text.
+            # Triton 3.4's text lacks the calls around an instruction whose innermost line is 0, which is not known.
             i.location if lines and i.location and i.location[0].line else (),
         )
         for i in kernel.instructions
