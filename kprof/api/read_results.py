@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kprof.api.result import Result
@@ -52,17 +53,26 @@ class LibraryResults(Result):
         return plain_frame(rows, dict.fromkeys(name for row in rows for name in row))
 
 
-def read_results(path: "str | os.PathLike[str]") -> LibraryResults:
+def read_results(
+    path: "str | os.PathLike[str]", *, code_object: "str | os.PathLike[str] | None" = None
+) -> LibraryResults:
     """Read what another tool or a library of ROCm wrote. The format is found by content.
 
     Args:
         path: output of hipblaslt-bench, rocblas-bench or rccl-tests, a tuning file of hipBLASLt, a table of tuned GEMMs
             (gradlib, vLLM, AITER), a find-db or perf-db of MIOpen, Tensile's logic or benchmark, a log of rocBLAS or
             hipBLASLt calls, a profile of Omnitrace or rocprof-sys, or a report of the ROCr Debug Agent.
+        code_object: the code object of a debug agent's report: its line table names the source line of each wavefront.
 
     Raises:
-        InputError: it is missing, too large, of no known format, or has no record that can be used.
+        InputError: it is missing, too large, of no known format, or has no record that can be used; the code object
+            is not that of the report.
     """
     from kprof.inputs import results
 
-    return LibraryResults(results.read(os.fspath(path)))
+    found = results.read(os.fspath(path))
+    if code_object is not None:
+        from kprof.inputs.results.code_object_lines import with_source_lines
+
+        found = with_source_lines(found, Path(code_object))
+    return LibraryResults(found)

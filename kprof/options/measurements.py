@@ -183,6 +183,15 @@ class IngestCountersOptions(TableFileOptions, RowOptions, StrictOptions):
 class IngestResultsOptions(RowOptions, StrictOptions):
     """Options of ``kprof ingest results``."""
 
+    code_object: Annotated[
+        str | None,
+        Option(
+            "The code object of a debug agent's report: its line table names the source line of each wavefront.",
+            metavar="FILE",
+            kind=PATH,
+        ),
+    ] = None
+
 
 @group(frozen=True, kw_only=True)
 class IngestTunableOpOptions(RowOptions):

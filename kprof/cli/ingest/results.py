@@ -24,14 +24,14 @@ def command(
     Read are: output of hipblaslt-bench, rocblas-bench and rccl-tests; tuning files of hipBLASLt; tables of tuned GEMMs
     (gradlib, vLLM, AITER); find-db and perf-db of MIOpen; library logic and benchmarks of Tensile; logs of rocBLAS and
     hipBLASLt calls; profiles of Omnitrace and rocprof-sys; reports of the ROCr Debug Agent: kernel, instruction, source
-    line and registers of a fault.
+    line and registers of a fault. With --code-object the line comes from the code object's line table.
 
     Example:  kprof ingest results wall_clock.json
     """
     from kprof.api.read_results import read_results
     from kprof.reporters.results_text import show
 
-    found = read_results(path)
+    found = read_results(path, code_object=options.code_object)
 
     outputs.tell(found, lambda: show(found.results, options.rows))
     if options.strict and found.results.issues:

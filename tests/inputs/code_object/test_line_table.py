@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.api.read_results import read_results
 from kprof.inputs import code_object
 from kprof.inputs.code_object import disassembly, llvm_library
 from kprof.inputs.code_object.line_table import EMPTY, read_line_table
@@ -68,6 +69,27 @@ def test_lines_and_calls_are_those_of_the_symbolizer(built):
         assert tuple((f.line, f.column) for f in frames) == said, hex(address)
     assert {len(frames) for _, frames in known} >= {1, 2, 3}
     assert {table.files[frame.file][1] for _, frames in known for frame in frames} == {"two.cl"}
+
+
+def test_wavefronts_of_a_debug_agents_report_get_lines(built, tmp_path, kprof):
+    """Every instruction of a kernel as the place of a fault: the symbolizer's outermost frame is none of a library."""
+    (kernel,) = (k for k in code_object.read_file(built).kernels if k.name == "second")
+    report = tmp_path / "agent.txt"
+    offsets = range(0, kernel.code_bytes, 4)
+    report.write_text(
+        "".join(
+            f"wave_{n}: pc={0x70000 + offset:#x} (kernel_code_entry=0x70000 <second>) (stopped, reason: TRAP)\n"
+            for n, offset in enumerate(offsets)
+        )
+    )
+    rows = read_results(report, code_object=built).results.rows
+    theirs = symbolized(built, [kernel.address + offset for offset in offsets])
+    known = [(row["source"], said) for row, said in zip(rows, theirs, strict=True) if row["source"] is not None]
+    assert len(known) > 10
+    assert all(source.endswith(f"two.cl:{said[0][0]}") for source, said in known)
+    shown = kprof("ingest", "results", report, "--code-object", built)
+    assert shown.code == 0
+    assert f"line: {rows[0]['source']} (line table of {built})" in shown.out
 
 
 def test_instructions_have_them(built):

@@ -1,10 +1,14 @@
 """Reports of the ROCr Debug Agent: the forms of several releases, cut ones and mixed ones."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from kprof.errors import InputError
 from kprof.inputs.results import read
 
+ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 HEADER = "wave_3: pc=0x5010 (kernel_code_entry=0x4f00 <scale(float*, float)>, kernargs=0x900) (stopped, reason: {})\n"
 REGISTERS = """
 system registers:
@@ -114,3 +118,38 @@ def test_the_command(kprof, tmp_path):
     assert "line: /home/me/scale.py:43" in shown.out
     path.write_text(REPORT[: REPORT.index("=> 0x5010")])
     assert kprof("ingest", "results", path).code == 2
+
+
+@pytest.mark.parametrize(
+    ("kernel", "object_name", "message"),
+    [
+        ("matmul", "gfx942/scaled_exp.triton-3.9.0.hsaco", "no kernel 'matmul' of the report"),
+        ("matmul", "gfx942/matmul.triton-3.9.0.hsaco", "not the code object of the report: 7,456 bytes, .* has 900"),
+        ("matmul", "README.md", "README.md"),
+    ],
+)
+def test_another_code_object_is_refused(kprof, tmp_path, kernel, object_name, message):
+    """Lines of another code object would be wrong without a sign of it."""
+    path = tmp_path / "agent.txt"
+    path.write_text(REPORT.replace("/home/me/scale.py:\n", "").replace("scale(float*, float)", kernel))
+    shown = kprof("ingest", "results", path, "--code-object", ARTIFACTS / object_name)
+    assert shown.code == 2
+    assert re.search(message, shown.err)
+
+
+def test_a_code_object_needs_a_report_with_addresses(kprof, tmp_path):
+    """An option that the file cannot use is an error."""
+    path = tmp_path / "tuned.csv"
+    path.write_text("M,N,K,libtype,solidx,soltimes\n16,32,64,hipblaslt,3,1.5\n")
+    shown = kprof("ingest", "results", path, "--code-object", ARTIFACTS / "gfx942/matmul.triton-3.9.0.hsaco")
+    assert shown.code == 2
+    assert "a code object is used with a report of the ROCr Debug Agent" in shown.err
+
+
+def test_a_code_object_without_line_tables_is_said(kprof, tmp_path):
+    """A stripped object has the kernel and no lines: a warning, and nothing invented."""
+    path = tmp_path / "agent.txt"
+    path.write_text(HEADER.replace("scale(float*, float)", "matmul").format("ASSERT_TRAP"))
+    shown = kprof("ingest", "results", path, "--code-object", ARTIFACTS / "gfx942/matmul.triton-3.9.0.hsaco")
+    assert shown.code == 0
+    assert "has no source line of matmul +272" in shown.out

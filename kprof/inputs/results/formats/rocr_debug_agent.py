@@ -219,7 +219,7 @@ def _facts(reader: _Reader, found: RowCollector, row: dict[str, Any]) -> None:
         "error": reader.error,
         "kernel": row["kernel"] or "not named in the report",
         "stopped at": f"{row['instruction'] or 'an instruction that the report does not contain'} ({row['pc']})",
-        "line": row["source"] or "not in the report: compile with line tables, as Triton does by default",
+        "line": row["source"] or "not in the report: name the kernel's code object with --code-object",
         "code object": row["code_object"] or "not named in the report",
         "registers": _used_registers(row["instruction"] or "", row["registers"]),
     }
