@@ -173,8 +173,7 @@ PAIRS: Mapping[str, Pair] = {
             "ragged",
             "gpt_oss",
         ),
-        "AITER's pages keep the heads of a token together; the reduction of its split keys is not counted, since its "
-        "iterations depend on values that are not known",
+        "AITER's pages keep the heads of a token together",
         "paged_decoding",
     ),
     "rmsnorm": Pair(

@@ -115,6 +115,12 @@ class _Reader:
             made = self.sources(node.value)
             for name in (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
                 self.names.setdefault(name, _Sources()).add(made)
+        if isinstance(node, ast.For | ast.While):
+            # A binary search moves its bounds by what a loaded value is compared with.
+            for branch in (n for n in ast.walk(node) if isinstance(n, ast.If)):
+                test = self.sources(branch.test)
+                for name in _assigned_names(branch):
+                    self.names.setdefault(name, _Sources()).add(_Sources(test.arguments, test.loaded))
 
     def _used(self, node: ast.AST) -> None:
         match node:
@@ -233,6 +239,11 @@ def passed_to(function: Any, call: ast.Call) -> list[tuple[str, ast.expr]]:
 
 
 _NOTHING = Steering()
+
+
+def _assigned_names(node: ast.AST) -> set[str]:
+    """Return the names that are assigned somewhere in a statement."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _is_tuple(call: ast.Call) -> bool:

@@ -180,10 +180,7 @@ def paged_decoding(shape: Shape) -> None:
 
 
 def unified_decoding(shape: Shape) -> None:
-    """Unified attention with one query a sequence, whose pages keep the heads of a token together.
-
-    Without the reduction of split keys: the iterations of a search in it depend on values that are not known.
-    """
+    """Unified attention with one query a sequence, whose pages keep the heads of a token together."""
     from paged_decoding import block_table, cache_lengths, cache_shape
 
     b, h, d, kind = (shape[name] for name in ("B", "H", "D", "dtype"))
@@ -194,7 +191,7 @@ def unified_decoding(shape: Shape) -> None:
     table = numbers([[min(one, pages - 1) for one in row] for row in block_table(shape)])
     of("attention.unified_attention", "unified_attention")(
         q, k, v, out, sums([1] * b), 1, numbers(lengths), max(lengths), d**-0.5, True, (-1, -1), table, 0.0, None, None,
-        None, skip_reduce=True,
+        None,
     )  # fmt: skip
 
 

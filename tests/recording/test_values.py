@@ -144,6 +144,17 @@ def test_wrong_values_are_errors(recorded, kprof, tmp_path, value, words):
         ("walk(b, tl.load(a))", {"a"}),
         ("n = last(a)\n    for i in range(n):\n        tl.store(b, i)", {"a"}),
         ("for i in range(c):\n        tl.store(b, tl.load(a + i))", set()),
+        # A binary search: its bounds move by what is compared with a loaded value. ``c`` is part of the address.
+        (
+            "low = 0\n    high = c\n    while low < high:\n        mid = (low + high) // 2\n"
+            "        if tl.load(a + mid) <= 3:\n            low = mid + 1\n        else:\n            high = mid\n"
+            "    tl.store(b, low)",
+            {"a", "c"},
+        ),
+        (
+            "n = 0\n    for i in range(c):\n        if tl.load(a + i) > 0:\n            n += 1\n    tl.store(b, n)",
+            set(),
+        ),
     ],
 )
 def test_arguments_that_loops_depend_on(body, expected, tmp_path):
