@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from kprof.recording.steering import called_function, passed_to
+from kprof.recording.steering import called_function, passed_to, steering
 
 _WRITES = frozenset(
     {
@@ -44,8 +44,10 @@ _DEPTH = 6
 def written_arguments(function: Any, depth: int = 0) -> frozenset[str] | None:
     """Names of the arguments through which a kernel may write; ``None`` when that is not known.
 
-    A name counts as derived from an argument when it is assigned from an expression with the argument in it. A pointer
-    that is handed to a ``@triton.jit`` function is written where that one writes it, and to another helper in any case.
+    A name counts as derived from an argument when it is assigned from an expression with the argument in it; the result
+    of a ``@triton.jit`` function is derived from those arguments that it returns, not from those that it only loads
+    from. A pointer that is handed to such a function is written where that one writes it, and to another helper in any
+    case.
 
     Args:
         function: a ``@triton.jit`` function.
@@ -72,12 +74,16 @@ def _globals(function: Any) -> dict[str, Any]:
 
 def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int) -> frozenset[str]:
     origin: dict[str, set[str]] = {name: {name} for name in names}
+
+    def origins(node: ast.AST) -> set[str]:
+        return _origins(node, origin, known, depth)
+
     # Pointers move in loops: what a name is derived from needs a second look at the lines before.
     for _ in range(2):
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                sources = _origins(node.value, origin)
+                sources = origins(node.value)
                 for target in targets:
                     for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
                         origin.setdefault(name, set()).update(sources)
@@ -88,10 +94,10 @@ def _written(tree: ast.AST, names: list[str], known: dict[str, Any], depth: int)
         callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if callee in _WRITES and isinstance(node.func, ast.Attribute):
             # The pointer is the first argument of a function, or what a descriptor's method belongs to.
-            found |= _origins(node.args[0] if node.args else node, origin) | _origins(node.func.value, origin)
+            found |= origins(node.args[0] if node.args else node) | origins(node.func.value)
         elif callee not in _READS and not _is_language(node.func):
             for argument in _handed_on(node, known, depth):
-                found |= _origins(argument, origin)
+                found |= origins(argument)
     return frozenset(found)
 
 
@@ -108,18 +114,31 @@ def _handed_on(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.ex
     return [value for parameter, value in given if parameter in inner]
 
 
-def _origins(node: ast.AST, origin: dict[str, set[str]]) -> set[str]:
-    """Arguments that an expression is made from; what is loaded is a value and no pointer."""
+def _origins(node: ast.AST, origin: dict[str, set[str]], known: dict[str, Any], depth: int) -> set[str]:
+    """Return the arguments that an expression is made from; a loaded value is no pointer."""
+    parts = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call):
         callee = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if callee == "load":
             return set()
-    found: set[str] = set()
-    if isinstance(node, ast.Name):
-        found |= origin.get(node.id, set())
-    for child in ast.iter_child_nodes(node):
-        found |= _origins(child, origin)
+        returned = _returned(node, known, depth)
+        parts = parts if returned is None else returned
+    found = set(origin.get(node.id, ())) if isinstance(node, ast.Name) else set()
+    for part in parts:
+        found |= _origins(part, origin, known, depth)
     return found
+
+
+def _returned(call: ast.Call, known: dict[str, Any], depth: int) -> list[ast.expr] | None:
+    """Return the arguments of which a ``@triton.jit`` function's result is made; ``None`` where that is not known."""
+    function = called_function(call.func, known)
+    if function is None or depth == _DEPTH or written_arguments(function, depth + 1) is None:
+        return None
+    given = passed_to(function, call)
+    if len(given) < len(call.args) + len(call.keywords) or any(isinstance(value, ast.Starred) for value in call.args):
+        return None
+    through = steering(function).through
+    return [value for parameter, value in given if parameter in through]
 
 
 def _is_language(node: ast.AST) -> bool:

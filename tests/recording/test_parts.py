@@ -193,6 +193,18 @@ def test_written_arguments_follow_pointers():
     # The called function only reads lengths; a recursive function counts as writing all that it is given.
     assert written_arguments(kernel) == {"out", "x", "other"}
 
+    # A place that a function looks up derives from what it returns, and not from what it only loads from.
+    found = Jit(
+        "def found(starts, n, base):\n    at = tl.load(starts + n)\n    return base + at\n", ["starts", "n", "base"]
+    )
+    found.fn = types.SimpleNamespace(__globals__={})
+    searching = Jit(
+        "def searching(starts, n, out):\n    place = found(starts, n, out)\n    tl.store(place, 1)\n",
+        ["starts", "n", "out"],
+    )
+    searching.fn = types.SimpleNamespace(__globals__={"found": found})
+    assert written_arguments(searching) == {"out"}
+
 
 def test_an_interpreter_of_the_work_tree_is_no_source(tmp_path):
     """A capture would be stale with every new Python."""

@@ -146,9 +146,11 @@ def test_wrong_values_are_errors(recorded, kprof, tmp_path, value, words):
         ("for i in range(c):\n        tl.store(b, tl.load(a + i))", set()),
         # A binary search: its bounds move by what is compared with a loaded value. ``c`` is part of the address.
         (
-            "low = 0\n    high = c\n    while low < high:\n        mid = (low + high) // 2\n"
-            "        if tl.load(a + mid) <= 3:\n            low = mid + 1\n        else:\n            high = mid\n"
-            "    tl.store(b, low)",
+            (
+                "low = 0\n    high = c\n    while low < high:\n        mid = (low + high) // 2\n"
+                "        if tl.load(a + mid) <= 3:\n            low = mid + 1\n        else:\n            high = mid\n"
+                "    tl.store(b, low)"
+            ),
             {"a", "c"},
         ),
         (
