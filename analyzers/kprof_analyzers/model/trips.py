@@ -159,7 +159,19 @@ def _count(
             if iterations is None:
                 found[node.loop.index] = _unknown(found[node.loop.index], evaluator, loop, factor)
             used[loop.index] = node.loop.index
-        _count(facts, node.body, matches, evaluator, found)
+        trips = found[node.loop.index]
+        if trips.known and trips.mean == 0:
+            _never_entered(node.body, found)
+        else:
+            _count(facts, node.body, matches, evaluator, found)
+
+
+def _never_entered(nodes: Sequence[Node], found: dict[int, Trips]) -> None:
+    """Give the loops inside a loop of no iterations none either, whatever their bounds depend on."""
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            found[node.loop.index] = Trips(0.0, (), True, "the loop around it has no iteration")
+            _never_entered(node.body, found)
 
 
 def _unknown(trips: Trips, evaluator: Evaluator, loop: Operation, factor: int) -> Trips:

@@ -90,6 +90,20 @@ def test_loops_one_after_the_other_count_as_their_ranges_do(trips):
     assert {one.missing for one in found.values()} == {()}
 
 
+def test_loops_that_are_never_reached_have_no_iterations(trips):
+    """The bounds of an inner loop may come from memory where the loop around it has none: its time is known."""
+    ttgir = module(
+        *counted("i", "%c0 to %n step %c1", "%d = tt.load %q : !tt.ptr<i32>", *counted("j", "%c0 to %d step %c1")),
+        *counted("l", "%c0 to %m step %c1"),
+    )
+    body = [*loop(1, ADD, *loop(2, ADD), ADD), *loop(3, ADD)]
+    never = trips(body, ttgir, n=0, m=3)
+    assert short(never[".LBB0_2"]) == (0.0, (), True, 1)
+    assert short(never[".LBB0_3"]) == (3.0, (), True, 1)
+    entered = trips(body, ttgir, n=1, m=3)
+    assert (entered[".LBB0_2"].known, entered[".LBB0_2"].missing) == (False, ("values of q",))
+
+
 def test_loops_in_loops_are_those_of_the_ttgir_in_loops(trips):
     """The inner one is entered in each iteration of the outer one and depends on which it is: a triangle."""
     ttgir = module(
