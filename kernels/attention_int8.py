@@ -24,33 +24,45 @@ import triton.language as tl
 
 from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, execute, rounding, size_of, torch_dtype
 
+# 1.5 * 2^23. Within 2^22 of it a float's lowest bits are a whole number: adding it to a float rounds it, and integers
+# that were added to its bits become the float of the sum without a conversion. Products of 256 int8 stay within.
+_WHOLE = tl.constexpr(12582912.0)
+_WHOLE_BITS = tl.constexpr(0x4B400000)
+
 
 @triton.jit
 def _attend(
-    acc, total, top, q, k_ptrs, v_ptrs, first, last, n_keys, limit, factor, p_descale,
+    acc, total, top, q, k_ptrs, v_ptrs, first, last, n_keys, limit, factor, p_log, INTEGER_P: tl.constexpr,
     D: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DTYPE: tl.constexpr,
 ):  # fmt: skip
-    """Attend to the keys from ``first`` up to ``last``; ``limit`` is each query's last visible key."""
+    """Attend to the keys from ``first`` up to ``last``; ``limit`` is each query's last visible key.
+
+    Exponents have ``p_log`` added. Scores of an integer ``q`` have ``_WHOLE`` added, and so has ``top``.
+    """
     col = tl.arange(0, BLOCK_N)
     for start in range(first, last, BLOCK_N):
         live = start + col < n_keys
         k = tl.load(k_ptrs + start * D, mask=live[None, :], other=0) if MASKED else tl.load(k_ptrs + start * D)
         # The product of two int8 tiles is int32; a q in the dtype gets its partner dequantised.
-        scores = tl.dot(q, k.to(q.dtype), input_precision="ieee").to(tl.float32)
+        if q.dtype == tl.int8:
+            bits = tl.dot(q, k, tl.full([q.shape[0], BLOCK_N], _WHOLE_BITS, tl.int32), out_dtype=tl.int32)
+            scores = bits.to(tl.float32, bitcast=True)
+        else:
+            scores = tl.dot(q, k.to(q.dtype), input_precision="ieee")
         if MASKED:
             visible = live[None, :] & (((start + col)[None, :] <= limit[:, None]) | (not CAUSAL))
             scores = tl.where(visible, scores, -float("inf"))
-        new_top = tl.maximum(top, tl.max(scores, axis=1) * factor)
+        new_top = tl.maximum(top, tl.fma(tl.max(scores, axis=1), factor, -p_log))
         # A query that has seen no key yet: exponents against 0, not -inf.
         base = tl.where(new_top == -float("inf"), 0.0, new_top) if MASKED else new_top
-        p = tl.exp2(scores * factor - base[:, None])
+        # Rounded once: the offset of the scores leaves few bits behind the point.
+        p = tl.exp2(tl.fma(scores, factor, -base[:, None]))
         fade = tl.exp2(top - base)
         total = total * fade + tl.sum(p, axis=1)
         acc = acc * fade[:, None]
         v = tl.load(v_ptrs + start * D, mask=live[:, None], other=0) if MASKED else tl.load(v_ptrs + start * D)
-        if p_descale is not None:
-            # Round to nearest: p is not negative. 1 becomes 127.5 and is cut to 127.
-            steps = (p * (1.0 / p_descale) + 0.5).to(tl.int8)
+        if INTEGER_P:
+            steps = (p + _WHOLE).to(tl.int32, bitcast=True).to(tl.int8)
             acc += tl.dot(steps, v).to(tl.float32)
         else:
             acc = tl.dot(p.to(DTYPE), v.to(DTYPE), acc, input_precision="ieee")
@@ -83,9 +95,8 @@ def attention_int8_kernel(
     factor = scale * LOG2E * tl.load(k_descale_ptr + head // GROUP)
     if q_descale_ptr is not None:
         factor *= tl.load(q_descale_ptr + head)
-    worth = tl.load(v_descale_ptr + head // GROUP)
-    if p_descale is not None:
-        worth *= p_descale
+    # In the exponent, 1 / p_descale costs nothing. It is in the sum as well, and so falls out of the quotient.
+    p_log = 0.0 if p_descale is None else -tl.log2(p_descale)
 
     # Up to ``whole`` every query sees whole blocks. Causal masks end together: the last query sees all keys.
     limit = q_first + row + (n_keys - n_queries)
@@ -102,13 +113,15 @@ def attention_int8_kernel(
     for masked in tl.static_range(2):
         acc, total, top = _attend(
             acc, total, top, q, k_ptrs, v_ptrs, whole if masked else 0, end if masked else whole, n_keys, limit,
-            factor, p_descale, D, BLOCK_N, CAUSAL, masked == 1, out_ptr.dtype.element_ty,
+            factor, p_log, p_descale is not None, D, BLOCK_N, CAUSAL, masked == 1, out_ptr.dtype.element_ty,
         )  # fmt: skip
 
     # A query that sees no key at all (more queries than keys) gets zeros and a log-sum-exp of -inf.
     total = tl.where(total > 0.0, total, 1.0)
-    acc = acc * (worth / total)[:, None]
+    acc = acc * (tl.load(v_descale_ptr + head // GROUP) / total)[:, None]
     tl.store(out_ptr + at * D + row[:, None] * D + d[None, :], acc.to(out_ptr.dtype.element_ty), mask=live)
+    if q.dtype == tl.int8:
+        top = tl.fma(-_WHOLE, factor, top)
     tl.store(lse_ptr + at + row, (top + tl.log2(total)) / LOG2E, mask=q_first + row < n_queries)
 
 
