@@ -1,4 +1,4 @@
-"""Values from text: ``NAME=VALUE`` and lists with commas, as options and files write them."""
+"""Parse values from ``NAME=VALUE`` texts and comma-separated lists, as used in options and files."""
 
 import math
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from kprof.errors import KprofError
 
 
 def value_of(text: str) -> Any:
-    """A knob's value from text: int (``0x`` too), finite float, true/false/none, else the text itself."""
+    """Parse a knob's value: int (also ``0x``), finite float, true/false/none, otherwise the stripped text."""
     lowered = text.strip().lower()
     if lowered in {"true", "false"}:
         return lowered == "true"
@@ -19,16 +19,16 @@ def value_of(text: str) -> Any:
             value = kind(text)
         except ValueError:
             continue
-        # "nan" and "inf" are no numbers that a knob could have; NaN would not even equal itself.
+        # A knob cannot be "nan" or "inf", so these stay text; NaN would not even equal itself.
         return text.strip() if isinstance(value, float) and not math.isfinite(value) else value
     return text.strip()
 
 
 def assignments(items: Iterable[str], option: str) -> dict[str, Any]:
-    """``["A=1,B=x", "C=2"]`` as a dict.
+    """Parse items such as ``["A=1,B=x", "C=2"]`` into a dict.
 
     Raises:
-        KprofError: an item has no ``=`` or no name, or a name is given twice with different values.
+        KprofError: if an item has no ``=`` or no name, or if a name occurs twice with different values.
     """
     result: dict[str, Any] = {}
     for item in items:
@@ -44,5 +44,5 @@ def assignments(items: Iterable[str], option: str) -> dict[str, Any]:
 
 
 def listed(text: str) -> list[str]:
-    """The parts of a comma-separated option, without empty ones and repetitions, in order."""
+    """Return the non-empty, distinct parts of a comma-separated option, in order."""
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))

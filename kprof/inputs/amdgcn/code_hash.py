@@ -1,4 +1,4 @@
-"""Whether two listings are the same machine code: a hash of the assembly without what does not decide it."""
+"""Hash assembly listings so that two listings with the same machine code get the same hash."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ _DEBUG_SECTION = re.compile(rb"^[ \t]*\.section[ \t]+\.debug_[^\n]*$", re.MULTIL
 
 
 def code_hash(assembly: str) -> str:
-    """SHA-256 of the assembly without comments, debug information and the kernel's name."""
+    """Return the SHA-256 of the assembly, ignoring comments, debug information and the kernel's name."""
     text = assembly.encode()
     name = re.search(rb"^[ \t]*\.amdhsa_kernel[ \t]+(\S+)", text, re.MULTILINE)
     debug = _DEBUG_SECTION.search(text)

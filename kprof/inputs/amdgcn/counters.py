@@ -1,4 +1,4 @@
-"""Which wait counters an instruction increments, for each generation.
+"""Wait counters that an instruction increments, for each hardware generation.
 
 gfx9 counts loads and stores in ``vmcnt``; gfx10 and gfx11 count stores and atomics without return in ``vscnt``; gfx12
 has one counter for each kind of access; gfx1250 adds ``asynccnt``, ``tensorcnt`` and ``xcnt``. Source: the AMD ISA
@@ -36,7 +36,7 @@ def _lds(name: str, generation: Generation) -> tuple[str, ...]:
 def counters_of(
     cls: InstructionClass, kind: InstructionKind, space: MemorySpace | None, name: str, generation: Generation
 ) -> tuple[str, ...]:
-    """Wait counters incremented by one instruction in its usual form (atomics without return)."""
+    """Return the wait counters that one instruction increments in its usual form (atomics without return)."""
     new = generation in _NEW
     scalar = "kmcnt" if new else "lgkmcnt"
     translated = ("xcnt",) if generation is Generation.GFX1250 else ()
@@ -65,6 +65,6 @@ def counters_of(
 
 
 def returning_atomic(counters: tuple[str, ...]) -> tuple[str, ...]:
-    """The same for an atomic that returns the old value: it is waited for like a load."""
+    """Return the counters of an atomic that returns the old value, which is waited for like a load."""
     swap = {"vscnt": "vmcnt", "storecnt": "loadcnt"}
     return tuple(swap.get(counter, counter) for counter in counters)

@@ -1,4 +1,4 @@
-"""Which registers an instruction reads and writes, implicit ones included."""
+"""Registers that an instruction reads and writes, including implicit ones."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,15 @@ VCC = ("vcc_lo", "vcc_hi")
 
 @dataclass(frozen=True)
 class Roles:
-    """Which operands an instruction writes, and what it touches without naming it.
+    """Roles of an instruction's operands, and the registers that it uses implicitly.
 
     Attributes:
         destinations: number of leading operands that are written.
-        keeps: the destinations keep part of their old value and so are read as well.
+        keeps: whether the destinations keep part of their old value and are therefore also read.
         reads: implicit registers read.
         writes: implicit registers written.
         swapped: positions of operands beyond the destinations that are read and written.
-        half_written: positions of operands of which only the lower half is written (compare-and-swap data).
+        half_written: positions of operands whose lower half alone is written (compare-and-swap data).
     """
 
     destinations: int = 0
@@ -67,20 +67,20 @@ Group = tuple[str, ...]
 class RegisterEffects:
     """Registers touched by one instruction.
 
-    Names are ``v0``, ``a0``, ``s0``, ``ttmp0``, ``vcc_lo``, ``vcc_hi``, ``exec_lo``, ``exec_hi``, ``m0``, ``scc``,
-    ``flat_scratch_lo``, ``xnack_mask_lo`` ... A register that keeps part of its old value (16-bit loads
+    Register names are ``v0``, ``a0``, ``s0``, ``ttmp0``, ``vcc_lo``, ``vcc_hi``, ``exec_lo``, ``exec_hi``, ``m0``,
+    ``scc``, ``flat_scratch_lo``, ``xnack_mask_lo`` and so on. A register that keeps part of its old value (16-bit loads
     into one half, ``v_writelane``) is both read and written. ``exec`` is not listed as read by vector instructions,
     because all of them read it.
 
     Attributes:
-        read_groups: registers whose value is used, operand by operand; one may occur twice.
-        write_groups: registers whose value is changed, likewise.
+        read_groups: registers whose value is used, one group per operand; a register may occur in several groups.
+        write_groups: registers whose value is changed, one group per operand.
     """
 
     __slots__ = ("_reads", "_writes", "read_groups", "write_groups")
 
     def __init__(self, read_groups: Sequence[Group], write_groups: Sequence[Group]) -> None:
-        """Keep the groups; the sets are made when asked for."""
+        """Store the groups; the sets of names are built on first use."""
         self.read_groups = read_groups
         self.write_groups = write_groups
         self._reads: frozenset[str] | None = None
@@ -101,14 +101,14 @@ class RegisterEffects:
         return self._writes
 
     def and_those_of(self, other: "RegisterEffects") -> "RegisterEffects":
-        """Effects of two halves of one instruction."""
+        """Return the combined effects of the two halves of a dual instruction."""
         return RegisterEffects([*self.read_groups, *other.read_groups], [*self.write_groups, *other.write_groups])
 
 
 def roles_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
-    """What each operand does. For an unknown mnemonic the first operand is taken to be written."""
+    """Return the role of each operand. The first operand of an unknown mnemonic is assumed to be written."""
     cls = opcode.cls
-    # Compared one by one: a set would call the hash of an Enum, which costs more than the comparisons.
+    # Compared one by one: set membership would hash an Enum, which costs more than these comparisons.
     if cls is _VALU or cls is _MATRIX:
         return _vector_roles(opcode, operands, modifiers)
     if cls in _MEMORY:
@@ -124,7 +124,7 @@ _PACKED_PAIRS = frozenset({"v_pk_fma_f32", "v_pk_mul_f32", "v_pk_add_f32"})
 
 
 def _selected(names: tuple[str, ...], source: int, modifiers: Mapping[str, str]) -> tuple[str, ...]:
-    """Of a register pair with two 32-bit floats those that ``op_sel`` and ``op_sel_hi`` pick for the two results."""
+    """Return the registers of a float32 pair that ``op_sel`` and ``op_sel_hi`` select for the two results."""
     if len(names) != 2:
         return names
     picked = set()
@@ -138,7 +138,7 @@ def _selected(names: tuple[str, ...], source: int, modifiers: Mapping[str, str])
 def effects_of(
     opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool
 ) -> RegisterEffects:
-    """Registers read and written by one instruction (one half of a dual one)."""
+    """Return the registers read and written by one instruction, or by one half of a dual instruction."""
     roles = roles_of(opcode, operands, modifiers, returns=returns)
     destinations = roles.destinations
     reads: list[Group] = [roles.reads] if roles.reads else []
@@ -167,7 +167,7 @@ def _atomic(opcode: Opcode, *, returns: bool) -> Roles:
     if not returns:
         return Roles()
     if opcode.space in {MemorySpace.BUFFER, MemorySpace.IMAGE}:
-        # The data register doubles as the result; of compare-and-swap data only the first half.
+        # The data register also receives the result. For compare-and-swap, only its first half does.
         return Roles(half_written=(0,)) if "cmpswap" in opcode.name else Roles(swapped=(0,))
     return Roles(1)
 
@@ -184,7 +184,7 @@ def _lds(opcode: Opcode) -> Roles:
 
 
 def _memory_roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
-    """Operand roles of one vector memory or LDS instruction."""
+    """Return the operand roles of one vector memory or LDS instruction."""
     if opcode.cls in {InstructionClass.LDS, InstructionClass.GDS}:
         return _lds(opcode)
     if opcode.is_atomic:
@@ -245,7 +245,7 @@ def _other(name: str) -> Roles:
 
 
 def _scalar_roles(opcode: Opcode, operands: Sequence[str], *, returns: bool) -> Roles:
-    """Operand roles of one scalar instruction."""
+    """Return the operand roles of one scalar instruction."""
     name = opcode.name
     if opcode.cls is InstructionClass.BRANCH:
         return _branch(name)
@@ -265,15 +265,15 @@ def _scalar_roles(opcode: Opcode, operands: Sequence[str], *, returns: bool) -> 
 
 
 class _Named(NamedTuple):
-    """What the name alone says; asked once for each name, because most instructions share few names.
+    """Facts that follow from the mnemonic alone, cached per mnemonic because kernels repeat few mnemonics.
 
     Attributes:
-        fixed: the roles, where operands and modifiers cannot change them.
-        dual_mask: a dual select, which reads VCC in its short form.
-        division: reads VCC.
-        base: reads M0.
-        two_results: may write a mask besides its result.
-        keeps: keeps part of the old value.
+        fixed: the roles, if operands and modifiers cannot change them.
+        dual_mask: whether it is a dual select, which reads VCC in its short form.
+        division: whether it reads VCC.
+        base: whether it reads M0.
+        two_results: whether it may write a mask besides its result.
+        keeps: whether it keeps part of the destination's old value.
     """
 
     fixed: Roles | None = None
@@ -311,19 +311,19 @@ def _is_mask(operand: str) -> bool:
 
 
 def _dpp_keeps(modifiers: Mapping[str, str]) -> bool:
-    """Whether DPP may leave lanes of the destination as they were."""
+    """Whether DPP may leave some lanes of the destination unchanged."""
     masks = (modifiers.get("row_mask", "0xf"), modifiers.get("bank_mask", "0xf"))
     return "dpp8" not in modifiers and (masks != ("0xf", "0xf") or "bound_ctrl" not in modifiers)
 
 
 def _compare(name: str, operands: Sequence[str]) -> Roles:
     exec_written = EXEC if name.startswith(("v_cmpx", "v_cmpsx")) else ()
-    # From gfx10 on v_cmpx names no destination: it writes only EXEC.
+    # Since gfx10, v_cmpx has no destination operand and writes only EXEC.
     return Roles(1 if len(operands) > 2 else 0, writes=exec_written)
 
 
 def _vector_roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str]) -> Roles:
-    """Operand roles of one VALU or matrix instruction."""
+    """Return the operand roles of one VALU or matrix instruction."""
     if opcode.kind is _COMPARE:
         return _compare(opcode.name, operands)
     named = _named(opcode.name)

@@ -1,7 +1,7 @@
-"""Integer expressions of the assembler: ``max(totalnumvgprs(.Lk.num_agpr, .Lk.num_vgpr), 1)``.
+"""Evaluate integer expressions of the assembler, such as ``max(totalnumvgprs(.Lk.num_agpr, .Lk.num_vgpr), 1)``.
 
-Newer LLVM writes resources as symbols and expressions when functions are called. Only what resource directives use
-is understood: arithmetic, comparison, logic, ``max``, ``or``, ``alignto``, ``totalnumvgprs``, ``extrasgprs``.
+Newer LLVM writes resources as symbols and expressions if a kernel calls functions. The supported subset is what
+resource directives use: arithmetic, comparison, logic, ``max``, ``or``, ``alignto``, ``totalnumvgprs``, ``extrasgprs``.
 """
 
 import re
@@ -46,7 +46,7 @@ _BINARY: Mapping[str, Callable[[int, int], int]] = {
 
 
 class UnknownValueError(Exception):
-    """The expression names something that is not defined, or is not an expression at all."""
+    """The text uses an undefined name or is not an expression."""
 
 
 def _align(value: int, granule: int) -> int:
@@ -54,7 +54,7 @@ def _align(value: int, granule: int) -> int:
 
 
 def extra_sgprs(vcc: int, flat_scratch: int, xnack: int, arch: str) -> int:
-    """SGPRs that an architecture reserves beyond the numbered ones.
+    """Return the number of SGPRs that an architecture reserves beyond the numbered ones.
 
     VCC takes 2, XNACK 4 and flat scratch 6 in total (gfx9); architected flat scratch (gfx940 and later) always
     takes 6; from gfx10 on nothing is reserved. Source: LLVM's AMDGPU usage guide, ``.amdhsa_reserve_*``.
@@ -182,12 +182,12 @@ def _evaluate(text: str, symbols: Mapping[str, str], arch: str, depth: int, memo
 
 
 def evaluate(text: str, symbols: Mapping[str, str], arch: str) -> int | None:
-    """Value of an expression, ``None`` if it cannot be determined.
+    """Return the value of an expression, or ``None`` if it cannot be determined.
 
     Args:
         text: the expression.
-        symbols: symbol to its own expression, as in ``.set name, expression``.
-        arch: decides how VGPRs and AGPRs add up and which SGPRs are reserved.
+        symbols: expression of each symbol, as in ``.set name, expression``.
+        arch: architecture; it decides how VGPRs and AGPRs add up and which SGPRs are reserved.
     """
     try:
         return _evaluate(text, symbols, arch, 0, {})

@@ -14,9 +14,9 @@ class Block:
 
     Attributes:
         index: position in :attr:`AssemblyKernel.blocks`.
-        label: first label at its start, ``None`` for a block entered only by falling through.
-        start: first instruction.
-        end: one past the last instruction.
+        label: first label at the block's start; ``None`` if the block is entered only by falling through.
+        start: index of the first instruction.
+        end: index after the last instruction.
         successors: indexes of blocks that may follow.
         predecessors: indexes of blocks that may precede.
     """
@@ -37,11 +37,11 @@ class Loop:
         index: position in :attr:`AssemblyKernel.loops`.
         header: label of the header block (``block 7`` when it has none).
         header_block: index of the header block.
-        blocks: indexes of all blocks, those of inner loops included, ascending.
+        blocks: indexes of all blocks in ascending order, including those of inner loops.
         latches: blocks that branch back to the header.
         depth: 1 for an outermost loop.
         parent: index of the enclosing loop, ``None`` for an outermost one.
-        instructions: indexes of all instructions, those of inner loops included, ascending.
+        instructions: indexes of all instructions in ascending order, including those of inner loops.
     """
 
     index: int
@@ -62,7 +62,7 @@ class Flow:
         blocks: basic blocks in program order.
         dominators: immediate dominator of each block; ``None`` for the entry and for unreachable blocks.
         loops: natural loops, outer before inner, in program order of their headers.
-        irreducible: edges (from block, to block) that go back without their target dominating their source.
+        irreducible: retreating edges (from block, to block) whose target does not dominate their source.
         indirect: blocks that end in a jump whose target could not be determined.
     """
 
@@ -76,12 +76,12 @@ class Flow:
 _STOPS = {InstructionKind.JUMP, InstructionKind.INDIRECT, InstructionKind.END}
 _LOCAL_LABEL = re.compile(r"\.L[\w$.]+")
 _HARDLY_TARGETS = (".Ltmp", ".Lfunc_", ".Lpost_")
-# A far jump is s_getpc, s_add, s_addc, s_setpc, with at most a few instructions of other work in between.
+# A far jump is s_getpc, s_add, s_addc, s_setpc, possibly interleaved with a few unrelated instructions.
 _FAR_JUMP_REACH = 8
 
 
 def _far_target(instructions: Sequence[Instruction], position: int, labels: Mapping[str, int]) -> str | None:
-    """Label that a ``s_setpc_b64`` jumps to, when the address was computed just before."""
+    """Return the label that a ``s_setpc_b64`` jumps to, if the address was computed just before the jump."""
     for instruction in reversed(instructions[max(0, position - _FAR_JUMP_REACH) : position]):
         if instruction.opcode.cls is InstructionClass.BRANCH:
             return None
@@ -103,7 +103,7 @@ def _target(instructions: Sequence[Instruction], position: int, labels: Mapping[
 def _starts(
     instructions: Sequence[Instruction], labels: Mapping[str, int]
 ) -> tuple[list[int], dict[int, int], list[int]]:
-    """Sorted block starts, jump target by branch position, and branches whose target is unknown."""
+    """Return the sorted block starts, the jump target by branch position, and the branches with an unknown target."""
     count = len(instructions)
     starts = {0}
     targets: dict[int, int] = {}
@@ -122,21 +122,21 @@ def _starts(
             targets[position] = labels[label]
             starts.add(labels[label])
     if any(instructions[p].opcode.kind is InstructionKind.INDIRECT for p in unknown):
-        # Such a jump may go to any label, so that every label has to begin a block.
+        # An indirect jump may go to any label, so every label has to begin a block.
         starts.update(at for name, at in labels.items() if not name.startswith(_HARDLY_TARGETS))
     return sorted(s for s in starts if s < count), targets, unknown
 
 
 def analyze(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> Flow:
-    """Control flow of one kernel.
+    """Compute the control flow of one kernel.
 
     Args:
-        instructions: in program order.
-        labels: label to the index of the instruction that follows it.
+        instructions: the kernel's instructions, in program order.
+        labels: index of the instruction that follows each label.
 
     Returns:
         Blocks with their edges, dominators and loops. A return (``s_setpc_b64`` of the caller's address) and any other
-        jump through a register has no successors and is listed in :attr:`Flow.indirect`.
+        jump through a register have no successors and are listed in :attr:`Flow.indirect`.
     """
     count = len(instructions)
     if not count:
@@ -160,7 +160,7 @@ def analyze(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> F
             predecessors[successor].append(number)
     names: dict[int, str] = {}
     for label, at in labels.items():
-        # Of several labels the last one is what branches name; the first may be the function itself.
+        # If several labels share an address, branches name the last one; the first may be the function's own name.
         if at in block_at and (at not in names or not label.startswith(_HARDLY_TARGETS)):
             names[at] = label
     blocks = tuple(
@@ -175,7 +175,7 @@ def analyze(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> F
 
 
 def _depth_first(blocks: Sequence[Block]) -> tuple[list[int], list[tuple[int, int]]]:
-    """Reachable blocks in reverse postorder, and edges to a block that is still being visited."""
+    """Return the reachable blocks in reverse postorder, and the edges to a block that is still being visited."""
     order: list[int] = []
     retreating: list[tuple[int, int]] = []
     state = [0] * len(blocks)
@@ -199,7 +199,7 @@ def _depth_first(blocks: Sequence[Block]) -> tuple[list[int], list[tuple[int, in
 
 
 def dominators(blocks: Sequence[Block]) -> tuple[list[int | None], list[tuple[int, int]]]:
-    """Immediate dominator of each block, and retreating edges.
+    """Return the immediate dominator of each block, and the retreating edges.
 
     Iterates to a fixed point over reverse postorder (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
     Algorithm", 2001). The entry and unreachable blocks have ``None``.
@@ -232,7 +232,7 @@ def dominators(blocks: Sequence[Block]) -> tuple[list[int | None], list[tuple[in
 
 
 def _intervals(idom: Sequence[int | None]) -> list[tuple[int, int]]:
-    """First and last visit of each block in the dominator tree: one block dominates another when it encloses it."""
+    """Return the first and last visit of each block in the dominator tree; dominators enclose their blocks."""
     children: list[list[int]] = [[] for _ in idom]
     for block, parent in enumerate(idom):
         if parent is not None:
@@ -266,7 +266,7 @@ def _body(blocks: Sequence[Block], header: int, latches: Sequence[int]) -> set[i
 def natural_loops(
     blocks: Sequence[Block], idom: Sequence[int | None], retreating: Sequence[tuple[int, int]]
 ) -> tuple[tuple[Loop, ...], tuple[tuple[int, int], ...]]:
-    """Natural loops (those with one header are merged), and retreating edges that close no natural loop."""
+    """Return the natural loops, merged if they share a header, and the retreating edges that close no natural loop."""
     latches: dict[int, list[int]] = {}
     irreducible = []
     intervals = _intervals(idom)
@@ -277,7 +277,7 @@ def natural_loops(
             irreducible.append((source, target))
     reachable = {0} | {n for n, dominator in enumerate(idom) if dominator is not None}
     bodies = {header: _body(blocks, header, sources) & reachable for header, sources in latches.items()}
-    # A loop lies inside another when its header does; sorting by size puts the outer ones first.
+    # A loop lies inside another loop if its header does. Sorting by size puts outer loops first.
     order = sorted(bodies, key=lambda header: (-len(bodies[header]), header))
     parents: dict[int, int | None] = {}
     innermost: dict[int, int] = {}

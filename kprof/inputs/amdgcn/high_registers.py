@@ -1,8 +1,8 @@
-"""gfx1250's vector registers above 255 in a disassembly, named in full as the compiler names them.
+"""Add the full numbers of gfx1250's vector registers above 255 to a disassembly, as the compiler writes them.
 
-An instruction has eight bits for a register. Two more for each operand come from the wavefront's mode, which
-``s_set_vgpr_msb`` sets: bits 0 and 1 for the first source, then the second, the third and the destination. The compiler
-writes ``v5 /*v261*/``; a disassembler, which sees one instruction at a time, only ``v5``.
+An instruction encodes eight bits of a register number. Two more bits for each operand come from the wavefront's mode,
+which ``s_set_vgpr_msb`` sets: bits 0 and 1 for the first source, then the second, the third and the destination. The
+compiler writes ``v5 /*v261*/``; a disassembler sees one instruction at a time and writes only ``v5``.
 """
 
 import re
@@ -21,13 +21,13 @@ _MEMORY = (InstructionClass.VMEM, InstructionClass.SCRATCH, InstructionClass.LDS
 
 
 def name_high(kernel: AssemblyKernel) -> str | None:
-    """Write the whole numbers of high registers behind their names, as the compiler does.
+    """Write the full numbers of high registers behind their names, as the compiler does.
 
     Args:
-        kernel: of a disassembly; its instructions are changed in place.
+        kernel: kernel of a disassembly; its instructions are changed in place.
 
     Returns:
-        What could not be followed, one sentence; ``None`` when everything could.
+        One sentence about the registers that could not be resolved, or ``None`` if all were resolved.
     """
     if not any(_mode(instruction) for instruction in kernel.instructions):
         return None
@@ -47,7 +47,7 @@ def name_high(kernel: AssemblyKernel) -> str | None:
 
 
 def _mode(instruction: Instruction) -> int | None:
-    """The bits that an instruction sets; ``None`` where it sets none."""
+    """Return the mode bits that an instruction sets, or ``None`` if it sets none."""
     if instruction.opcode.name != _SET:
         return None
     operands = instruction.operands
@@ -58,7 +58,7 @@ def _mode(instruction: Instruction) -> int | None:
 
 
 def _states(kernel: AssemblyKernel) -> dict[int, int | None]:
-    """Each block that can be reached to the bits with which it begins; ``None`` where ways to it differ."""
+    """Return the mode bits at the start of each reachable block; ``None`` if its predecessors disagree."""
     blocks = kernel.blocks
     found: dict[int, int | None] = {0: 0}
     waiting = [0]
@@ -78,7 +78,7 @@ def _states(kernel: AssemblyKernel) -> dict[int, int | None]:
 
 
 def _named(instruction: Instruction, state: int) -> str:
-    """An instruction's text with the whole number behind each register above 255."""
+    """Return an instruction's text with the full number behind each register above 255."""
     written = []
     for half, (name, operands) in zip(instruction.text.split(" :: "), instruction.halves, strict=False):
         mnemonic, _, words = half.partition(" ")
@@ -108,13 +108,13 @@ def _in_full(operand: str, more: int) -> str:
 
 
 def _places(instruction: Instruction, name: str, operands: Sequence[str]) -> list[int | None]:
-    """For each operand where its two bits are; ``None`` for those that have none."""
+    """Return the position of each operand's two mode bits, or ``None`` for operands without such bits."""
     opcode = instruction.opcode
     if opcode.cls in _VECTOR:
         return list(_of_arithmetic(name, opcode, operands))
     if opcode.space is MemorySpace.BUFFER:
         return [_RESULT, _FIRST, *[None] * len(operands)]
-    # The place in LDS that memory is loaded to is a destination of the encoding.
+    # The LDS address of a load to LDS is encoded as a destination.
     result = opcode.is_load or opcode.kind is InstructionKind.PERMUTE or instruction.returns
     return [*([_RESULT] if result else []), _FIRST, _SECOND, _THIRD, *[None] * len(operands)]
 
@@ -123,7 +123,7 @@ def _of_arithmetic(name: str, opcode: Opcode, operands: Sequence[str]) -> Iterat
     constant_inside = "fmamk" in name or "madmk" in name
     sources: list[int | None] = [_FIRST, None, _SECOND] if constant_inside else [_FIRST, _SECOND, _THIRD]
     if "_ld_scale" not in name:
-        # A mask that is the result of a comparison, or a second result, is scalar.
+        # The mask written by a comparison, or a second result, is scalar.
         if opcode.kind is InstructionKind.COMPARE:
             yield from [None] * (len(operands) - 2)
         else:

@@ -1,10 +1,9 @@
-"""One instruction and where it comes from; what a wait instruction waits for.
+"""One instruction: its operands, registers, source location and wait counts.
 
-Everything expensive (operands, registers, source frames) is computed when first asked for, so that reading a long file
-stays cheap.
+Expensive facts (operands, registers, source frames) are computed on first use, so that reading a long file stays cheap.
 
 Field positions are those of the AMD ISA guides (``S_WAITCNT`` in the chapter on SOPP instructions) for each generation;
-the test-suite compares them with an assembler. A field at its largest value waits for nothing and is left out.
+the test suite compares them with an assembler. A field at its maximum waits for nothing and is left out.
 """
 
 import re
@@ -43,17 +42,17 @@ _CALL = re.compile(r"(\w+)\(\s*(0x[0-9a-fA-F]{1,8}|\d{1,9})\s*\)")
 
 
 class Detail:
-    """Operands, modifiers, waits, counters and effects of one instruction, each computed once.
+    """Operands, modifiers, waits, counters and effects of one instruction; each is computed once.
 
     Attributes:
-        operands: operands in order; for a dual instruction those of both halves.
+        operands: operands in order; a dual instruction lists the operands of its first half, then of its second.
         modifiers: modifiers by name.
     """
 
     __slots__ = ("_effects", "_first", "_opcode", "_rest", "_second", "_waits", "modifiers", "operands")
 
     def __init__(self, opcode: Opcode, text: str) -> None:
-        """Split the text; the rest waits until it is asked for."""
+        """Split the text into operands and modifiers; everything else is computed on first use."""
         self._opcode = opcode
         self._rest = text[len(opcode.mnemonic) :]
         self._effects: RegisterEffects | None = None
@@ -70,7 +69,7 @@ class Detail:
 
     @property
     def halves(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Mnemonic and operands of each half of a dual instruction; one entry for others."""
+        """Mnemonic and operands of each half of a dual instruction; a single entry for other instructions."""
         first = (self._opcode.name, self._first)
         return (first, (self._second[0].name, self._second[1])) if self._second else (first,)
 
@@ -85,7 +84,7 @@ class Detail:
 
     @property
     def returns(self) -> bool:
-        """An atomic that returns the old value."""
+        """Whether the instruction is an atomic that returns the old value."""
         if not self._opcode.is_atomic:
             return False
         if self._opcode.cls in {InstructionClass.LDS, InstructionClass.GDS}:
@@ -97,7 +96,7 @@ class Detail:
 
     @property
     def counters(self) -> tuple[str, ...]:
-        """Wait counters incremented, modifiers considered."""
+        """Wait counters that the instruction increments, taking modifiers into account."""
         counters = self._opcode.counters
         if self._opcode.is_atomic and self.returns:
             return returning_atomic(counters)
@@ -119,13 +118,13 @@ class Detail:
 
 @dataclass(frozen=True)
 class AssemblyFrame:
-    """One position in source code. ``line`` is 1-based; 0 means that the compiler knows no line.
+    """One source position. ``line`` is 1-based; 0 means that the compiler recorded no line.
 
     Attributes:
-        file: path with its directory where the assembly gives it.
+        file: path, with its directory if the assembly contains it.
         line: 1-based line.
         column: 1-based column, 0 when unknown.
-        in_library: whether the file belongs to Triton itself or to the HIP headers and not to the user.
+        in_library: whether the file belongs to Triton itself or to the HIP headers.
     """
 
     file: str
@@ -135,11 +134,11 @@ class AssemblyFrame:
 
 
 class LazyLocation(Protocol):
-    """A ``.loc`` directive that resolves itself when asked."""
+    """A ``.loc`` directive that is resolved on first use."""
 
     @property
     def frames(self) -> tuple[AssemblyFrame, ...]:
-        """Innermost frame first, then the call sites that it was inlined at."""
+        """The innermost frame, followed by the call sites at which it was inlined."""
         ...
 
 
@@ -150,9 +149,9 @@ class Instruction:
         index: position in :attr:`AssemblyKernel.instructions`.
         line: 1-based line in the assembly.
         text: the instruction without comment, as written.
-        comment: what the compiler wrote behind it, empty if nothing.
-        opcode: shared facts of the mnemonic.
-        source: the ``.loc`` in force, ``None`` without debug information.
+        comment: the compiler's comment on the same line, or an empty string.
+        opcode: facts shared by all instructions with this mnemonic.
+        source: the ``.loc`` directive in force, ``None`` without debug information.
     """
 
     __slots__ = ("_detail", "comment", "index", "line", "opcode", "source", "text")
@@ -160,7 +159,7 @@ class Instruction:
     def __init__(  # noqa: PLR0917 - called once a line, where keywords cost time
         self, index: int, line: int, text: str, comment: str, opcode: Opcode, source: LazyLocation | None
     ) -> None:
-        """Keep the facts; nothing is decoded yet."""
+        """Store the fields; nothing is decoded yet."""
         self.index = index
         self.line = line
         self.text = text
@@ -170,7 +169,7 @@ class Instruction:
         self._detail: Detail | None = None
 
     def __repr__(self) -> str:
-        """``<Instruction 12 line 80: s_endpgm>``."""
+        """Return text such as ``<Instruction 12 line 80: s_endpgm>``."""
         return f"<Instruction {self.index} line {self.line}: {self.text}>"
 
     @property
@@ -179,28 +178,28 @@ class Instruction:
         return self.opcode.mnemonic
 
     def rewrite(self, text: str) -> None:
-        """Take another text for the same instruction, which says more of it."""
+        """Replace the instruction's text with a more detailed one, and discard what was decoded from the old text."""
         self.text = text
         self._detail = None
 
     @property
     def detail(self) -> Detail:
-        """The decoded form, computed on first use."""
+        """The decoded form; it is computed on first use."""
         if self._detail is None:
             self._detail = Detail(self.opcode, self.text)
         return self._detail
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """Operands in the order written, such as ``("v0", "v[2:3]", "off")``; modifiers are not among them.
+        """Operands in the order written, such as ``("v0", "v[2:3]", "off")``, without modifiers.
 
-        A dual instruction has those of its first half, then those of its second: see :attr:`halves`.
+        A dual instruction lists the operands of its first half, then those of its second half: see :attr:`halves`.
         """
         return self.detail.operands
 
     @property
     def halves(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Mnemonic and operands of each half of a dual instruction; a single entry for all others."""
+        """Mnemonic and operands of each half of a dual instruction; a single entry for other instructions."""
         return self.detail.halves
 
     @property
@@ -210,37 +209,37 @@ class Instruction:
 
     @property
     def waits(self) -> Mapping[str, int]:
-        """What a wait instruction waits for: counter name to the count that may remain outstanding.
+        """Wait counts of a wait instruction: counter name to the count that may remain outstanding.
 
-        Counters that the instruction leaves alone are absent. Empty for other classes.
+        Counters on which the instruction does not wait are absent. The mapping is empty for other classes.
         """
         return self.detail.waits
 
     @property
     def counters(self) -> tuple[str, ...]:
-        """Wait counters that this very instruction increments, modifiers considered."""
+        """Wait counters that this instruction increments, taking modifiers into account."""
         if not self.opcode.counters and not self.opcode.is_atomic:
             return ()
         return self.detail.counters
 
     @property
     def to_lds(self) -> bool:
-        """Moves data between memory and LDS without passing registers (by mnemonic or by the ``lds`` modifier)."""
+        """Whether it moves data between memory and LDS without registers (by mnemonic or ``lds`` modifier)."""
         return self.opcode.to_lds or (self.opcode.cls is InstructionClass.VMEM and "lds" in self.modifiers)
 
     @property
     def returns(self) -> bool:
-        """An atomic that returns the old value."""
+        """Whether the instruction is an atomic that returns the old value."""
         return self.detail.returns
 
     @property
     def effects(self) -> RegisterEffects:
-        """Registers read and written, implicit ones included."""
+        """Registers read and written, including implicit ones."""
         return self.detail.effects
 
     @property
     def spill(self) -> str | None:
-        """``store`` or ``reload`` where the compiler's comment calls the instruction a register spill."""
+        """``store`` or ``reload`` if the compiler's comment marks a register spill, else ``None``."""
         if "Folded Spill" in self.comment:
             return "store"
         return "reload" if "Folded Reload" in self.comment else None
@@ -255,12 +254,12 @@ class Instruction:
 
     @property
     def location(self) -> tuple[AssemblyFrame, ...]:
-        """Where the instruction comes from: innermost frame first, then the sites it was inlined at."""
+        """Source frames of the instruction: the innermost frame first, then the sites at which it was inlined."""
         return self.source.frames if self.source is not None else ()
 
     @property
     def user_frame(self) -> AssemblyFrame | None:
-        """First frame outside Triton's own library (and HIP's headers), with a line; ``None`` when there is none."""
+        """First frame with a line that lies outside Triton's library and the HIP headers, or ``None``."""
         return next((f for f in self.location if f.line and not f.in_library), None)
 
 
@@ -275,7 +274,7 @@ _SINGLE: Mapping[str, str] = {
 
 
 def number(text: str) -> int | None:
-    """Value of a decimal or hexadecimal literal, ``None`` for anything else."""
+    """Return the value of a decimal or hexadecimal literal, or ``None`` for any other text."""
     text = text.strip()
     negative = text.startswith("-")
     digits = text[1:] if negative else text
@@ -299,15 +298,15 @@ def _fields(value: int, fields: tuple[Field, ...]) -> dict[str, int]:
 
 
 def decode(name: str, text: str, generation: Generation) -> dict[str, int]:
-    """Counter to the count that may remain outstanding.
+    """Return the count that may remain outstanding for each counter of a wait instruction.
 
     Args:
         name: mnemonic of a wait instruction.
-        text: what follows the mnemonic, without comment.
-        generation: decides the fields of a numeric ``s_waitcnt``.
+        text: text after the mnemonic, without comment.
+        generation: hardware generation; it decides the fields of a numeric ``s_waitcnt``.
 
     Returns:
-        Empty when nothing is waited for, or when the operand is an expression that cannot be evaluated here.
+        Counter name to count; empty if nothing is waited for or if the operand is an expression that is not a literal.
     """
     if name in _SINGLE:
         value = number(text.rpartition(",")[2])

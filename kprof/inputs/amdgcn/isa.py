@@ -1,13 +1,13 @@
-"""What a mnemonic can be: instruction classes, kinds, memory spaces and hardware generations."""
+"""Enumerations that describe a mnemonic: instruction classes, kinds, memory spaces and hardware generations."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class InstructionClass(str, Enum):
-    """Which part of a compute unit an instruction occupies.
+    """Part of a compute unit that an instruction occupies.
 
-    ``VMEM`` is every vector memory access through the texture path (global, buffer, flat, image, and loads straight
+    ``VMEM`` covers all vector memory accesses through the texture path (global, buffer, flat, image, and loads directly
     into LDS) except scratch. ``OTHER`` is bookkeeping: nops, priorities, scheduling hints, messages. ``UNKNOWN`` is a
     mnemonic that no known assembler accepts; see :attr:`Opcode.likely`.
     """
@@ -29,7 +29,7 @@ class InstructionClass(str, Enum):
 
 
 class InstructionKind(str, Enum):
-    """What an instruction does inside its class; ``PLAIN`` where nothing special is to be said."""
+    """Operation of an instruction within its class; ``PLAIN`` for ordinary operations."""
 
     PLAIN = "plain"
     # VALU and SALU
@@ -76,7 +76,7 @@ class InstructionKind(str, Enum):
 
 
 class MemorySpace(str, Enum):
-    """How a memory instruction addresses memory. ``SCALAR`` is the scalar data cache (SMEM)."""
+    """Address space of a memory instruction. ``SCALAR`` is the scalar data cache (SMEM)."""
 
     GLOBAL = "global"
     BUFFER = "buffer"
@@ -89,7 +89,7 @@ class MemorySpace(str, Enum):
 
 
 class Generation(str, Enum):
-    """Generations that differ in wait counters or encoding of waits."""
+    """Hardware generations that differ in wait counters or in the encoding of waits."""
 
     GFX8 = "gfx8"
     GFX9 = "gfx9"
@@ -100,9 +100,9 @@ class Generation(str, Enum):
 
 
 def generation_of(arch: str) -> Generation:
-    """Generation of an architecture such as ``gfx90a``; an unknown or empty name counts as gfx9.
+    """Return the generation of an architecture such as ``gfx90a``; an unknown or empty name counts as gfx9.
 
-    gfx8 and older count as gfx8; gfx13 is taken to behave like gfx1250 until more is known.
+    gfx8 and older count as gfx8. gfx13 counts as gfx1250 until more is known about it.
     """
     digits = arch.removeprefix("gfx").replace("-generic", "").replace("-", "")
     stem = digits[:-2]
@@ -120,39 +120,39 @@ def generation_of(arch: str) -> Generation:
 
 
 def has_architected_flat_scratch(arch: str) -> bool:
-    """Whether the address of scratch needs no SGPRs of the kernel's own (gfx94x, gfx95x)."""
+    """Whether the scratch address needs no SGPRs of the kernel (gfx94x, gfx95x)."""
     return arch.startswith(("gfx94", "gfx95", "gfx9-4"))
 
 
 def has_unified_registers(arch: str) -> bool:
-    """Whether AGPRs lie in the same file as VGPRs (gfx90a, gfx94x, gfx95x)."""
+    """Whether AGPRs and VGPRs share one register file (gfx90a, gfx94x, gfx95x)."""
     return arch == "gfx90a" or has_architected_flat_scratch(arch)
 
 
 @dataclass(frozen=True)
 class Opcode:
-    """What a mnemonic means on one generation. Shared by all instructions with that mnemonic.
+    """Meaning of a mnemonic on one generation, shared by all instructions with that mnemonic.
 
     Attributes:
-        mnemonic: as written, for example ``v_add_f32_e32``.
-        name: without the encoding suffix, ``v_add_f32``.
+        mnemonic: mnemonic as written, for example ``v_add_f32_e32``.
+        name: mnemonic without the encoding suffix, for example ``v_add_f32``.
         encoding: ``e32``, ``e64``, ``dpp``, ``sdwa``, ``e64_dpp`` or empty.
-        cls: which unit it occupies.
-        kind: what it does there.
-        space: how it addresses memory, ``None`` when it does not.
-        is_load: reads memory into registers or LDS.
-        is_store: writes memory.
-        is_atomic: reads and writes memory in one go (then it is neither a load nor a store).
-        to_lds: by its mnemonic moves data between memory and LDS without registers
+        cls: hardware unit that the instruction occupies.
+        kind: operation that it performs on that unit.
+        space: address space of a memory access, ``None`` for other instructions.
+        is_load: whether it reads memory into registers or LDS.
+        is_store: whether it writes memory.
+        is_atomic: whether it reads and writes memory in one operation; an atomic is neither a load nor a store.
+        to_lds: whether the mnemonic alone says that data moves between memory and LDS without passing through registers
             (see :attr:`kprof.inputs.amdgcn.Instruction.to_lds`).
-        bytes_per_lane: bytes moved for each lane; for a scalar load bytes moved in all. Both parts of
-            a ``ds_read2`` are counted. ``None`` when unknown or not a memory access.
-        parts: addresses per lane: 2 for ``ds_read2_b32`` and alike, else 1.
+        bytes_per_lane: bytes moved per lane, or in total for a scalar load. Both parts of a ``ds_read2`` are counted.
+            ``None`` if unknown or not a memory access.
+        parts: addresses per lane: 2 for instructions such as ``ds_read2_b32``, else 1.
         counters: wait counters that it increments (``vmcnt``, ``lgkmcnt``, ``loadcnt``, ...) in its usual form.
             Modifiers can change them: see :attr:`kprof.inputs.amdgcn.Instruction.counters`.
-        known: some known assembler accepts this mnemonic.
-        likely: class that the shape of the name suggests; equal to ``cls`` for known mnemonics.
-        generation: the generation it was looked up for.
+        known: whether a known assembler accepts this mnemonic.
+        likely: class suggested by the form of the name; equal to ``cls`` for known mnemonics.
+        generation: generation for which the mnemonic was looked up.
     """
 
     mnemonic: str

@@ -1,4 +1,4 @@
-"""Class, kind, space and width of vector memory and LDS mnemonics, in old and new spellings."""
+"""Class, kind, space and width of vector memory and LDS mnemonics, in their old and new spellings."""
 
 import re
 
@@ -27,7 +27,7 @@ _PERMUTES = ("ds_swizzle", "ds_permute", "ds_bpermute")
 
 
 def _width(name: str) -> int | None:
-    """Bytes of one access: the first width in the name (a later one is the element of a transposing load)."""
+    """Return the bytes of one access: the first width in the name (a later one is a transposing load's element)."""
     match = _WIDTH.search(name)
     if match is None:
         return None
@@ -92,7 +92,7 @@ def _image(name: str) -> Answer:
 
 
 def classify(name: str) -> Answer:
-    """Class, kind, space, direct-to-LDS, bytes for each lane and addresses for each lane of a memory mnemonic."""
+    """Return class, kind, space, direct-to-LDS flag, bytes per lane and addresses per lane of a memory mnemonic."""
     prefix, _, rest = name.partition("_")
     space = _SPACES[prefix]
     if space is MemorySpace.LDS:
@@ -111,6 +111,6 @@ def classify(name: str) -> Answer:
     if rest.startswith("prefetch_"):
         return cls, InstructionKind.PREFETCH, space, False, None, 1
     kind = InstructionKind.LOAD if rest.startswith("load_") else InstructionKind.STORE
-    # A typed access moves what its format says, which the mnemonic does not know.
+    # A typed access moves as many bytes as its format says, which the mnemonic does not contain.
     size = None if "format" in rest or "block" in rest else _width(name)
     return cls, kind, space, to_lds, size, 1

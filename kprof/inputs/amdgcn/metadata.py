@@ -1,8 +1,8 @@
-"""The YAML between ``.amdgpu_metadata`` and ``.end_amdgpu_metadata``.
+"""Read the YAML between ``.amdgpu_metadata`` and ``.end_amdgpu_metadata``.
 
-LLVM writes a small part of YAML: nested block mappings and sequences of plain or quoted scalars. That part is read
-here, because starting a YAML library costs more than reading the whole assembly; anything else goes to PyYAML's safe
-loader.
+LLVM writes a small subset of YAML: nested block mappings and sequences of plain or quoted scalars. This module parses
+that subset itself, because importing a YAML library takes longer than reading the whole assembly. Any other YAML goes
+to PyYAML's safe loader.
 """
 
 import re
@@ -19,7 +19,7 @@ _MAX_UNUSUAL = 100_000
 
 
 class _UnusualError(Exception):
-    """The text uses YAML beyond what LLVM writes."""
+    """The text uses YAML beyond the subset that LLVM writes."""
 
 
 def _scalar(text: str) -> Any:
@@ -79,7 +79,7 @@ class _Reader:
         return items
 
     def child(self, indent: int, depth: int) -> Any:
-        """What is nested under the line before; a sequence may stand at the same indentation."""
+        """Return the node nested under the previous line; a sequence may have the same indentation as its key."""
         if self.at >= len(self.lines):
             return None
         level, text = self.lines[self.at]
@@ -116,10 +116,10 @@ def _with_library(text: str) -> Any:
 
 
 def read(lines: list[str]) -> dict[str, Any] | None:
-    """The metadata as a mapping, ``None`` if it cannot be read.
+    """Return the metadata as a mapping, or ``None`` if it cannot be read.
 
     Args:
-        lines: what stands between the two directives; document markers and blank lines may be among them.
+        lines: lines between the two directives, possibly with document markers and blank lines.
     """
     kept: list[tuple[int, str]] = []
     for line in lines[:_MAX_LINES]:

@@ -1,4 +1,4 @@
-"""What an assembly file holds: kernels with their blocks, loops and resources."""
+"""Contents of an assembly file: kernels with their blocks, loops and resources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,29 +11,31 @@ from kprof.inputs.amdgcn.instruction import Instruction
 
 @dataclass(frozen=True)
 class Registers:
-    """Resources of a kernel as the compiler recorded them; ``None`` is unknown.
+    """Resources of a kernel as the compiler recorded them; ``None`` means unknown.
 
     Attributes:
-        vgpr: architected VGPRs used by a lane. Where only metadata is at hand and AGPRs are in use, on gfx90a
-            and later this is rounded up to a multiple of 4.
-        agpr: accumulation VGPRs used by a lane; ``None`` where the architecture has none and the compiler said nothing.
-        sgpr: SGPRs with VCC, flat-scratch and XNACK extras, as in ``.sgpr_count``.
-        next_free_vgpr: what the kernel descriptor allocates from: includes AGPRs on gfx90a and later, and padding
-            asked for by ``waves_per_eu``.
-        next_free_sgpr: SGPRs without extras, padding included.
+        vgpr: architected VGPRs per lane. If only metadata is available and AGPRs are used, this is rounded up to a
+            multiple of 4 on gfx90a and later.
+        agpr: accumulation VGPRs per lane; ``None`` if the architecture has none and the compiler did not record a
+            count.
+        sgpr: SGPRs including VCC, flat-scratch and XNACK extras, as in ``.sgpr_count``.
+        next_free_vgpr: VGPR count from which the kernel descriptor allocates; includes AGPRs on gfx90a and later, and
+            padding requested by ``waves_per_eu``.
+        next_free_sgpr: SGPRs without extras, including padding.
         padded_sgpr: SGPRs with extras and padding, as in ``; NumSGPRsForWavesPerEU``.
         accum_offset: first AGPR in the unified file (gfx90a and later).
-        vgpr_spills: VGPRs spilled.
-        sgpr_spills: SGPRs spilled.
-        scratch_bytes: private segment for each lane.
-        lds_bytes_static: LDS allocated at compile time. Triton allocates its LDS at launch, so this is 0 there.
+        vgpr_spills: number of spilled VGPRs.
+        sgpr_spills: number of spilled SGPRs.
+        scratch_bytes: private segment per lane, in bytes.
+        lds_bytes_static: LDS allocated at compile time, in bytes. Triton allocates its LDS at launch, so this is 0 for
+            its kernels.
         wavefront_size: 32 or 64.
-        max_workgroup_size: largest flat workgroup size, in lanes.
+        max_workgroup_size: maximum flat workgroup size, in lanes.
         total_vgpr: unified total, as ``; TotalNumVgprs`` or ``.vgpr_count`` on gfx90a and later.
-        wgp_mode: workgroup processor mode (gfx10 to gfx12), else ``None``.
-        occupancy: LLVM's own ``; Occupancy:``. It leaves LDS known only at launch out of account.
+        wgp_mode: whether the kernel runs in workgroup processor mode (gfx10 to gfx12), else ``None``.
+        occupancy: LLVM's own ``; Occupancy:``. It ignores LDS that is allocated at launch.
         code_bytes: LLVM's ``; codeLenInByte``.
-        dynamic_stack: whether the stack size is not known at compile time.
+        dynamic_stack: whether the stack size is unknown at compile time.
     """
 
     vgpr: int | None = None
@@ -58,21 +60,21 @@ class Registers:
 
 @dataclass(eq=False)
 class AssemblyKernel:
-    """One kernel (or device function) of an assembly file. Equal only to itself.
+    """One kernel (or device function) of an assembly file. Kernels are compared by identity.
 
     Attributes:
         name: symbol name.
-        arch: ``gfx942``; empty when the file does not say.
-        instructions: in program order.
-        labels: label to the index of the instruction that follows it (``len(instructions)`` at the end).
-        registers: resources.
-        directives: ``.amdhsa_*`` directives without that prefix; expressions that could not be
-            evaluated stay as text.
+        arch: architecture such as ``gfx942``; empty if the file does not name one.
+        instructions: instructions in program order.
+        labels: index of the instruction that follows each label (``len(instructions)`` at the end).
+        registers: registers, LDS and scratch of the kernel.
+        directives: ``.amdhsa_*`` directives without that prefix; expressions that could not be evaluated stay as text.
         metadata: this kernel's entry of the YAML (or MessagePack) metadata.
         comments: LLVM's ``; Name: value`` comments, such as ``NumVgprs`` and ``Occupancy``.
         is_kernel: whether it has a kernel descriptor or metadata; ``False`` for device functions.
         line: 1-based line of its label in the assembly.
-        complete: whether its end was seen (``.size``, end label or ``s_endpgm`` at the end); ``False`` for a cut file.
+        complete: whether the end was found (``.size``, end label or final ``s_endpgm``); ``False`` for a truncated
+            file.
     """
 
     name: str
@@ -104,26 +106,26 @@ class AssemblyKernel:
 
     @property
     def coverage(self) -> float:
-        """Share of instructions with a known mnemonic, 0 to 1; 1 for an empty kernel."""
+        """Fraction of instructions with a known mnemonic, 0 to 1; 1 for an empty kernel."""
         total = len(self.instructions)
         return 1.0 - sum(not i.opcode.known for i in self.instructions) / total if total else 1.0
 
 
 @dataclass
 class Assembly:
-    """A whole assembly file.
+    """Contents of one assembly file.
 
     Attributes:
         target: target string as written, empty when absent.
-        arch: ``gfx942``, from the target's last part; empty when unknown.
-        features: target features, ``{"sramecc": True, "xnack": False}``; unset ones are absent.
+        arch: architecture such as ``gfx942``, from the target's last part; empty if unknown.
+        features: target features such as ``{"sramecc": True, "xnack": False}``; unset features are absent.
         kernels: kernels in order of appearance.
         functions: device functions that are not kernels.
-        unknown: mnemonics that no known assembler accepts, with how often each occurs.
-        notes: what is missing or odd, in words for the user.
-        truncated: the file ends too early; what was read is still usable.
-        source: ``triton``, ``clang``, ``objdump`` or ``unknown``: who wrote the text.
-        path: where it came from.
+        unknown: number of occurrences of each mnemonic that no known assembler accepts.
+        notes: sentences for the user about missing or unusual content.
+        truncated: whether the file ends too early; what was read is still usable.
+        source: tool that wrote the text: ``triton``, ``clang``, ``objdump`` or ``unknown``.
+        path: path that the text was read from.
     """
 
     target: str
@@ -139,15 +141,16 @@ class Assembly:
 
     @property
     def coverage(self) -> float:
-        """Share of all instructions with a known mnemonic, 0 to 1."""
+        """Fraction of all instructions with a known mnemonic, 0 to 1."""
         total = sum(len(k.instructions) for k in (*self.kernels, *self.functions))
         return 1.0 - sum(self.unknown.values()) / total if total else 1.0
 
     def kernel(self, name: str | None = None) -> AssemblyKernel:
-        """The kernel called ``name``, or the only one.
+        """Return the kernel called ``name``, or the only kernel if no name is given.
 
         Raises:
-            KprofError: no such kernel, or several and no name given; the message lists the names.
+            KprofError: if no kernel has that name, or if there are several and no name is given; the message lists the
+                names.
         """
         from difflib import get_close_matches
 

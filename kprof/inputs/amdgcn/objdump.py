@@ -1,4 +1,4 @@
-"""Making llvm-objdump's disassembly and hand-written comments look like compiler output."""
+"""Convert llvm-objdump's disassembly and hand-written comments into text that looks like compiler output."""
 
 import re
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ _JUMPS = ("s_branch", "s_cbranch", "s_call")
 
 @dataclass(frozen=True)
 class Normalized:
-    """Text as a compiler would have written it, line for line.
+    """Assembly text in the form in which a compiler writes it, with unchanged line numbers.
 
     Attributes:
         text: the text.
-        functions: functions that a disassembly names.
-        kernels: those of them that lie on a 256-byte boundary, as kernels must.
-        disassembly: the text came from llvm-objdump.
+        functions: names of the functions in a disassembly.
+        kernels: functions at a 256-byte boundary, the alignment that kernels require.
+        disassembly: whether the text came from llvm-objdump.
     """
 
     text: str
@@ -31,9 +31,9 @@ class Normalized:
 
 
 _STATED = frozenset({".loc", ".file"})
-"""Directives that kprof adds from the debug information: the tool writes none."""
+"""Directives that kprof adds from the debug information; llvm-objdump writes none."""
 _PADDING = frozenset({"s_nop", "s_code_end"})
-"""Instructions that an assembler fills space with."""
+"""Instructions that an assembler uses as padding."""
 _NEVER_FALLS_THROUGH = ("s_endpgm", "s_branch", "s_setpc")
 
 
@@ -44,7 +44,7 @@ def is_objdump(text: str) -> bool:
 
 
 def _strip_comments(text: str) -> str:
-    """Blank out ``/* */`` that span lines and cut ``//`` comments, keeping line numbers."""
+    """Blank out ``/* */`` comments that span lines and cut ``//`` comments, keeping line numbers."""
     if "/*" in text:
         text = _LONG_COMMENT.sub(lambda m: "\n" * m[0].count("\n") if "\n" in m[0] else m[0], text)
     if "//" not in text:
@@ -58,11 +58,11 @@ def _strip_comments(text: str) -> str:
 
 
 def _labelled(line: str, labels: dict[int, str], addresses: dict[int, int], bases: dict[str, int]) -> str:
-    """One instruction without its comment; a branch gets a label instead of a number of words."""
+    """Return one instruction without its comment; a branch offset is replaced by a label."""
     code, _, comment = line.partition("//")
     code = code.strip()
     if code.startswith(".long"):
-        # What the tool cannot decode must show up as unknown and not get lost as data.
+        # Instructions that the tool cannot decode must be counted as unknown instead of being skipped as data.
         return f"undecoded{code[len('.long') :]}"
     target = _TARGET.search(comment)
     if target is None or target[1] not in bases or not code.startswith(_JUMPS):
@@ -75,7 +75,7 @@ def _labelled(line: str, labels: dict[int, str], addresses: dict[int, int], base
 
 
 def _disassembly(text: str) -> Normalized:
-    """Give every branch target a label, line for line."""
+    """Add a label for every branch target, keeping line numbers."""
     lines = text.split("\n")
     addresses: dict[int, int] = {}
     bases: dict[str, int] = {}
@@ -103,7 +103,7 @@ def _disassembly(text: str) -> Normalized:
 
 
 def _drop_padding(lines: list[str], labels: Mapping[int, str]) -> None:
-    """Blank the lines of alignment padding, which follow a function's end or an unconditional branch.
+    """Blank the lines of alignment padding after a function's end or an unconditional branch.
 
     Args:
         lines: lines of the disassembly, changed in place.
@@ -125,7 +125,7 @@ def _drop_padding(lines: list[str], labels: Mapping[int, str]) -> None:
 
 
 def normalize(text: str) -> Normalized:
-    """Text as a compiler would have written it. Line numbers stay as they are."""
+    """Return the text in the form in which a compiler writes it, keeping line numbers."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _disassembly(text) if is_objdump(text) else Normalized(_strip_comments(text))

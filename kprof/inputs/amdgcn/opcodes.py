@@ -1,6 +1,6 @@
-"""From a mnemonic to its :class:`Opcode`.
+"""Look up the :class:`Opcode` of a mnemonic.
 
-The class follows from the shape of the name; whether the name exists at all is looked up in ``mnemonics.txt``, the
+The class follows from the form of the name. Whether the name exists is looked up in ``mnemonics.txt``, which lists the
 mnemonics that the assemblers of LLVM 19 to 24 accept for any AMD GPU (written by ``scripts/list_mnemonics.py``). An
 invented ``v_foo_bar`` is therefore ``UNKNOWN`` although it looks like vector arithmetic.
 """
@@ -87,7 +87,7 @@ _NOPS = {"v_nop", "v_pipeflush", "v_clrexcp", "v_illegal"}
 
 
 def classify(name: str) -> tuple[InstructionClass, InstructionKind]:
-    """Class and kind of one vector mnemonic, without its encoding suffix."""
+    """Return class and kind of a vector mnemonic without its encoding suffix."""
     stem = name[2:].removeprefix("s_")
     if stem.startswith(("smfmac_", "swmmac_")):
         return InstructionClass.MATRIX, InstructionKind.SPARSE
@@ -137,7 +137,7 @@ _MEMORY_PREFIXES = (
 
 @dataclass(frozen=True)
 class Shape:
-    """What the shape of a name says, before generation and existence are considered."""
+    """Facts suggested by the form of a name, regardless of the generation and of whether the name exists."""
 
     cls: InstructionClass
     kind: InstructionKind = InstructionKind.PLAIN
@@ -149,13 +149,13 @@ class Shape:
 
 @cache
 def known_mnemonics() -> frozenset[str]:
-    """All mnemonics that known assemblers accept, without encoding suffixes."""
+    """Return all mnemonics that known assemblers accept, without encoding suffixes."""
     text = Path(__file__).with_name("mnemonics.txt").read_text("ascii")
     return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
 
 def split_encoding(mnemonic: str) -> tuple[str, str]:
-    """``("v_add_f32", "e32")`` of ``v_add_f32_e32``; the second part is empty without a suffix."""
+    """Split ``v_add_f32_e32`` into ``("v_add_f32", "e32")``; the second part is empty without a suffix."""
     if mnemonic.startswith("v_"):
         for suffix in _SUFFIXES:
             if mnemonic.endswith(suffix):
@@ -164,7 +164,7 @@ def split_encoding(mnemonic: str) -> tuple[str, str]:
 
 
 def shape_of(name: str) -> Shape:
-    """Class and kind that the shape of a name suggests; class ``UNKNOWN`` when it has no AMD shape at all."""
+    """Return class and kind suggested by the form of a name; class ``UNKNOWN`` if no AMD mnemonic has that form."""
     if name.startswith("v_"):
         return Shape(*classify(name))
     if name.startswith("s_"):
@@ -179,7 +179,7 @@ def shape_of(name: str) -> Shape:
 
 @cache
 def lookup_for(mnemonic: str, generation: Generation) -> Opcode:
-    """Opcode of a mnemonic on a generation. Never fails: see :attr:`Opcode.known`."""
+    """Return the opcode of a mnemonic on a generation. Never fails: see :attr:`Opcode.known`."""
     name, encoding = split_encoding(mnemonic)
     known = name in known_mnemonics()
     shape = shape_of(name)
@@ -211,7 +211,7 @@ def lookup_for(mnemonic: str, generation: Generation) -> Opcode:
 
 
 def lookup(mnemonic: str, arch: str) -> Opcode:
-    """Opcode of a mnemonic on an architecture such as ``gfx942``. Never fails: see :attr:`Opcode.known`."""
+    """Return the opcode of a mnemonic on an architecture such as ``gfx942``. Never fails: see :attr:`Opcode.known`."""
     return lookup_for(mnemonic, generation_of(arch))
 
 
@@ -234,7 +234,7 @@ def _memory(name: str) -> Answer | None:
 
 
 def _scalar(name: str) -> Answer:
-    """Class, kind, memory space and bytes of one scalar mnemonic."""
+    """Return class, kind, memory space and bytes of a scalar mnemonic."""
     if name.startswith(("s_waitcnt", "s_wait_")):
         return InstructionClass.WAIT, InstructionKind.PLAIN, None, None
     if "barrier" in name:

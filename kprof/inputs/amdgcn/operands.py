@@ -1,13 +1,13 @@
-"""Splitting an instruction's text into operands and modifiers, and operands into registers."""
+"""Split an instruction's text into operands and modifiers, and operands into registers."""
 
 import re
 from functools import lru_cache
 
 _TOKEN = re.compile(r"(?:[^\s,\[\]()]|\[[^\]]*\]?|\((?:[^()]|\([^()]*\))*\)?|[\])])+|,")
-# gfx1250 prints the low byte of a register number and the whole number in a comment: v0 /*v256*/
+# gfx1250 assembly contains the low byte of a register number, and the full number in a comment: v0 /*v256*/
 _HIGH_VGPR = re.compile(r"v(?:\d+|\[\d+:\d+\])(\.[lh])?\s*/\*(v(?:\d+|\[\d+:\d+\]))(?:\.[lh])?\*/")
-# Registers and numbers with simple modifiers behind them, as in most instructions: one match finds them, where any
-# text takes a loop.
+# Registers and numbers followed by simple modifiers, as in most instructions. A single match parses them, which is
+# faster than the loop that handles arbitrary text.
 _OPERAND = r"-?(?:[vsa](?:[0-9]+|\[[0-9]+:[0-9]+\])|[0-9]+|0x[0-9a-f]+|vcc|exec|off)"
 _MODIFIER = r"(?![vsa][0-9]|off\b)[a-z][a-z0-9_]*(?::(?:[a-z0-9_]+|\[[0-9,]+\]))?"
 _PLAIN = re.compile(rf" ({_OPERAND}(?:, {_OPERAND})*)((?: {_MODIFIER})*)").fullmatch
@@ -46,7 +46,7 @@ _FLAGS = frozenset(
 
 
 def split(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Operands in order and modifiers by name of the text that follows a mnemonic.
+    """Return the operands in order and the modifiers by name from the text that follows a mnemonic.
 
     A modifier without value maps to an empty string. Wait counts such as ``vmcnt(0)`` are operands.
     """
@@ -60,7 +60,7 @@ def split(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _split_any(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """What :func:`split` gives, for any text."""
+    """Split any text like :func:`split`, without its fast path."""
     if "/*" in text:
         text = _C_COMMENT.sub("", _HIGH_VGPR.sub(lambda m: m[2] + (m[1] or ""), text))
     operands: list[str] = []
@@ -71,8 +71,8 @@ def _split_any(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
             fresh = True
         elif fresh:
             fresh = False
-            # "ds_append v1 offset:4" has operands; "buffer_wbl2 sc0 sc1" and "ds_nop offset:1" have only modifiers.
-            # In front "a16" is AGPR 16; behind image addresses it is a modifier.
+            # "ds_append v1 offset:4" has operands; "buffer_wbl2 sc0 sc1" and "ds_nop offset:1" have only modifiers. As
+            # the first word, "a16" is AGPR 16; after image addresses it is a modifier.
             if not operands and ((word in _FLAGS and word != "a16") or _is_valued(word)):
                 _add_modifier(modifiers, word)
             else:
@@ -121,10 +121,10 @@ _MAX_RANGE = 1024
 
 @lru_cache(maxsize=8192)
 def registers(operand: str) -> tuple[str, ...]:
-    """Registers that an operand names, lowest first; empty for constants, labels and ``off``.
+    """Return the registers that an operand names, lowest first; empty for constants, labels and ``off``.
 
-    Negation, absolute value and ``sext`` around a register are looked through, so are ``.l`` and ``.h`` halves. A
-    range that no hardware has (reversed or over 1024 registers) names nothing.
+    Negation, absolute value, ``sext`` and ``.l`` and ``.h`` suffixes are stripped first. A range that no hardware has
+    (reversed or over 1024 registers) yields no registers.
     """
     text = operand.strip("-|")
     while text.startswith(_WRAPPERS):

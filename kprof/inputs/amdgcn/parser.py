@@ -1,4 +1,4 @@
-"""From assembly text to an :class:`Assembly`."""
+"""Parse assembly text into an :class:`Assembly`."""
 
 import re
 from collections import Counter
@@ -56,17 +56,17 @@ _MNEMONIC = re.compile(
 
 
 def refuse_foreign(text: str, path: str | None) -> None:
-    """Raise when the text is plainly not AMDGCN assembly.
+    """Raise an error if the text is clearly not AMDGCN assembly.
 
     Raises:
-        KprofError: it is empty, binary, PTX, SASS, LLVM IR, MLIR or JSON; the message says which.
+        KprofError: if the text is empty, binary, PTX, SASS, LLVM IR, MLIR or JSON; the message names the format.
     """
     if not text.strip():
         raise InputError("the file is empty", path=path)
     if text.startswith(("\x7fELF", "__CLANG_OFFLOAD_BUNDLE__", "CCOB")):
         raise InputError("this is a code object, not assembly text", path=path, hint="Read it as a .hsaco.")
     head = text[:_HEAD]
-    # Clang may write a zero byte into a comment, so that one alone proves nothing.
+    # Clang may write a zero byte into a comment, so a zero byte alone does not prove binary data.
     if _MNEMONIC.search(head):
         return
     zero = head.find("\0")
@@ -91,10 +91,10 @@ _SYMBOLS = ("num_vgpr", "num_agpr", "numbered_sgpr", "private_seg_size")
 
 
 def split_target(target: str) -> tuple[str, dict[str, bool]]:
-    """Architecture and features of a target string, old or new.
+    """Return architecture and features of a target string in its old or new form.
 
-    ``amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`` and ``amdgpu9.42-amd-amdhsa-unknown-gfx942:xnack-`` both
-    give ``gfx942``; an empty string where there is none.
+    Both ``amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-`` and ``amdgpu9.42-amd-amdhsa-unknown-gfx942:xnack-`` yield
+    ``gfx942``. The architecture is empty if the string contains none.
     """
     match = _ARCH.search(target.strip())
     if match is None:
@@ -120,7 +120,7 @@ def _values(raw: Mapping[str, str], symbols: Mapping[str, str], arch: str) -> di
 
 
 def _comment_values(raw: Mapping[str, str], symbols: Mapping[str, str], arch: str) -> dict[str, int | str]:
-    """Comment values; a trailing unit, as in ``0 bytes/workgroup (compile time only)``, is left out."""
+    """Parse comment values, ignoring a trailing unit as in ``0 bytes/workgroup (compile time only)``."""
     plain = {}
     for name, text in raw.items():
         first = text.split(" ", 1)[0]
@@ -129,7 +129,7 @@ def _comment_values(raw: Mapping[str, str], symbols: Mapping[str, str], arch: st
 
 
 def _entries(scanner: AssemblyScanner) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
-    """The metadata document, its kernel entries, and whether some of it could not be read."""
+    """Return the metadata document, its kernel entries, and whether part of it could not be read."""
     document: dict[str, Any] = {}
     entries: list[dict[str, Any]] = []
     broken = False
@@ -216,20 +216,20 @@ def parse(text: str, path: str | None = None, *, arch: str | None = None, strict
     """Read assembly text from Triton, clang or llvm-objdump.
 
     Args:
-        text: the whole file.
-        path: where it came from, for messages.
-        arch: architecture to assume when the text names none (llvm-objdump's output does not).
-        strict: raise for a file that ends too early instead of returning what could be read.
+        text: text of the complete file.
+        path: path that the text was read from, for messages.
+        arch: architecture to assume if the text names none (llvm-objdump's output does not).
+        strict: whether to raise an error for a file that ends too early instead of returning what could be read.
 
     Returns:
         Everything that could be read. Check :attr:`Assembly.truncated` and :attr:`Assembly.notes`.
 
     Raises:
-        KprofError: the text is empty, binary, for another machine, in another language, without a single known
-            instruction, or (with ``strict``) cut off.
+        KprofError: if the text is empty, binary, for another machine, in another language, without a single known
+            instruction, or (with ``strict``) truncated.
     """
     refuse_foreign(text, path)
-    # As LLVM's assembler does.
+    # LLVM's assembler also replaces zero bytes by spaces.
     text = text.replace("\0", " ")
     target = _target(text)
     found_arch, features = split_target(target)
@@ -278,7 +278,8 @@ def read_file(path: str | Path, *, arch: str | None = None, strict: bool = False
     """Read an assembly file; see :func:`parse`.
 
     Raises:
-        KprofError: the file is missing, a directory, unreadable or over 1 GiB, or :func:`parse` refuses its content.
+        KprofError: if the file is missing, a directory, unreadable or over 1 GiB, or if :func:`parse` rejects its
+            content.
     """
     name = str(path)
     data = boundary.read_bytes(path)

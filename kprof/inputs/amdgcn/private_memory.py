@@ -1,8 +1,8 @@
-"""Scratch memory that is reached with buffer instructions, as before gfx940 and gfx11.
+"""Recognise scratch accesses that use buffer instructions, as on GPUs before gfx940 and gfx11.
 
-Newer GPUs have ``scratch_load_dword``. Older ones read and write scratch with ``buffer_load_dword`` through a
-descriptor that comes in ``s[0:3]``; the kernel adds its wavefront's offset at the entry and keeps the descriptor in
-four scalar registers that nothing else uses.
+Newer GPUs have ``scratch_load_dword``. Older GPUs read and write scratch with ``buffer_load_dword`` through a
+descriptor passed in ``s[0:3]``. The kernel adds its wavefront's offset at the entry and keeps the descriptor in four
+SGPRs that nothing else uses.
 """
 
 import re
@@ -16,20 +16,20 @@ from kprof.inputs.amdgcn.isa import InstructionClass, MemorySpace, Opcode
 _COPY = re.compile(r"s_mov_b64 s\[(\d{1,4}):\d+\], s\[0:1\]$")
 _ADD = re.compile(r"s_add_u32 s(\d{1,4}), s(\d{1,4}), s\d+$")
 _QUAD = re.compile(r"\bs\[(\d{1,4}):(\d{1,4})\]")
-# The offset is added within the first instructions of the entry; arguments preloaded into registers make it longer.
+# The offset is added within the first instructions of the entry; preloaded kernel arguments make the entry longer.
 _ENTRY = 200
 
 
 def mark_scratch(instructions: Sequence[Instruction]) -> None:
-    """Make scratch accesses of the buffer instructions that use the scratch descriptor.
+    """Reclassify buffer instructions that use the scratch descriptor as scratch accesses.
 
     Args:
-        instructions: of a kernel that has scratch memory, in program order; changed in place.
+        instructions: instructions of a kernel with scratch memory, in program order; changed in place.
     """
     buffers = [i for i in instructions if i.opcode.space is MemorySpace.BUFFER]
     if not buffers:
         return
-    # The compiler's own comments, where there are any, leave no doubt.
+    # Spill comments written by the compiler identify the descriptor reliably, so they take precedence.
     descriptors = {_descriptor(i) for i in buffers if i.spill} - {None} or {_at_entry(instructions)} - {None}
     for instruction in buffers:
         if _descriptor(instruction) in descriptors:
@@ -42,13 +42,13 @@ def _as_scratch(opcode: Opcode) -> Opcode:
 
 
 def _descriptor(instruction: Instruction) -> str | None:
-    """``s[92:95]``: the four registers of a buffer instruction's descriptor."""
+    """Return the four registers of a buffer instruction's descriptor, such as ``s[92:95]``."""
     found = (m for m in _QUAD.finditer(instruction.text) if int(m[2]) - int(m[1]) == 3)
     return next((m[0] for m in found), None)
 
 
 def _at_entry(instructions: Sequence[Instruction]) -> str | None:
-    """The registers to which the kernel's entry adds its wavefront's offset."""
+    """Return the registers to which the kernel's entry adds its wavefront's offset."""
     holders = {"0"}
     for instruction in instructions[:_ENTRY]:
         if copied := _COPY.match(instruction.text):

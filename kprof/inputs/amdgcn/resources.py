@@ -1,4 +1,4 @@
-"""Registers, LDS and scratch of a kernel from directives, metadata and LLVM's comments."""
+"""Derive a kernel's registers, LDS and scratch from directives, metadata and LLVM's comments."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +14,15 @@ def _integer(value: Any) -> int | None:
 
 
 def _first(*values: Any) -> int | None:
-    """The first that is a number. All of these are counts or flags: what is negative is damaged, and not known."""
+    """Return the first non-negative integer.
+
+    All values are counts or flags, so a negative one comes from damaged data.
+    """
     return next((int(v) for v in values if isinstance(v, int) and v >= 0), None)
 
 
 def _vgprs(arch: str, comments: Facts, metadata: Mapping[str, Any], symbols: Facts) -> tuple[int | None, int | None]:
-    """Architected VGPRs and unified total."""
+    """Return architected VGPRs and the unified total."""
     agpr = _first(comments.get("NumAgprs"), symbols.get("num_agpr"), metadata.get(".agpr_count"))
     total = _first(comments.get("TotalNumVgprs"), metadata.get(".vgpr_count"))
     vgpr = _first(comments.get("NumVgprs"), symbols.get("num_vgpr"))
@@ -31,13 +34,13 @@ def _vgprs(arch: str, comments: Facts, metadata: Mapping[str, Any], symbols: Fac
 def registers(
     arch: str, directives: Facts, metadata: Mapping[str, Any], comments: Facts, symbols: Facts | None = None
 ) -> Registers:
-    """Resources of one kernel.
+    """Return the resources of one kernel.
 
     Args:
-        arch: architecture, ``gfx942``.
+        arch: architecture such as ``gfx942``.
         directives: ``.amdhsa_*`` directives without prefix.
         metadata: the kernel's metadata entry.
-        comments: LLVM's comments.
+        comments: LLVM's ``; Name: value`` comments.
         symbols: resource symbols of the kernel (``num_vgpr``, ``num_agpr``, ...), as newer LLVM sets them.
     """
     symbols = symbols or {}

@@ -1,4 +1,4 @@
-"""One pass over the lines of an assembly file."""
+"""Scan the lines of an assembly file in one pass."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from kprof.inputs.amdgcn.opcodes import lookup_for
 from kprof.inputs.source_path import from_assembly, joined
 
 # ``.loc 2 43 13  ; standard.py:43:13 @[ k.py:13:22 ]`` says that the instruction comes from ``standard.py`` line 43,
-# inlined at ``k.py`` line 13. The comment names files without their directory; the ``.file`` table supplies it.
+# inlined at ``k.py`` line 13. The comment omits the files' directories; the ``.file`` table contains them.
 _FILE = re.compile(r'\.file\s+(?:(\d+)\s+)?"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _POSITION = re.compile(r"^(.*):(\d+):(\d+)$")
@@ -29,16 +29,16 @@ def is_library(path: str) -> bool:
 
 
 class FileTable:
-    """The ``.file`` directives of one assembly file: number to path and name to paths."""
+    """The ``.file`` directives of one assembly file: paths by file number and by name."""
 
     def __init__(self) -> None:
-        """Begin with an empty table."""
+        """Create an empty table."""
         self._by_number: dict[int, str] = {}
         self._by_name: dict[str, list[str]] = {}
         self._root = ""
 
     def add(self, directive: str) -> None:
-        """Read one ``.file`` directive; one without a number only names the module and is left out."""
+        """Add one ``.file`` directive; a directive without a number only names the module and is ignored."""
         match = _FILE.match(directive)
         if match is None or match[1] is None or len(match[1]) > 9:
             return
@@ -58,11 +58,11 @@ class FileTable:
                 paths.append(path)
 
     def path(self, number: int) -> str | None:
-        """Path of a file number, ``None`` if there is no such file."""
+        """Return the path of a file number, or ``None`` if there is no such file."""
         return self._by_number.get(number)
 
     def resolve(self, name: str) -> str:
-        """Path of a file named in a comment; of several with that name the first one outside the library."""
+        """Return the path of a file named in a comment; if several match, the first one outside the library."""
         paths = self._by_name.get(name)
         if not paths:
             return name
@@ -70,16 +70,16 @@ class FileTable:
 
 
 class LocDirective:
-    """One ``.loc`` directive; frames are worked out when asked for."""
+    """One ``.loc`` directive; its frames are computed on first use."""
 
     def __init__(self, directive: str, files: FileTable) -> None:
-        """Keep the text and the table, which may still grow."""
+        """Store the directive's text and the file table, which may still grow."""
         self._directive = directive
         self._files = files
 
     @cached_property
     def frames(self) -> tuple[AssemblyFrame, ...]:
-        """Innermost frame first; from the directive alone when LLVM wrote no comment."""
+        """Frames, innermost first; taken from the directive alone if LLVM wrote no comment."""
         directive, _, comment = self._directive.partition(";")
         match = _LOC.match(directive.strip())
         if match is None or any(len(group or "") > 9 for group in match.groups()):
@@ -110,16 +110,16 @@ _FACT = re.compile(r"; ([A-Za-z][\w:]*?)\s*[:=] ?(.*)$")
 
 @dataclass
 class Body:
-    """A function as it is being read.
+    """A function that is being read.
 
     Attributes:
         name: symbol.
         line: 1-based line of its label, 0 when it has none.
-        alignment: exponent of the last ``.p2align`` before the label; kernels have 8.
-        instructions: in order.
-        labels: label to the position of the instruction that it precedes.
-        comments: key to value of the compiler's comments behind it.
-        ended: its end was marked.
+        alignment: exponent of the last ``.p2align`` before the label; 8 for kernels.
+        instructions: instructions in program order.
+        labels: position of the instruction that follows each label.
+        comments: values of the compiler's comments after the function, by key.
+        ended: whether the function's end was marked.
     """
 
     name: str
@@ -135,11 +135,11 @@ class AssemblyScanner:
     """Reads lines into functions, descriptor directives, symbols and metadata."""
 
     def __init__(self, generation: Generation, kernel_names: frozenset[str]) -> None:
-        """Begin with nothing read.
+        """Create a scanner that has read nothing.
 
         Args:
-            generation: decides wait counters.
-            kernel_names: names that ``.amdhsa_kernel`` directives of the file mention.
+            generation: hardware generation; it decides the wait counters.
+            kernel_names: names in the file's ``.amdhsa_kernel`` directives.
         """
         self.bodies: list[Body] = []
         self.descriptors: dict[str, dict[str, str]] = {}
@@ -177,7 +177,7 @@ class AssemblyScanner:
         }
 
     def run(self, lines: list[str]) -> None:
-        """Read all lines."""
+        """Scan all lines of the file."""
         self._lines = iterator = enumerate(lines, 1)
         opcodes = self._opcodes
         locations = self._locations
@@ -227,7 +227,7 @@ class AssemblyScanner:
                 self._body.comments[match[1]] = match[2]
 
     def _unusual(self, code: str, comment: str, number: int) -> None:
-        """A label, an assignment, the first use of a mnemonic, or a line that is no assembly."""
+        """Handle a label, an assignment, the first use of a mnemonic, or a line that is not assembly."""
         if code.startswith("#") or not code:
             return
         word = code.split(None, 1)[0]
