@@ -1,8 +1,8 @@
-"""Where bytes from outside come in: how many there may be, and what they may hold.
+"""Read files from outside kprof: limit their size, and decode text, JSON, TOML, YAML and gzip data.
 
-Every reader takes its bytes, its text, its JSON and its TOML from here. What is refused here is one
-:class:`kprof.errors.InputError` with file and place; what only looks wrong is left to the reader, which takes it out
-of its sums and counts it.
+Every reader gets its bytes, text, JSON and TOML through this module. Rejected input raises a
+:class:`kprof.errors.InputError` with file and place. Values that only look wrong are left to the reader, which excludes
+them from its sums and counts them.
 """
 
 import json
@@ -23,18 +23,23 @@ from kprof.inputs.opening import opened
 T = TypeVar("T")
 
 LIMIT = 1 << 30
-"""Bytes that one file may have, or unpack to, where it is held in memory as a whole; ``KPROF_INPUT_LIMIT`` sets
-another limit: bytes, or as 500M, 4G, 4GiB."""
+"""Maximum number of bytes of a file, compressed or not, that is held in memory as a whole.
+
+``KPROF_INPUT_LIMIT`` overrides it, in bytes or as 500M, 4G, 4GiB.
+"""
 RATIO = 100
-"""Times its own size that a compressed file may unpack to. Profiles pack 5 to 50 times; deflate's own ceiling is 1032,
-and only repetition without content comes near it. ``KPROF_INPUT_RATIO`` sets another."""
+"""Maximum ratio of a compressed file's unpacked size to its own size.
+
+Profiles compress by a factor of 5 to 50. Deflate's own maximum is 1032, which only empty repetition approaches.
+``KPROF_INPUT_RATIO`` overrides it.
+"""
 FREE = 64 << 20
-"""Bytes that any file may unpack to, whatever its size."""
+"""Number of bytes that any compressed file may unpack to, whatever its size."""
 TEXT_LIMIT = 64 << 20
-"""Bytes of a file that a person writes, or that describes others."""
+"""Maximum number of bytes of a file that a person writes or that describes other files."""
 
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
-"""What a decoder of JSON raises for what is damaged, of another form, nested too deep or beyond any number."""
+"""Errors that a JSON decoder raises for damaged, wrongly structured or too deeply nested data, or huge numbers."""
 
 _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _KEY = re.compile(rb'"([^"\\]*)"\s*:')
@@ -44,10 +49,10 @@ _HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
 
 
 def limit(default: int = LIMIT) -> int:
-    """Bytes that one file may take: what ``KPROF_INPUT_LIMIT`` says, else ``default``.
+    """Return the maximum size of a file in bytes: ``KPROF_INPUT_LIMIT`` if set, else ``default``.
 
     Raises:
-        KprofError: ``KPROF_INPUT_LIMIT`` is no size.
+        KprofError: if ``KPROF_INPUT_LIMIT`` is not a size.
     """
     text = os.environ.get("KPROF_INPUT_LIMIT")
     if not text:
@@ -59,10 +64,10 @@ def limit(default: int = LIMIT) -> int:
 
 
 def ratio() -> int:
-    """Times its own size that a compressed file may unpack to.
+    """Return the maximum ratio of a compressed file's unpacked size to its own size.
 
     Raises:
-        KprofError: ``KPROF_INPUT_RATIO`` is no number.
+        KprofError: if ``KPROF_INPUT_RATIO`` is not a number.
     """
     text = os.environ.get("KPROF_INPUT_RATIO")
     if not text:
@@ -73,9 +78,9 @@ def ratio() -> int:
 
 
 def content_of(path: str | Path, most: int) -> bytes | None:
-    """The bytes of a plain file; ``None`` where there is none, it cannot be read, or has more than ``most``.
+    """Return the bytes of a plain file, or ``None`` if it is missing, unreadable or has more than ``most`` bytes.
 
-    It is for files that are named in other files, such as sources: to be without them is no error.
+    Use it for files that other files name, such as sources: their absence is not an error.
     """
     try:
         return read_bytes(path, most=most)
@@ -84,16 +89,16 @@ def content_of(path: str | Path, most: int) -> bytes | None:
 
 
 def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None = None) -> bytes:
-    """The bytes of a plain file.
+    """Return the bytes of a plain file.
 
     Args:
         path: the file.
-        most: bytes that it may have; :func:`limit` by default.
-        shown: what a message calls it.
+        most: maximum number of bytes; :func:`limit` by default.
+        shown: name of the file in messages; its path by default.
 
     Raises:
-        KprofError: it is missing, is no plain file (opening a pipe would wait for a writer), is too large, or cannot
-            be read.
+        KprofError: if the file is missing, is not a plain file (opening a pipe would wait for a writer), is too large,
+            or cannot be read.
     """
     name = str(path) if shown is None else shown
     allowed = limit() if most is None else most
@@ -102,7 +107,8 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
             size = os.fstat(file.fileno()).st_size
             data = b""
             if size <= allowed:
-                # As much as it has, and what it may have grown by: room for all that is allowed would be taken at once.
+                # Read the current size first, then whatever the file has grown by. Reading up to the limit in one call
+                # would allocate that much memory at once.
                 data = file.read(size)
                 while len(data) <= allowed and (more := file.read(_CHUNK)):
                     data += more
@@ -116,7 +122,8 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=name) from None
     except ValueError:
-        # All that a path's text can be refused for; Python's words differ from version to version.
+        # A null byte is the only reason for which Python rejects a path's text; the wording of its error varies by
+        # version.
         raise InputError("cannot be read: there is a null byte in its name", path=name) from None
     if size > allowed:
         raise InputError(
@@ -128,10 +135,10 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
 
 
 def text_of(data: bytes, path: str | None) -> str:
-    """Text in UTF-8, without a byte order mark.
+    """Decode UTF-8 text, removing a byte order mark.
 
     Raises:
-        KprofError: it is not UTF-8; the place is the offset of the first byte that is not.
+        KprofError: if the data is not UTF-8; the place is the offset of the first invalid byte.
     """
     try:
         return data.decode("utf-8-sig")
@@ -140,18 +147,18 @@ def text_of(data: bytes, path: str | None) -> str:
 
 
 def read_text(path: str | Path, *, most: int = TEXT_LIMIT) -> str:
-    """The text of a file that a person writes: what is not UTF-8 is refused.
+    """Return the text of a file that a person writes, which must be UTF-8.
 
     Raises:
-        KprofError: as :func:`read_bytes` and :func:`text_of`.
+        KprofError: under the conditions of :func:`read_bytes` and :func:`text_of`.
     """
     return text_of(read_bytes(path, most=most), str(path))
 
 
 def whole(text: str | None, most: int = (1 << 63) - 1) -> int | None:
-    """A whole number, not negative and of at most ``most``, from its decimal digits; ``None`` for anything else.
+    """Parse a non-negative integer of at most ``most`` from decimal digits; return ``None`` for any other text.
 
-    Python refuses to read thousands of digits, and reads digits of every script.
+    The check comes first because Python's ``int`` rejects thousands of digits and accepts digits of every script.
     """
     if text is None or not (len(text) < 20 and text.isascii() and text.isdigit()):
         return None
@@ -162,18 +169,19 @@ def whole(text: str | None, most: int = (1 << 63) - 1) -> int | None:
 def json_of(
     data: bytes, kind: type[T], path: str | None, what: str, *, hint: str | None = None, unique: bool = False
 ) -> T:
-    """A JSON document of a known form.
+    """Decode a JSON document of a known structure.
 
     Args:
-        data: the document.
-        kind: its type.
-        path: where it came from.
-        what: begins the message, as in "is not a baseline".
-        hint: what to do about it.
-        unique: refuse an object with a key twice, of which a decoder takes the last one: for what a verdict rests on.
+        data: bytes of the document.
+        kind: type to decode into.
+        path: path of the document, for messages.
+        what: beginning of the message, such as "is not a baseline".
+        hint: advice for the user.
+        unique: whether to reject objects with a repeated key, of which a decoder would use the last value. Set it for
+            data that decides a verdict.
 
     Raises:
-        KprofError: it is cut off, not JSON or of another form, nested too deep, or not UTF-8.
+        KprofError: if the document is cut off, not JSON, differently structured, nested too deep, or not UTF-8.
     """
     try:
         if unique:
@@ -186,7 +194,7 @@ def json_of(
 
 
 def _not_utf8(data: bytes) -> str | None:
-    """Why text is not UTF-8; msgspec's own words for it differ from version to version."""
+    """Return why data is not UTF-8, or ``None`` if it is; msgspec's own message varies by version."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -195,30 +203,31 @@ def _not_utf8(data: bytes) -> str | None:
 
 
 def refuse_repeated_keys(data: bytes, path: str | None, what: str, *, hint: str | None = None) -> None:
-    """Refuse a document of JSON in which an object has a key twice: a decoder would take the last one.
+    """Raise an error if an object of a JSON document has a key twice; a decoder would use the last value.
 
     Args:
-        data: the document.
-        path: where it came from.
-        what: begins the message.
-        hint: what to do about it.
+        data: bytes of the document.
+        path: path of the document, for messages.
+        what: beginning of the message.
+        hint: advice for the user.
 
     Raises:
-        InputError: there is such an object.
-        ValueError: the document is not JSON.
-        RecursionError: it is nested too deep.
+        InputError: if an object has a key twice.
+        ValueError: if the document is not JSON.
+        RecursionError: if it is nested too deep.
     """
     keys = _KEY.findall(data)
-    # Most lines of a journal have each key once; an escape could spell the same key in another way.
+    # Most lines of a journal have each key once, so this check is usually enough. With a backslash, an escape could
+    # spell the same key in another way.
     if len(set(keys)) < len(keys) or b"\\" in data:
         json.loads(data, object_pairs_hook=partial(_unique, data, path, what, hint))
 
 
 def _unique(data: bytes, path: str | None, what: str, hint: str | None, items: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON, unless it has a key twice, as a merge of two versions of a file leaves it.
+    """Return a JSON object, unless a key occurs twice, as after merging two versions of a file.
 
     Raises:
-        InputError: there is such a key.
+        InputError: if a key occurs twice.
     """
     found = dict(items)
     if len(found) < len(items):
@@ -235,9 +244,9 @@ def _key_places(data: bytes, key: str) -> list[re.Match[bytes]]:
 
 
 def brackets(text: str, kinds: str = "[]{}") -> int:
-    """How deep brackets of these kinds are nested in a text, those in its strings included.
+    """Return the maximum nesting depth of brackets in a text, counting brackets inside strings.
 
-    PyYAML looks at all that are open for each further one.
+    PyYAML scans all open brackets for each further one, so deep nesting is slow.
     """
     depth = deepest = 0
     for mark in re.findall(f"[{re.escape(kinds)}]", text):
@@ -247,10 +256,10 @@ def brackets(text: str, kinds: str = "[]{}") -> int:
 
 
 def toml_of(text: str, path: str | None) -> dict[str, Any]:
-    """A TOML document.
+    """Parse a TOML document.
 
     Raises:
-        KprofError: it is not TOML, is nested too deep or has a number that is too long.
+        KprofError: if the text is not TOML, is nested too deep, or contains a number that is too long.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -265,10 +274,11 @@ def toml_of(text: str, path: str | None) -> dict[str, Any]:
 
 
 def yaml_of(text: str, path: str | None) -> Any:
-    """A YAML document without aliases: aliases of aliases make a small file hold billions of values.
+    """Parse a YAML document without aliases; nested aliases let a small file expand to billions of values.
 
     Raises:
-        KprofError: it is not YAML, has aliases, is nested too deep, or has a value that Python cannot hold.
+        KprofError: if the text is not YAML, has aliases, is nested too deep, or has a value that Python cannot
+            represent.
     """
     import yaml
 
@@ -277,8 +287,8 @@ def yaml_of(text: str, path: str | None) -> Any:
     try:
         if any(isinstance(token, yaml.tokens.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
             raise InputError("is not valid YAML: aliases are not allowed", path=path)
-        # The loader in C would overflow the stack of the process on deep nesting; the one in Python raises. Its
-        # constructors let errors of Python's own conversions through.
+        # PyYAML's C loader would overflow the process's stack on deep nesting; its Python loader raises an error. The
+        # loader's constructors do not catch errors of Python's own conversions.
         return yaml.load(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         lines = " ".join(line.strip() for line in str(error).strip().splitlines()[:3])
@@ -290,17 +300,18 @@ def yaml_of(text: str, path: str | None) -> Any:
 
 
 def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None) -> Iterator[bytes]:
-    """What gzip data unpacks to, piece by piece; zero bytes behind its end are padding.
+    """Yield the unpacked contents of gzip data piece by piece; zero bytes after its end are padding.
 
     Args:
-        packed: the whole file.
-        path: where it came from.
-        most: bytes that it may unpack to; by default :func:`limit`, and no more than :func:`ratio` times its size.
+        packed: bytes of the complete file.
+        path: path of the file, for messages.
+        most: maximum number of unpacked bytes; by default :func:`limit`, and at most :func:`ratio` times the packed
+            size.
 
     Raises:
-        KprofError: it unpacks to more.
-        zlib.error: it is damaged.
-        EOFError: it is cut off.
+        KprofError: if it unpacks to more.
+        zlib.error: if it is damaged.
+        EOFError: if it is cut off.
     """
     body = memoryview(packed)
     times = ratio()
@@ -315,7 +326,7 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
             if not rest:
                 break
         if ended:
-            # Another member, or padding.
+            # What follows is another gzip member or padding.
             rest = rest.lstrip(b"\0")
             if rest:
                 unpacker, ended = zlib.decompressobj(wbits=31), False
@@ -327,7 +338,7 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
         yield piece
         ended = unpacker.eof
         rest = unpacker.unused_data if ended else unpacker.unconsumed_tail
-    # What did not fit the last piece.
+    # Flush the data that did not fit into the last piece.
     yield unpacker.flush()
     if not unpacker.eof:
         raise EOFError

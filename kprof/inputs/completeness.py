@@ -1,8 +1,8 @@
-"""One judgement of every recording of a timeline or of counters: is it complete, and what is unknown if it is not.
+"""Judge whether a recorded timeline or set of counters is complete, and name the results that are unknown if not.
 
-Readers of timelines call :func:`judge` or :func:`judge_sums` once a file is read; :data:`NONZERO_COUNTERS` judges
-counters. Each fault becomes an issue that names the ``unknown`` numbers and the fix, ``cure``. :func:`headline` and
-:func:`cannot_tell` turn issues into verdicts.
+Timeline readers call :func:`judge` or :func:`judge_sums` after reading a file; :data:`NONZERO_COUNTERS` is used to
+judge counters. Each fault becomes an issue with the results that it makes ``unknown`` and the fix, ``cure``.
+:func:`headline` and :func:`cannot_tell` turn issues into verdicts.
 """
 
 from array import array
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 KERNEL_TIMES, BUSY, STEPS, OPERATORS, GAPS = "kernel times", "busy", "steps", "operators", "gaps"
 EVERYTHING = (KERNEL_TIMES, BUSY, STEPS, OPERATORS, GAPS)
 TOLERATED = 0.01
-"""Share of launches, activities or GPU time that may be at fault before numbers count as unknown.
+"""Fraction of launches, activities or GPU time that may be faulty before results count as unknown.
 
-Traces that are intact by hand lose up to 0.5 % of their launches where the recording ends.
+Traces that a manual inspection found intact lose up to 0.5 % of their launches at the end of the recording.
 """
 OVERLONG = 20
-"""A duration of this many medians of its kernel that overlaps later activities of its stream cannot be right."""
+"""A duration over this many medians of its kernel that overlaps later activities of its stream is impossible."""
 _ENOUGH_OF_A_KIND = 4
 _CUT = frozenset({"cut-off", "gzip-bomb", "no-events"})
 _WARM_UP = "warm-up"
@@ -40,7 +40,7 @@ _GRAPH_CURE = (
 
 
 NONZERO_COUNTERS = frozenset({"GRBM_COUNT", "GRBM_GUI_ACTIVE", "SQ_WAVES", "SQ_WAVE_CYCLES", "SQ_BUSY_CYCLES"})
-"""Counters that every kernel that runs counts up."""
+"""Hardware counters that are nonzero for every kernel."""
 NEVER_ZERO = "reads 0 in every dispatch, which no kernel can: it was not counted"
 ZERO_CURE = (
     "on RDNA 4 set the performance level to profile_standard while counters are read "
@@ -49,37 +49,37 @@ ZERO_CURE = (
 
 
 class Doubt(Protocol):
-    """What an issue of any reader has."""
+    """Common attributes of the issues of all readers."""
 
     @property
     def kind(self) -> str:
-        """Stable identifier."""
+        """Stable identifier of the issue."""
 
     @property
     def message(self) -> str:
-        """One sentence."""
+        """One sentence that describes the issue."""
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Numbers that cannot be known because of it."""
+        """Results that are unknown because of this issue."""
 
     @property
     def cure(self) -> str:
-        """What to do so that they are, or nothing."""
+        """Action that makes the results known next time, or ""."""
 
 
 Repairs = tuple[str, ...]
-"""Names of :data:`REPAIRS`."""
+"""Names of repairs in :data:`REPAIRS`."""
 
 
 def unknown_of(issue: Doubt) -> tuple[str, ...]:
-    """Return the numbers that an issue makes unknown: everything where events or records are lost."""
+    """Return the results that an issue makes unknown: all of them if events or records are lost."""
     lost = getattr(issue, "lost", 0) or issue.kind in _CUT or getattr(issue, "severity", "") == "error"
     return EVERYTHING if lost else issue.unknown
 
 
 def headline(issues: Iterable[Doubt]) -> str:
-    """Return what is incomplete, what is therefore unknown and the fix, or "" for a complete recording.
+    """Return the recording's faults, the results that are therefore unknown, and the fix; "" for a complete recording.
 
     >>> headline([])
     ''
@@ -98,7 +98,7 @@ def headline(issues: Iterable[Doubt]) -> str:
 
 
 def with_headline(conclusion: str, issues: Iterable[Doubt]) -> str:
-    """Return a verdict behind what the recording lacks."""
+    """Return a conclusion, preceded by the recording's faults if it is incomplete."""
     incomplete = headline(issues)
     return f"{incomplete}. What is recorded: {conclusion}" if incomplete else conclusion
 
@@ -109,9 +109,9 @@ def _told(issue: Doubt) -> str:
 
 
 def too_many(count: int, total: int) -> tuple[str, ...]:
-    """Return what is unknown where some of the records have no times: everything beyond the tolerated share.
+    """Return the results that are unknown because records lack times: all of them above the tolerated fraction.
 
-    Files of counters may have no times at all: that is another kind of file, and no fault.
+    If no record has a time, nothing is unknown: counter files may contain no times at all.
 
     >>> too_many(3, 4) == EVERYTHING, too_many(4, 4), too_many(1, 1000)
     (True, (), ())
@@ -120,12 +120,12 @@ def too_many(count: int, total: int) -> tuple[str, ...]:
 
 
 def cannot_tell(issues: Iterable[Doubt], needed: Sequence[str] = EVERYTHING) -> str:
-    """Return why the ``needed`` numbers are unknown, or "" where the recording tells them."""
+    """Return why the ``needed`` results are unknown, or "" if they are known."""
     return "; ".join(dict.fromkeys(_told(issue) for issue in issues if set(unknown_of(issue)) & set(needed)))
 
 
 def is_kernel_launch(name: str) -> bool:
-    """Whether an API call launches one kernel.
+    """Whether an API call launches a single kernel.
 
     >>> is_kernel_launch("hipExtModuleLaunchKernel"), is_kernel_launch("hipGraphLaunch")
     (True, False)
@@ -142,10 +142,10 @@ def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int, no_gpu_cur
     """Add an issue for each way in which a linked timeline is incomplete.
 
     Args:
-        trace: the tables, linked.
-        log: issues of the file.
-        overlapping: number of activities that overlap another one of their stream.
-        no_gpu_cure: how this profiler is told to record the GPU.
+        trace: linked tables of the trace.
+        log: log that collects the issues of the file.
+        overlapping: number of activities that overlap another activity of their stream.
+        no_gpu_cure: advice on how to record the GPU with this profiler.
     """
     if not len(trace.activities):
         if len(trace.launches) or len(trace.operators):
@@ -160,19 +160,19 @@ def judge(trace: "LinkedTrace", log: "IssueLog", *, overlapping: int, no_gpu_cur
 
 
 def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, other_activities: bool) -> None:
-    """Judge a trace of which only sums are known: fewer kernels than launches and replays.
+    """Judge a trace for which only sums are known, by comparing the number of kernels with launches and replays.
 
     Args:
-        kernels: kernels recorded.
-        launches: number of calls by name of the API call.
-        log: issues of the file.
+        kernels: number of recorded kernels.
+        launches: number of calls by API name.
+        log: log that collects the issues of the file.
         other_activities: whether copies or memsets are recorded.
     """
     if not kernels and not other_activities:
         _no_activity(sum(launches.values()), log, _NO_GPU_CURE)
         return
     if any("StreamBeginCapture" in name for name in launches):
-        # Captured launches run no kernel, and sums do not tell which were captured.
+        # Captured launches run no kernel, and sums do not distinguish them from other launches.
         return
     single = sum(count for name, count in launches.items() if is_kernel_launch(name))
     replays = sum(count for name, count in launches.items() if is_graph_launch(name))
@@ -194,7 +194,7 @@ def _no_activity(launches: int, log: "IssueLog", cure: str) -> None:
 
 
 def _unrecorded(trace: "LinkedTrace", log: "IssueLog") -> None:
-    """Launches without kernels: of graphs and of single kernels, those of captured graphs left out."""
+    """Report graph replays and single launches without kernels, ignoring launches during a graph capture."""
     launches = trace.launches
     names = launches.words("name")
     kinds = [0 if text is None else 1 if is_graph_launch(text) else 2 if is_kernel_launch(text) else 0
@@ -213,7 +213,7 @@ def _unrecorded(trace: "LinkedTrace", log: "IssueLog") -> None:
                 without[kind] += 1
     if without[1]:
         _missing_replays(without[1], total[1], log)
-    # A kernel without an id may be that of any launch.
+    # A kernel without a correlation id may belong to any launch, so such kernels reduce the number of missing ones.
     missing = without[2] - _kernels_without_id(trace) if without[2] else 0
     if missing > 0:
         _missing_kernels(missing, total[2], log)
@@ -246,7 +246,7 @@ def _missing_kernels(count: int, total: int, log: "IssueLog") -> None:
 
 
 def _captures(trace: "LinkedTrace") -> "Callable[[int], bool] | None":
-    """Return whether a moment is within the capture of a graph, where launches are recorded and do not run."""
+    """Return a predicate for whether a time lies within a graph capture, where launches are recorded but do not run."""
     names = trace.launches.words("name")
     marks = {
         code: 1 if "StreamBeginCapture" in text else -1
@@ -267,14 +267,15 @@ def _captures(trace: "LinkedTrace") -> "Callable[[int], bool] | None":
 def warm_up_rows(trace: "LinkedTrace") -> "array[int]":
     """Return the rows of activities that were launched before the recording began.
 
-    They carry an id whose launch is not in the trace, and begin before the first activity of their rank that has one.
+    Such an activity has a correlation id whose launch is not in the trace, and begins before the first activity of its
+    rank that has a launch.
     """
     first = _first_launched(trace)
     return array("q", (row for row, rank, start in _without_launch(trace) if start < first.get(rank, start)))
 
 
 def _without_launch(trace: "LinkedTrace") -> "list[tuple[int, int, int]]":
-    """Row, rank and start of activities whose id belongs to no launch of the trace."""
+    """Return row, rank and start of activities whose correlation id belongs to no launch of the trace."""
     if not len(trace.launches):
         return []
     table = trace.activities
@@ -318,7 +319,7 @@ def _unlaunched(trace: "LinkedTrace", log: "IssueLog") -> None:
 
 
 def exclude_warm_up(trace: "LinkedTrace") -> "LinkedTrace":
-    """Return the trace without the activities that were launched before the recording began."""
+    """Return the trace without activities that were launched before the recording began."""
     import msgspec
 
     excluded = set(warm_up_rows(trace))
@@ -334,7 +335,7 @@ def exclude_warm_up(trace: "LinkedTrace") -> "LinkedTrace":
 
 
 def _unlinked(trace: "LinkedTrace", log: "IssueLog") -> None:
-    """Kernels without an id beside launches: nothing joins them to operators and steps."""
+    """Report kernels without a correlation id, which cannot be assigned to operators and steps."""
     if not len(trace.launches):
         return
     table = trace.activities
@@ -354,7 +355,7 @@ def _unlinked(trace: "LinkedTrace", log: "IssueLog") -> None:
 
 
 def _streams(trace: "LinkedTrace") -> "list[list[int]]":
-    """Rows of each stream in the order of their starts."""
+    """Return the rows of each stream in order of their start times."""
     table = trace.activities
     streams: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)
     for row, key in enumerate(zip(*(table.numbers(n).data for n in ("rank", "device", "stream")), strict=True)):
@@ -364,7 +365,7 @@ def _streams(trace: "LinkedTrace") -> "list[list[int]]":
 
 
 def capped_durations(trace: "LinkedTrace") -> dict[int, int]:
-    """Return row to duration for activities of impossible length, cut at the next start on their stream."""
+    """Return row to capped duration for activities of impossible duration; the cap is the stream's next start."""
     table = trace.activities
     starts, durations, names = table.numbers("start_ns").data, table.numbers("duration_ns").data, table.words("name")
     suspects: dict[int, int] = {}
@@ -392,7 +393,7 @@ def capped_durations(trace: "LinkedTrace") -> dict[int, int]:
 
 
 def cap_durations(trace: "LinkedTrace") -> "LinkedTrace":
-    """Return the trace with impossible durations cut at the next start on their stream."""
+    """Return the trace with impossible durations capped at the next start on their stream."""
     import msgspec
 
     durations = trace.activities.numbers("duration_ns").data
@@ -408,7 +409,7 @@ def cap_durations(trace: "LinkedTrace") -> "LinkedTrace":
 
 
 def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
-    """Overlaps on one stream in ms, and durations far outside their kind's, as written and repaired."""
+    """Report the total overlap within streams, and impossible durations as recorded and capped."""
     table = trace.activities
     starts, durations, names = table.numbers("start_ns").data, table.numbers("duration_ns").data, table.words("name")
     overlap = 0
@@ -445,7 +446,7 @@ def _overlaps(trace: "LinkedTrace", log: "IssueLog", overlapping: int) -> None:
 
 
 def _clocks(trace: "LinkedTrace", log: "IssueLog") -> None:
-    """Activities that begin before their launch does: the two clocks disagree."""
+    """Report activities that begin before their launch, which means that the two clocks disagree."""
     launches = trace.launches.numbers("start_ns").data
     columns = (trace.activities.numbers(field).data for field in ("launch", "start_ns"))
     linked = early = worst = 0
@@ -465,7 +466,7 @@ def _clocks(trace: "LinkedTrace", log: "IssueLog") -> None:
 
 
 def missing_ranks(world_size: int | None, ranks: Iterable[int]) -> str:
-    """Return which ranks of a job were not recorded, or "" if none is missing.
+    """Return a sentence about the ranks of a job that were not recorded, or "" if none is missing.
 
     >>> missing_ranks(4, [0, 2])
     'ranks 1, 3 of 4 are missing'
@@ -486,10 +487,10 @@ REPAIRS: dict[str, Callable[["LinkedTrace"], "LinkedTrace"]] = {
 
 
 def repaired(trace: "LinkedTrace", repairs: Repairs) -> "LinkedTrace":
-    """Return the trace with the named repairs done.
+    """Return the trace after applying the named repairs.
 
     Raises:
-        KprofError: a repair is not known.
+        KprofError: if a repair is unknown.
     """
     for name in repairs:
         if name not in REPAIRS:

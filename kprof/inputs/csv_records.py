@@ -1,4 +1,4 @@
-"""Records of a CSV text, in which nothing but a :class:`kprof.errors.KprofError` can go wrong."""
+"""Read the records of CSV text; malformed text raises only :class:`kprof.errors.KprofError`."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -7,18 +7,19 @@ from kprof.errors import InputError
 
 
 def records(lines: Iterable[str], path: str, *, first: int = 1, skip_spaces: bool = False) -> Iterator[list[str]]:
-    """Read comma-separated records.
+    """Yield the records of comma-separated text.
 
     Args:
-        lines: the text, line by line.
-        path: where it came from, for messages.
+        lines: lines of the text.
+        path: path of the file, for messages.
         first: number of the first line in the file.
-        skip_spaces: ignore spaces after a comma.
+        skip_spaces: whether to ignore spaces after a comma.
 
     Raises:
-        KprofError: a field is longer than the csv module takes; the message has the line.
+        KprofError: if a field is longer than the csv module allows; the message names the line.
     """
-    # Python 3.10's csv refuses zero bytes, later ones pass them on: a mark that is no number serves both.
+    # Python 3.10's csv rejects zero bytes and later versions keep them. Replacing them with a non-numeric character
+    # gives the same result in both.
     reader = csv.reader(
         (line.replace("\0", "\N{REPLACEMENT CHARACTER}") for line in lines), skipinitialspace=skip_spaces
     )

@@ -1,4 +1,4 @@
-"""Python's collector of cycles, kept out of the way of readers and analyzers."""
+"""Pause Python's cyclic garbage collector while readers and analyzers run."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Collect nothing inside: many small objects that live for a moment only make collecting long."""
+    """Disable garbage collection in the block; scanning many small, short-lived objects would take long."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""GPUs in the text that ``rocminfo`` or ``amd-smi static`` prints."""
+"""Read the GPUs listed in the output of ``rocminfo`` or ``amd-smi static``."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ class ReportedGpu:
     """A GPU in a report.
 
     Attributes:
-        arch: ``gfx942``; "" where the report does not say.
-        product: ``AMD Instinct MI300X``; "" where the report does not say.
-        compute_units: its number of CUs; ``None`` where the report does not say.
-        compute_partition: ``SPX``; "" where the report does not say.
-        memory_partition: ``NPS1``; "" where the report does not say.
+        arch: architecture such as ``gfx942``, or "" if the report does not contain it.
+        product: product name such as ``AMD Instinct MI300X``, or "" if the report does not contain it.
+        compute_units: number of CUs, or ``None`` if the report does not contain it.
+        compute_partition: compute partition mode such as ``SPX``, or "" if the report does not contain it.
+        memory_partition: memory partition mode such as ``NPS1``, or "" if the report does not contain it.
     """
 
     arch: str
@@ -37,16 +37,16 @@ class ReportedGpu:
 
     @property
     def words(self) -> str:
-        """``AMD Instinct MI300X (gfx942), 304 CUs``."""
+        """Description such as ``AMD Instinct MI300X (gfx942), 304 CUs``."""
         name = f"{self.product} ({self.arch})" if self.product and self.arch else self.product or self.arch or "GPU"
         return name if self.compute_units is None else f"{name}, {self.compute_units} CUs"
 
 
 def read_gpu_report(path: str) -> tuple[ReportedGpu, ...]:
-    """Read the GPUs that a report lists, in its order.
+    """Return the GPUs that a report lists, in its order.
 
     Raises:
-        InputError: the file is missing, too large, of neither program or of both, cut, or lists no GPU.
+        InputError: if the file is missing, too large, cut off, from neither or both programs, or lists no GPU.
     """
     text = _ESCAPES.sub("", boundary.read_text(path, most=_MOST_BYTES))
     lines = text.splitlines()
@@ -87,7 +87,7 @@ def _refusal(path: str, line: int, name: str) -> Refusal:
 
 
 def _agent(lines: list[str], refuse: Refusal) -> ReportedGpu | None:
-    """A GPU of rocminfo; ``None`` for an agent that is none."""
+    """Return a GPU of rocminfo's output, or ``None`` for an agent that is not a GPU."""
     fields = dict(reversed(list(_fields(lines))))
     if "Name" not in fields:
         raise refuse("Name")
@@ -100,7 +100,7 @@ def _agent(lines: list[str], refuse: Refusal) -> ReportedGpu | None:
 
 
 def _gpu(lines: list[str], refuse: Refusal) -> ReportedGpu:
-    """A GPU of amd-smi."""
+    """Return a GPU of amd-smi's output."""
     fields = dict(reversed(list(_fields(lines))))
     product = fields.get("MARKET_NAME", fields.get("PRODUCT_NAME", ""))
     arch = _ARCH.search(fields.get("TARGET_GRAPHICS_VERSION", ""))
@@ -120,9 +120,9 @@ def _mode(text: str) -> str:
 
 
 def _fields(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Names and values; of equal names the first counts for the caller, as pools and ISAs below repeat them."""
+    """Yield names and values. Later pools and ISAs repeat names, so callers keep the first value of each name."""
     for line in lines:
         name, colon, value = line.partition(":")
         if colon and value.strip():
-            # A number may have its hexadecimal form behind it: 304(0x130).
+            # A number may be followed by its hexadecimal form, as in 304(0x130).
             yield name.strip(), value.strip().partition("(0x")[0][:_LONGEST]

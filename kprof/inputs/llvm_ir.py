@@ -1,4 +1,4 @@
-"""LLVM IR as text: which source position each of its lines has, inlining followed."""
+"""Find the source positions, including inlined calls, of the lines of LLVM IR text."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,10 @@ _DEPTH = 64
 
 
 def positions(lines: Sequence[str]) -> list[Frames]:
-    """For each line the frames that it comes from, innermost first; none where the compiler recorded no position.
+    """Return the source frames of each line, innermost first; empty if the compiler recorded no position.
 
     Args:
-        lines: of one module.
+        lines: lines of one module.
     """
     nodes = _nodes(lines)
 
@@ -27,14 +27,14 @@ def positions(lines: Sequence[str]) -> list[Frames]:
 
     found = []
     for line in lines:
-        # A function's own !dbg names the function and no position.
+        # The !dbg of a function definition names the function, not a position.
         match = None if line.startswith(("!", "define")) else _POSITION.search(line)
         found.append(() if match is None else frames(match[1]))
     return found
 
 
 def without_positions(line: str) -> str:
-    """A line without its ``!dbg`` reference."""
+    """Return a line without its ``!dbg`` reference."""
     return _POSITION.sub("", line)
 
 
@@ -61,7 +61,7 @@ def _chain(node: str, nodes: Mapping[str, Mapping[str, str]]) -> list[MlirFrame]
 
 
 def _file(scope: str | None, nodes: Mapping[str, Mapping[str, str]]) -> str | None:
-    """The path of the file that a scope, or the nearest one around it, names."""
+    """Return the path of the file named by a scope or by the nearest enclosing scope."""
     for _ in range(_DEPTH):
         fields = nodes.get(scope or "", {})
         file = nodes.get(fields.get("file", ""), {})

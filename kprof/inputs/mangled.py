@@ -34,17 +34,17 @@ _QUALIFIERS = {"r": " restrict", "V": " volatile", "K": " const"}
 _REFERENCES = {"P": "*", "R": "&", "O": "&&"}
 _NUMBER = re.compile(r"n?[0-9]+")
 _LONGEST, _DEEPEST = 16_000, 100
-# A few characters may stand for more and more of what was before.
+# Substitutions can make a short name expand to an exponentially long text.
 _LONGEST_TEXT = 1 << 18
 
 
 class _UnknownError(Exception):
-    """The name has something that is not read here."""
+    """The name uses an unsupported part of the grammar."""
 
 
 @lru_cache(maxsize=1 << 14)
 def demangled(name: str) -> str | None:
-    """What ``name`` stands for, without the type that the function returns; ``None`` where that cannot be read.
+    """Return the demangled ``name`` without the function's return type, or ``None`` if it cannot be parsed.
 
     >>> demangled("_Z6kernelILi4EfEvPT0_i"), demangled("_ZN2ck4gemmEv"), demangled("kernel")
     ('kernel<4, float>(float*, int)', 'ck::gemm()', None)
@@ -56,22 +56,22 @@ def demangled(name: str) -> str | None:
         text = reading.encoding()
     except (_UnknownError, IndexError, ValueError, RecursionError):
         return None
-    # A clone of the compiler's, such as ".kd" or ".llvm.123".
+    # The compiler appends suffixes such as ".kd" or ".llvm.123" to clones.
     return text if reading.at == len(name) or name[reading.at] == "." else None
 
 
 class _Reading:
-    """One name from its beginning; each method takes one production of the grammar."""
+    """Parser of one mangled name; each method parses one production of the grammar."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 2
-        # A parameter of a template stays a number: what it stands for is another where it is repeated.
+        # A template parameter is stored as its number, because it may refer to another argument where it is repeated.
         self._seen: list[str | int] = []
         self._arguments: list[str] = []
         self._depth = 0
 
     def _next(self, *options: str) -> bool:
-        """Whether the text goes on with one of these, which is taken then."""
+        """Consume one of the given prefixes if the remaining text starts with it, and return whether it did."""
         for one in options:
             if self.text.startswith(one, self.at):
                 self.at += len(one)
@@ -95,7 +95,7 @@ class _Reading:
         return text
 
     def encoding(self, *, result: bool = False) -> str:
-        """A function with its parameters and, if wanted, its result; or anything else that has a name."""
+        """Parse a function with its parameters and, if requested, its return type, or any other named entity."""
         name, template, qualifiers = self._name()
         if self.at >= len(self.text) or self.text[self.at] in "E.":
             return name
@@ -107,7 +107,7 @@ class _Reading:
         return f"{returned if result else ''}{name}({listed}){qualifiers}"
 
     def _name(self) -> tuple[str, bool, str]:
-        """The name, whether it ends with arguments of a template, and what follows its parameters."""
+        """Return the name, whether it ends with template arguments, and the qualifiers that follow its parameters."""
         if self._next("N"):
             return self._nested()
         if self._next("Z"):
@@ -154,7 +154,7 @@ class _Reading:
         return name, template, qualifiers
 
     def _local(self) -> tuple[str, bool, str]:
-        """Something inside a function; what the parameters of templates stand for is its own business."""
+        """Parse an entity inside a function; template arguments of that function's name do not apply outside it."""
         outside = self._arguments
         function = self.encoding()
         self._expect("E")
@@ -209,7 +209,7 @@ class _Reading:
         return match[0].replace("n", "-")
 
     def _sequence(self) -> int:
-        """``_`` is -1, ``0_`` is 0."""
+        """Parse a sequence number: ``_`` is -1, ``0_`` is 0."""
         number = -1 if self.text[self.at] == "_" else int(self._number())
         self._expect("_")
         return number
@@ -226,7 +226,7 @@ class _Reading:
         return self._arguments[seen] if isinstance(seen, int) else seen
 
     def _parameter(self, *, remember: bool = False) -> str:
-        """What a template's parameter stands for."""
+        """Return the template argument that a template parameter refers to."""
         self._expect("T")
         place = self._number_of_parameter()
         if remember:
@@ -334,7 +334,7 @@ class _Reading:
 
 
 def _around(of: str, mark: str) -> str:
-    """A pointer or a reference; of a function or an array its mark stands inside."""
+    """Return a pointer or reference type; for a function or array type the mark goes inside, as in ``int (*)[4]``."""
     if of.endswith("&") and mark.startswith("&"):
         return of if mark == "&&" or not of.endswith("&&") else of[:-1]
     match = re.match(r"(.* )(\(.*\)|\[[0-9]+\])$", of)

@@ -1,4 +1,4 @@
-"""AMD code objects: .hsaco, .co and object files, offload bundles and fat binaries, read without an outside program."""
+"""Read AMD code objects (.hsaco, .co and object files, offload bundles, fat binaries) without external programs."""
 
 from kprof.inputs.code_object.disassembly import disassemble, disassemble_text, find_objdump
 from kprof.inputs.code_object.model import CodeObject, CodeObjectFile, Descriptor, KernelObject

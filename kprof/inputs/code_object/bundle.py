@@ -1,7 +1,8 @@
-"""Clang offload bundles, plain and compressed: several targets' code in one file.
+"""Read Clang offload bundles, plain and compressed: one file with code for several targets.
 
-Layout as in the documentation of clang-offload-bundler: a magic string, the number of entries, then for each
-its offset, size and identifier (``hipv4-amdgcn-amd-amdhsa--gfx942:xnack-``). ``CCOB`` files hold one compressed.
+The layout follows the documentation of clang-offload-bundler: a magic string, the number of entries, then the offset,
+size and identifier (``hipv4-amdgcn-amd-amdhsa--gfx942:xnack-``) of each entry. A ``CCOB`` file contains a compressed
+bundle.
 """
 
 import struct
@@ -16,22 +17,22 @@ COMPRESSED_MAGIC = b"CCOB"
 _MAX_ENTRIES = 4096
 _MAX_NAME = 4096
 MAX_EXPANDED = 1 << 30
-"""Bytes that a compressed bundle may expand to; a larger one is refused."""
+"""Maximum number of bytes that a compressed bundle may expand to."""
 
 
 @dataclass(frozen=True)
 class BundledObject:
-    """One bundled object: its identifier and its bytes."""
+    """One object of a bundle: its identifier and its bytes."""
 
     identifier: str
     data: bytes
 
 
 def entries(data: bytes, path: str | None = None) -> Iterator[BundledObject]:
-    """Entries of a plain bundle, host entries included.
+    """Yield the entries of a plain bundle, including host entries.
 
     Raises:
-        KprofError: the table is cut off or points outside the file.
+        KprofError: if the table is cut off or points outside the file.
     """
     at = len(MAGIC)
     if len(data) < at + 8:
@@ -63,7 +64,7 @@ def entries(data: bytes, path: str | None = None) -> Iterator[BundledObject]:
 
 
 def total_size(data: bytes) -> int:
-    """Bytes from the start of a plain bundle to the end of its last entry; the whole length if that is not known."""
+    """Return the size of a plain bundle up to the end of its last entry, or the whole length if that is unknown."""
     try:
         ends = [len(MAGIC)]
         (count,) = struct.unpack_from("<Q", data, len(MAGIC))
@@ -89,10 +90,10 @@ def _inflate(data: bytes, limit: int, path: str | None) -> bytes:
 
 
 def unzstd(data: bytes, limit: int, path: str | None) -> bytes:
-    """A zstd frame, of ``limit`` bytes at most.
+    """Decompress a zstd frame of at most ``limit`` bytes.
 
     Raises:
-        KprofError: damaged, larger, or neither Python nor the package zstandard can read it.
+        KprofError: if the frame is damaged or larger, or if neither Python nor the package zstandard can decompress it.
     """
     hint = "Unpack it with clang-offload-bundler --unbundle, or install the package zstandard."
     try:
@@ -123,10 +124,10 @@ def unzstd(data: bytes, limit: int, path: str | None) -> bytes:
 
 
 def expand(data: bytes, path: str | None = None) -> bytes:
-    """The plain bundle inside a compressed one (``CCOB``, versions 1 to 3; zlib or zstd).
+    """Decompress the plain bundle in a compressed one (``CCOB``, versions 1 to 3; zlib or zstd).
 
     Raises:
-        KprofError: cut off, damaged, larger than it claims or than 1 GiB, or in a form that cannot be read.
+        KprofError: if the bundle is cut off, damaged, larger than it claims or than 1 GiB, or in an unsupported form.
     """
     if len(data) < 8:
         raise InputError("the compressed bundle is cut off in its header", path=path, place=f"byte {len(data)}")

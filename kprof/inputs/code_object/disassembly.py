@@ -1,4 +1,4 @@
-"""Disassembling a code object with LLVM's library or llvm-objdump, when there is one."""
+"""Disassemble a code object with LLVM's library or llvm-objdump, if either is installed."""
 
 import re
 import shutil
@@ -28,13 +28,13 @@ _NO_TYPE, _FUNCTION = 0, 2
 
 @cache
 def _objdumps() -> tuple[str, ...]:
-    """Every llvm-objdump there is: ROCm's, then by version with the newest first, then the one without version."""
+    """Return the paths of all installed llvm-objdump: ROCm's, then versioned from the newest, then unversioned."""
     names = (*_ROCM, *(f"llvm-objdump-{version}" for version in _VERSIONS), "llvm-objdump")
     return tuple(found for found in map(shutil.which, names) if found is not None)
 
 
 def find_objdump() -> str | None:
-    """Path of the llvm-objdump that is tried first, ``None`` when there is none."""
+    """Return the path of the llvm-objdump that is tried first, or ``None`` if none is installed."""
     return next(iter(_objdumps()), None)
 
 
@@ -55,17 +55,17 @@ def _run(tool: str, arch: str, file: Path, path: str | None) -> str:
 
 
 def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> str:
-    """A code object's instructions as llvm-objdump writes them.
+    """Return a code object's instructions in llvm-objdump's output format.
 
     Args:
-        code: the object.
-        tool: llvm-objdump to use; by default LLVM's library where there is one
+        code: code object to disassemble.
+        tool: llvm-objdump to use. By default, LLVM's library is tried first if it is installed
             (:mod:`kprof.inputs.code_object.llvm_library`), then every llvm-objdump that is new enough for the
-            architecture, the newest first.
-        path: where the object came from, for messages.
+            architecture, from the newest.
+        path: path of the object, for messages.
 
     Raises:
-        InputError: there is neither, none knows the architecture, or what there is fails or takes too long.
+        InputError: if no disassembler is installed, none supports the architecture, or all of them fail or time out.
     """
     failures: list[KprofError] = []
     library = find_library() if tool is None else None
@@ -94,7 +94,7 @@ def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | N
 
 
 def _oldest(arch: str) -> int | None:
-    """The first release of llvm-objdump that reads an architecture's code right; ``None`` where any that knows it."""
+    """Return the first llvm-objdump release that decodes an architecture correctly, or ``None`` if any does."""
     try:
         return load_architecture(arch).llvm.oldest_objdump
     except KprofError:
@@ -103,7 +103,7 @@ def _oldest(arch: str) -> int | None:
 
 @cache
 def _version(tool: str) -> int | None:
-    """Major version of an llvm-objdump; ``None`` when it does not tell."""
+    """Return the major version of an llvm-objdump, or ``None`` if it does not print one."""
     try:
         said = children.run([tool, "--version"], capture_output=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
@@ -113,7 +113,7 @@ def _version(tool: str) -> int | None:
 
 
 def _without_padding(text: str, code: CodeObject) -> str:
-    """Blank out what lies behind a function's end: the padding that lets the instruction cache read ahead."""
+    """Blank out the padding after a function's end, which exists so that the instruction cache can read ahead."""
     sizes = {s.name: s.size for s in Elf(code.data).symbols() if s.kind == _FUNCTION and s.size}
     lines = text.split("\n")
     end: int | None = None
@@ -129,9 +129,9 @@ def _without_padding(text: str, code: CodeObject) -> str:
 
 
 def _without_labels(text: str, code: CodeObject) -> str:
-    """Blank out headings that are labels inside a function, and give branches to them from the function's start.
+    """Blank out headings that are labels inside a function, and rewrite branches to them as function offsets.
 
-    Hand-written kernels keep their labels as symbols without a type; the tool prints each like a function.
+    Hand-written kernels keep their labels as untyped symbols, and the tool prints each of them like a function.
     """
     symbols = list(Elf(code.data).symbols())
     functions = {kernel.name for kernel in code.kernels} | {s.name for s in symbols if s.kind == _FUNCTION}
@@ -156,7 +156,7 @@ def _without_labels(text: str, code: CodeObject) -> str:
 
 
 def _with_target(line: str, inside: Mapping[str, tuple[str, int]]) -> str:
-    """Append the target of a branch to a label in llvm-objdump's form for other targets: ``<function+0x40>``."""
+    """Append a branch's target in the form that llvm-objdump uses for other targets: ``<function+0x40>``."""
     code, comment, _ = line.partition("//")
     words = code.split()
     if not comment or len(words) != 2 or words[1] not in inside or not words[0].startswith(("s_branch", "s_cbranch")):
@@ -166,7 +166,7 @@ def _with_target(line: str, inside: Mapping[str, tuple[str, int]]) -> str:
 
 
 def _with_lines(text: str, code: CodeObject) -> tuple[str, str]:
-    """Say before instructions which source line they come from, as the compiler does in assembly; and what is amiss."""
+    """Insert ``.loc`` directives before instructions, as compilers do; return the text and a note about problems."""
     try:
         table = read_line_table(code.data)
     except ValueError as error:
@@ -181,7 +181,7 @@ def _with_lines(text: str, code: CodeObject) -> tuple[str, str]:
             before = frames
             lines.append(_directive(frames, table))
         lines.append(line)
-    # Behind the text, by whose beginning a disassembly is recognised.
+    # The .file directives go to the end, because a disassembly is recognised by its beginning.
     lines += [f'.file {n} "{_quoted(folder)}" "{_quoted(name)}"' for n, (folder, name) in enumerate(table.files, 1)]
     return "\n".join(lines), ""
 
@@ -191,7 +191,7 @@ def _quoted(name: str) -> str:
 
 
 def _directive(frames: tuple[SourcePlace, ...], table: LineTable) -> str:
-    """Write ``.loc`` with the calls around in a comment, each file by its name; line 0 where nothing is known."""
+    """Write a ``.loc`` directive with the inlining calls in a comment; line 0 if the source position is unknown."""
     if not frames:
         return ".loc 1 0 0"
     innermost = frames[0]
@@ -201,10 +201,9 @@ def _directive(frames: tuple[SourcePlace, ...], table: LineTable) -> str:
 
 
 def disassemble(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> amdgcn.Assembly:
-    """Instructions of a code object, with the resources of its descriptors and metadata.
+    """Disassemble a code object, adding the resources from its descriptors and metadata.
 
-    Padding behind the end of a function is left out.
-    Arguments and errors as in :func:`disassemble_text`.
+    Padding after the end of a function is left out. For arguments and errors see :func:`disassemble_text`.
     """
     from dataclasses import replace
 

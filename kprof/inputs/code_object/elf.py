@@ -1,6 +1,6 @@
-"""A small reader of 64-bit little-endian ELF files: sections, symbols and notes.
+"""Read 64-bit little-endian ELF files: sections, symbols and notes.
 
-Written for bytes from strangers: every offset is checked, nothing is allocated by a size that the file merely claims.
+The reader accepts untrusted files: it checks every offset and never allocates memory by a size that the file claims.
 """
 
 import struct
@@ -23,7 +23,7 @@ _MAX_SYMBOLS = 2_000_000
 
 @dataclass(frozen=True)
 class ElfSection:
-    """One section header with its name."""
+    """One section header with the section's name."""
 
     name: str
     type: int
@@ -50,15 +50,15 @@ class Elf:
     Attributes:
         machine: ELF machine number; 224 is AMDGPU.
         flags: ``e_flags``.
-        abi_version: ABI version byte.
+        abi_version: ABI version byte of the ELF header.
         sections: section headers.
     """
 
     def __init__(self, data: bytes, path: str | None = None) -> None:
-        """Read headers.
+        """Read the file header and the section headers.
 
         Raises:
-            KprofError: not ELF, not 64-bit little-endian, or cut off.
+            KprofError: if the data is not ELF, is not 64-bit little-endian, or is cut off.
         """
         self.data = data
         self.path = path
@@ -93,15 +93,15 @@ class Elf:
         )
 
     def section(self, name: str) -> ElfSection | None:
-        """First section with a name."""
+        """Return the first section with a name, or ``None``."""
         return next((section for section in self.sections if section.name == name), None)
 
     def content(self, section: ElfSection) -> bytes:
-        """Bytes of a section; shorter than its size when the file is cut off."""
+        """Return the bytes of a section, which are fewer than its size if the file is cut off."""
         return self.data[section.offset : section.offset + section.size]
 
     def symbols(self) -> Iterator[Symbol]:
-        """All symbols of the static and the dynamic table."""
+        """Yield all symbols of the static and the dynamic symbol table."""
         for section in self.sections:
             if section.type not in _SYMBOL_TABLES or section.link >= len(self.sections):
                 continue
@@ -111,7 +111,7 @@ class Elf:
                 yield Symbol(_string(names, name), info & 15, index, value, size)
 
     def at_address(self, symbol: Symbol, size: int) -> bytes:
-        """``size`` bytes that a symbol points to, or fewer when they lie outside the file."""
+        """Return ``size`` bytes that a symbol points to, or ``b""`` if they are not inside the symbol's section."""
         if not 0 < symbol.section < len(self.sections):
             return b""
         section = self.sections[symbol.section]
@@ -122,7 +122,7 @@ class Elf:
         return self.data[start : start + size]
 
     def notes(self) -> Iterator[tuple[str, int, bytes]]:
-        """Owner, type and content of each note in note sections and segments."""
+        """Yield owner, type and content of each note in note sections or, without any, in note segments."""
         spans = [(s.offset, s.size) for s in self.sections if s.type == _SHT_NOTE]
         if not spans:
             for number in range(self._segment_count):

@@ -1,7 +1,8 @@
-"""Source lines of a code object's instructions, from DWARF's line table and the calls that were inlined.
+"""Source lines of a code object's instructions, from DWARF's line table and inlined calls.
 
-The line table has the innermost line only: of a sum over a tile that is a line of Triton's own library. The line of the
-caller stands with the inlined call (``DW_TAG_inlined_subroutine``), which names the addresses that became of it.
+The line table contains only the innermost line; for a sum over a tile, that line lies in Triton's own library. The
+caller's line is recorded with the inlined call (``DW_TAG_inlined_subroutine``), together with the addresses that the
+call was compiled to.
 """
 
 from bisect import bisect_right
@@ -10,13 +11,13 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 _MOST = 1_000_000
-"""Lines and entries of the debug information that are read at most: those of some 4 MB of code."""
+"""Maximum number of lines and entries of debug information that are read; about 4 MB of code has that many."""
 _DEEPEST = 256
-"""Calls within each other that are followed."""
+"""Maximum nesting depth of inlined calls."""
 
 
 class SourcePlace(NamedTuple):
-    """A place in the source: number of its file in :attr:`LineTable.files`, line and column."""
+    """A source position: index of its file in :attr:`LineTable.files`, line and column."""
 
     file: int
     line: int
@@ -37,23 +38,23 @@ class LineTable(NamedTuple):
     rows: Sequence[tuple[SourcePlace, ...]]
 
     def at(self, address: int) -> tuple[SourcePlace, ...]:
-        """Return the frames of an instruction, none where nothing is known."""
+        """Return the source frames of an instruction, innermost first; empty if its position is unknown."""
         row = bisect_right(self.addresses, address) - 1
         return self.rows[row] if row >= 0 else ()
 
 
 EMPTY = LineTable((), (), ())
-"""The table of code without debug information."""
+"""Line table of code without debug information."""
 
 
 def read_line_table(data: bytes) -> LineTable:
     """Read the line table and the inlined calls of an ELF file.
 
     Args:
-        data: the file.
+        data: bytes of the ELF file.
 
     Raises:
-        ValueError: the debug information is damaged or too large.
+        ValueError: if the debug information is damaged or too large.
     """
     from elftools.elf.elffile import ELFFile
 
@@ -65,12 +66,12 @@ def read_line_table(data: bytes) -> LineTable:
     except ValueError:
         raise
     except Exception as error:
-        # In damaged bytes pyelftools' parsers raise whatever they meet.
+        # pyelftools' parsers raise arbitrary exceptions for damaged bytes.
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
 class _Call(NamedTuple):
-    """Addresses of an inlined call, how deep it lies in others, and where it stands."""
+    """Addresses of an inlined call, its nesting depth among inlined calls, and its source position."""
 
     begin: int
     end: int
@@ -79,7 +80,7 @@ class _Call(NamedTuple):
 
 
 class _Reader:
-    """Collects rows and calls of all units."""
+    """Collects the rows and inlined calls of all compilation units."""
 
     def __init__(self, dwarf: Any) -> None:
         self._dwarf = dwarf
@@ -89,7 +90,7 @@ class _Reader:
         self._read = 0
 
     def table(self) -> LineTable:
-        """Read every unit."""
+        """Read every compilation unit and return the combined table."""
         for unit in self._dwarf.iter_CUs():
             program = self._dwarf.line_program_for_CU(unit)
             if program is None:
@@ -97,13 +98,14 @@ class _Reader:
             numbers = self._numbers(unit, program)
             self._read_lines(program, numbers)
             self._read_calls(unit, numbers)
-        # At one address the end of a sequence comes before the beginning of another; of two lines the last one counts.
+        # At one address, the end of a sequence sorts before the beginning of another. If an address has two lines, the
+        # last one is kept.
         self._lines.sort(key=lambda line: (line[0], line[1] is not None))
         addresses, rows = _with_calls(self._lines, self._calls)
         return LineTable(tuple(self._files), addresses, rows)
 
     def _numbers(self, unit: Any, program: Any) -> Mapping[int, int]:
-        """The number of each file in a unit's table to that in :attr:`LineTable.files`."""
+        """Return the index in :attr:`LineTable.files` for each file number of a compilation unit."""
         header = program.header
         since_5 = header["version"] >= 5
         unit_folder = _text(_value(unit.get_top_DIE(), "DW_AT_comp_dir", b""))
@@ -139,13 +141,13 @@ class _Reader:
                     spans = self._spans(unit, die, base)
                     self._calls += [_Call(begin, end, depth, SourcePlace(file, line, column)) for begin, end in spans]
             if depth < _DEEPEST:
-                # In damaged bytes an entry may be its own neighbour.
+                # Entries are counted because in damaged data an entry may be its own sibling, which would loop forever.
                 for child in die.iter_children():
                     open_dies.append((child, depth))
                     self._count()
 
     def _spans(self, unit: Any, die: Any, base: int) -> Iterator[tuple[int, int]]:
-        """The addresses of a call, as begin and end."""
+        """Yield the address ranges (begin, end) of an inlined call."""
         if "DW_AT_ranges" in die.attributes:
             entries = self._dwarf.range_lists().get_range_list_at_offset(_value(die, "DW_AT_ranges", 0), cu=unit)
             for entry in entries:
@@ -168,7 +170,7 @@ class _Reader:
 def _with_calls(
     lines: Sequence[tuple[int, SourcePlace | None]], calls: Sequence[_Call]
 ) -> tuple[list[int], list[tuple[SourcePlace, ...]]]:
-    """Rows of innermost lines and the calls around each, as addresses and frames."""
+    """Combine the innermost lines with the inlined calls around them; return addresses and frames."""
     changes: dict[int, list[tuple[bool, _Call]]] = {}
     for call in calls:
         if call.begin < call.end:
@@ -194,11 +196,11 @@ def _with_calls(
 
 
 def _value(die: Any, name: str, otherwise: Any) -> Any:
-    """The value of an attribute."""
+    """Return the value of a DWARF attribute, or ``otherwise`` if it is missing."""
     found = die.attributes.get(name)
     return otherwise if found is None else found.value
 
 
 def _text(raw: Any) -> str:
-    """A name as text."""
+    """Return a name as text."""
     return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)

@@ -1,9 +1,9 @@
-"""Disassembling with LLVM's C interface, as a program of its own: LLVM can end the process that it runs in.
+"""Disassemble code with LLVM's C interface in a separate program, because LLVM can abort its process.
 
-Run as ``python llvm_child.py LIBRARY CPU FEATURES MARK STUB...``; the code comes on standard input. With ``mark`` each
-line is written at once, so that none is lost when LLVM ends the process; that is slower. A line is written for each
-instruction: its offset, its length in bytes and its text, which is empty where LLVM knows no instruction. Nothing of
-kprof is imported, so that it starts at once.
+Run as ``python llvm_child.py LIBRARY CPU FEATURES MARK STUB...`` with the code on standard input. It prints one line
+per instruction: offset, length in bytes, and text, which is empty if LLVM does not recognise the instruction. With
+``mark``, each line is flushed at once so that none is lost if LLVM aborts; this is slower. The program imports nothing
+from kprof, so it starts quickly.
 """
 
 import ctypes
@@ -17,10 +17,10 @@ _RTLD_LAZY = 1
 
 
 def load(path: str, stubs: list[str]) -> Any:
-    """LLVM with its AMDGPU disassembler set up. Stubs take the place of compression libraries, which it never calls."""
+    """Load LLVM and set up its AMDGPU disassembler. Stubs replace compression libraries, which it never calls."""
     for stub in stubs:
         ctypes.CDLL(stub, mode=ctypes.RTLD_GLOBAL)
-    # ctypes binds everything at once; bound when called, what is never called may be missing.
+    # ctypes resolves all symbols at load time. With lazy binding, symbols that are never called may be missing.
     dlopen = ctypes.CDLL(None).dlopen
     dlopen.restype, dlopen.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_int]
     handle = dlopen(path.encode(), _RTLD_LAZY)
@@ -40,7 +40,7 @@ def load(path: str, stubs: list[str]) -> Any:
 
 
 def main() -> int:
-    """Read code, write its instructions; 3 when the processor is not known."""
+    """Read code and write its instructions; return 3 if LLVM does not know the processor."""
     path, cpu, features, mark, *stubs = sys.argv[1:]
     marked = mark == "mark"
     code = sys.stdin.buffer.read()
@@ -48,12 +48,12 @@ def main() -> int:
     context = library.LLVMCreateDisasmCPUFeatures(TRIPLE, cpu.encode(), features.encode(), None, 0, None, None)
     if not context:
         return 3
-    # Instructions may be read some bytes past the end.
+    # The disassembler may read some bytes past the end.
     data = ctypes.create_string_buffer(code + bytes(64))
     start, size = ctypes.addressof(data), len(code)
     text = ctypes.create_string_buffer(_TEXT)
     out = sys.stdout
-    # On standard error, first: whatever ends the process from here on is the code's doing.
+    # This marker comes first on standard error: any crash after it is caused by the code being disassembled.
     sys.stderr.write("loaded\n")
     sys.stderr.flush()
     offset = 0

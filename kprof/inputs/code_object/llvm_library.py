@@ -1,7 +1,7 @@
-"""Disassembling a code object with LLVM's library, where one is installed: no LLVM tools of the host are needed.
+"""Disassemble a code object with an installed LLVM library, without LLVM tools on the host.
 
-The library is that of ROCm, or the one in the package ``rocm-bindings-compiler`` (the extra ``disasm``), which is found
-by its metadata and never imported. It runs in a process of its own: bytes that are no code can end it.
+The library comes with ROCm or with the package ``rocm-bindings-compiler`` (the extra ``disasm``), which is found by its
+metadata and never imported. It runs in a separate process, because bytes that are not code can make it abort.
 """
 
 import struct
@@ -19,9 +19,9 @@ from kprof.errors import InputError
 from kprof.inputs.code_object.elf import Elf
 from kprof.inputs.code_object.model import CodeObject
 
-# LLVM's library in ``rocm-bindings-compiler`` asks for ROCm's builds of zlib and zstd when it is loaded, and calls
-# neither when it disassembles. Where ROCm is not installed, empty libraries of these names let it load. Layout: ELF-64
-# System V ABI, chapters 4 and 5.
+# LLVM's library in ``rocm-bindings-compiler`` links to ROCm's builds of zlib and zstd but calls neither of them when it
+# disassembles. If ROCm is not installed, empty libraries with these names let it load. Layout: ELF-64 System V ABI,
+# chapters 4 and 5.
 _ALIGN = 0x1000
 _ET_DYN, _EM_X86_64, _PT_LOAD, _PT_DYNAMIC, _PT_GNU_STACK = 3, 62, 1, 2, 0x6474E551
 _DT_NULL, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT, _DT_SONAME = 0, 4, 5, 6, 10, 11, 14
@@ -29,7 +29,7 @@ _READ, _WRITE = 4, 2
 
 
 def stub_library(name: str) -> bytes:
-    """An x86-64 shared library with a ``DT_SONAME`` and no symbols."""
+    """Return an x86-64 shared library with a ``DT_SONAME`` and no symbols."""
     strings = b"\0" + name.encode("ascii") + b"\0"
     headers = 64 + 3 * 56
     symbols_at = headers
@@ -51,7 +51,8 @@ def stub_library(name: str) -> bytes:
         struct.pack("<IIQQQQQQ", kind, _READ | _WRITE, at, at, at, length, length, align)
         for kind, at, length, align in rows
     )
-    # One bucket, one symbol, and no chain: the symbol table has only its empty first entry.
+    # The hash table has one bucket, one symbol and no chain, because the symbol table contains only its empty first
+    # entry.
     table = struct.pack("<IIII", 1, 1, 0, 0)
     body = header + segments + bytes(24) + table + strings
     return body.ljust(dynamic_at, b"\0") + dynamic
@@ -68,17 +69,17 @@ _NO_PROCESSOR = 3
 _MARK = "mark"
 _NO_TYPE, _FUNCTION = 0, 2
 _JUMPS = ("s_branch", "s_cbranch", "s_call")
-# Compilers before LLVM 22 write 16-bit operands of these architectures in another way.
+# Compilers before LLVM 22 write 16-bit operands of these architectures in another form.
 _OTHER_FEATURES = "-real-true16"
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """One instruction.
+    """One disassembled instruction.
 
     Attributes:
-        offset, length: bytes in its section.
-        text: as LLVM writes it; empty where it knows no such instruction.
+        offset, length: position and length in its section, in bytes.
+        text: LLVM's text for it; empty if LLVM does not recognise the instruction.
     """
 
     offset: int
@@ -88,7 +89,7 @@ class Decoded:
 
 @cache
 def find_library() -> Path | None:
-    """LLVM's library with an AMDGPU disassembler; ``None`` when there is none."""
+    """Return the path of an LLVM library with an AMDGPU disassembler, or ``None`` if none is installed."""
     for place in map(Path, IN_ROCM):
         if place.is_file():
             return place
@@ -100,12 +101,12 @@ def find_library() -> Path | None:
 
 
 def listing(code: CodeObject, library: Path, path: str | None = None) -> str:
-    """A code object's instructions, written as llvm-objdump does.
+    """Return a code object's instructions in llvm-objdump's output format.
 
-    What LLVM does not know is written as ``.long``.
+    Instructions that LLVM does not recognise are written as ``.long``.
 
     Raises:
-        InputError: the library cannot be loaded, or does not know the architecture.
+        InputError: if the library cannot be loaded or does not support the architecture.
     """
     elf = Elf(code.data, path)
     lines = [f"{path or 'code object'}:\tfile format elf64-amdgpu", ""]
@@ -151,12 +152,12 @@ def _line(one: Decoded, address: int, code: bytes, starts: Sequence[int], names:
 
 
 def decode(code: bytes, arch: str, library: Path, path: str | None = None) -> list[Decoded]:
-    """The instructions of a piece of code, one behind the other, without gaps.
+    """Decode a piece of code into consecutive instructions without gaps.
 
-    Of two ways to read 16-bit operands the one that leaves fewer bytes unknown is taken.
+    LLVM has two ways to read 16-bit operands; the one that leaves fewer bytes undecoded is used.
 
     Raises:
-        InputError: as :func:`listing`.
+        InputError: under the conditions of :func:`listing`.
     """
     found = _decode(code, arch, "", library, path)
     if any(not one.text for one in found):
@@ -176,7 +177,7 @@ def _decode(code: bytes, arch: str, features: str, library: Path, path: str | No
         at = found[-1].offset + found[-1].length if found else at
         if status == 0:
             break
-        # Here it died: the word is none that LLVM can read.
+        # LLVM aborted at this position, so it cannot decode this word.
         crashes += 1
         rest = len(code) if crashes >= _MOST_CRASHES else at + 4
         found += [Decoded(word, 4, "") for word in range(at, min(rest, len(code) - 3), 4)]
@@ -187,7 +188,7 @@ def _decode(code: bytes, arch: str, features: str, library: Path, path: str | No
 def _run(
     code: bytes, arch: str, features: str, library: Path, path: str | None, *, mark: bool = False
 ) -> tuple[int, list[Decoded]]:
-    """The child's exit status, negative when LLVM ended it, and what it wrote."""
+    """Return the child's exit status, which is negative if LLVM aborted, and the instructions that it wrote."""
     with tempfile.TemporaryDirectory(prefix="kprof-") as folder:
         stubs = []
         if not library.is_relative_to("/opt/rocm"):

@@ -1,4 +1,4 @@
-"""What a code object file holds: ELF objects for GPUs, their kernels and descriptors."""
+"""Contents of a code object file: ELF objects for GPUs, their kernels and descriptors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,23 +11,23 @@ from kprof.inputs.amdgcn import Registers
 class Descriptor:
     """The 64-byte kernel descriptor that the command processor reads at a launch.
 
-    Register counts are what the descriptor allocates: already rounded up to the encoding granule.
+    Register counts are the allocated counts, already rounded up to the encoding granule.
 
     Attributes:
-        lds_bytes: LDS fixed at compile time (Triton's is 0: its LDS is given at launch).
-        scratch_bytes: private segment for each lane.
-        kernarg_bytes: size of the kernel arguments.
-        entry_offset: from the descriptor's address to the first instruction.
-        vgpr: VGPRs of a lane; on gfx90a and later AGPRs are included.
-        sgpr: SGPRs of a wavefront; ``None`` from gfx10 on, where every wavefront has all of them.
+        lds_bytes: LDS fixed at compile time, in bytes (0 for Triton, which sets its LDS size at launch).
+        scratch_bytes: private segment per lane, in bytes.
+        kernarg_bytes: size of the kernel arguments, in bytes.
+        entry_offset: bytes from the descriptor's address to the first instruction.
+        vgpr: VGPRs per lane; includes AGPRs on gfx90a and later.
+        sgpr: SGPRs per wavefront; ``None`` on gfx10 and later, where every wavefront has all SGPRs.
         accum_offset: first AGPR in the unified file (gfx90a and later), else ``None``.
         wavefront_size: 32 or 64.
-        wgp_mode: workgroup processor mode on gfx10 to gfx12, else ``None``.
-        tg_split: whether waves of one workgroup may run on different CUs (gfx90a and later), else ``None``.
-        dynamic_stack: whether the stack size is only known at run time.
-        user_sgprs: SGPRs filled before the first instruction.
-        kernarg_preload: SGPRs preloaded with kernel arguments.
-        raw: the 64 bytes.
+        wgp_mode: whether workgroup processor mode is set (gfx10 to gfx12), else ``None``.
+        tg_split: whether wavefronts of one workgroup may run on different CUs (gfx90a and later), else ``None``.
+        dynamic_stack: whether the stack size is known only at run time.
+        user_sgprs: number of SGPRs initialised before the first instruction.
+        kernarg_preload: number of SGPRs preloaded with kernel arguments.
+        raw: the descriptor's 64 bytes.
     """
 
     lds_bytes: int
@@ -51,13 +51,13 @@ class KernelObject:
     """One kernel of a code object.
 
     Attributes:
-        name: kernel name as in the metadata, or the symbol without ``.kd``.
-        arch: ``gfx942``.
-        descriptor: ``None`` when the symbol is missing or lies outside the file.
-        metadata: its entry of the metadata note.
-        registers: resources, from metadata and descriptor.
-        code_bytes: size of its code, ``None`` when the symbol does not say.
-        address: address of its first instruction, ``None`` when unknown.
+        name: kernel name from the metadata, or the symbol without ``.kd``.
+        arch: architecture such as ``gfx942``.
+        descriptor: kernel descriptor; ``None`` if its symbol is missing or lies outside the file.
+        metadata: the kernel's entry of the metadata note.
+        registers: resources from metadata and descriptor.
+        code_bytes: size of the code in bytes, ``None`` if the symbol has no size.
+        address: address of the first instruction, ``None`` if unknown.
     """
 
     name: str
@@ -74,15 +74,15 @@ class CodeObject:
     """One ELF object for one architecture.
 
     Attributes:
-        arch: ``gfx942``; from the ELF header's flags.
-        features: ``{"sramecc": True, "xnack": False}``; "any" is left out.
-        target: target string of the metadata, else made from the flags.
-        version: code object version: 2 to 6.
+        arch: architecture such as ``gfx942``, from the ELF header's flags.
+        features: target features such as ``{"sramecc": True, "xnack": False}``; features set to "any" are absent.
+        target: target string from the metadata, or one derived from the flags.
+        version: code object version, 2 to 6.
         kernels: kernels in the order of the metadata.
-        metadata: the whole metadata note.
-        bundle_id: entry name inside an offload bundle, else ``None``.
-        notes: what is missing or odd.
-        data: the ELF bytes.
+        metadata: content of the metadata note.
+        bundle_id: identifier of the entry in an offload bundle, else ``None``.
+        notes: sentences about missing or unusual content.
+        data: bytes of the ELF object.
     """
 
     arch: str
@@ -101,10 +101,10 @@ class CodeObjectFile:
     """A ``.hsaco``, ``.co``, object file, offload bundle, or host program with embedded GPU code.
 
     Attributes:
-        path: where it came from.
+        path: path that it was read from.
         container: ``elf``, ``bundle``, ``compressed bundle`` or ``fat binary``.
         objects: GPU objects in file order.
-        notes: what is missing or odd.
+        notes: sentences about missing or unusual content.
     """
 
     path: str | None
@@ -114,5 +114,5 @@ class CodeObjectFile:
 
     @property
     def kernels(self) -> tuple[KernelObject, ...]:
-        """Kernels of all objects."""
+        """Kernels of all objects, in file order."""
         return tuple(kernel for item in self.objects for kernel in item.kernels)

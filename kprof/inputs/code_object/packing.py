@@ -1,9 +1,9 @@
-"""Compressed files and archives of code objects: xz, zstd, gzip, zip, and AOTriton's AKS2.
+"""Unpack compressed files and archives of code objects: xz, zstd, gzip, zip, and AOTriton's AKS2.
 
-Format of AKS2, from ROCm/aotriton ``python/aks2.py``: the magic, then 32-bit little-endian total size after
-decompression, number of kernels and size of the directory; then one xz stream of directory and images. In the directory
-each image has LDS in bytes, work-items of a workgroup, offset, size and length of its name, and the name with a zero
-byte.
+The AKS2 format follows ROCm/aotriton ``python/aks2.py``. After the magic come 32-bit little-endian total size after
+decompression, number of kernels and size of the directory, then one xz stream of directory and images. A directory
+entry contains the image's LDS in bytes, work-items per workgroup, offset, size and name length, then the name with a
+terminating zero byte.
 """
 
 import lzma
@@ -19,7 +19,7 @@ AKS2_MAGIC = b"AKS2"
 _XZ, _ZSTD, _GZIP, _ZIP = b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"PK\x03\x04"
 _MAX_ENTRIES = 65_536
 _MAX_NAME = 4096
-# What Python's zip files raise for damaged headers, besides their own.
+# Errors that Python's zip module raises for damaged headers, besides its own.
 _DAMAGED = (
     zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
     OverflowError, LookupError,
@@ -31,10 +31,10 @@ class Packed:
     """One image of an archive.
 
     Attributes:
-        name: as the archive has it.
-        data: the code object; empty for a configuration that did not compile.
-        lds_bytes: LDS of a workgroup, when the archive says it.
-        threads: work-items of a workgroup, likewise.
+        name: name of the image in the archive.
+        data: bytes of the code object; empty for a configuration that did not compile.
+        lds_bytes: LDS per workgroup in bytes, if the archive records it.
+        threads: work-items per workgroup, if the archive records them.
     """
 
     name: str
@@ -44,20 +44,21 @@ class Packed:
 
 
 def is_packed(data: bytes) -> bool:
-    """Whether it is one of these."""
+    """Whether the data is in one of the supported compressed or archive formats."""
     return data.startswith((_XZ, _ZSTD, _GZIP, _ZIP, AKS2_MAGIC))
 
 
 def unpack(data: bytes, path: str | None = None, *, depth: int = 0) -> Iterator[Packed]:
-    """Everything inside, archives in archives too. Nothing is written anywhere.
+    """Yield every image of an archive, including nested archives, without writing files.
 
     Args:
-        data: the whole file.
-        path: where it came from, for messages.
-        depth: archives around this one.
+        data: bytes of the complete file.
+        path: path of the file, for messages.
+        depth: number of archives around this one.
 
     Raises:
-        KprofError: damaged, cut off, larger than 1 GiB when unpacked, too deep, or zstd without a reader for it.
+        KprofError: if the data is damaged, cut off, larger than 1 GiB when unpacked, nested too deep, or zstd without
+            an installed decompressor.
     """
     if depth > 3:
         raise InputError("archives inside archives inside archives are not read", path=path)

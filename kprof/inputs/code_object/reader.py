@@ -1,4 +1,4 @@
-"""From the bytes of a code object file to its kernels."""
+"""Read kernels and descriptors from the bytes of a code object file."""
 
 import re
 import struct
@@ -18,8 +18,8 @@ from kprof.inputs.code_object import bundle
 from kprof.inputs.code_object.elf import EM_AMDGPU, Elf, Symbol
 from kprof.inputs.code_object.model import CodeObject, CodeObjectFile, Descriptor, KernelObject
 
-# Source: LLVM's AMDGPU usage guide, "ELF Code Object", ``EF_AMDGPU_*``. An architecture with a file in kprof/hardware
-# has its number there; those that kprof can only name are here.
+# Source: LLVM's AMDGPU usage guide, "ELF Code Object", ``EF_AMDGPU_*``. Architectures with a file in kprof/hardware
+# define their number there; this table lists architectures that kprof can name but not model.
 _OTHERS: Mapping[int, str] = {
     0x20: "gfx600",
     0x21: "gfx601",
@@ -71,21 +71,21 @@ _STATES = {2: False, 3: True}
 
 
 def architecture(flags: int) -> str:
-    """``gfx942`` from ``e_flags``; empty for an unknown machine."""
+    """Return the architecture, such as ``gfx942``, encoded in ``e_flags``; "" for an unknown machine."""
     number = flags & _MACHINE_MASK
     return elf_machines().get(number) or _OTHERS.get(number, "")
 
 
 def features(flags: int, abi_version: int) -> dict[str, bool]:
-    """Target features from ``e_flags``; a feature that may be either way, or is not supported, is left out."""
+    """Return the target features in ``e_flags``; features set to "any" or unsupported are absent."""
     if abi_version < _FIRST_VERSION_WITH_FOUR_STATES:
         return {"xnack": bool(flags & _OLD_XNACK), "sramecc": bool(flags & _OLD_SRAMECC)}
     found = {"xnack": flags >> _XNACK_SHIFT & 3, "sramecc": flags >> _SRAMECC_SHIFT & 3}
     return {name: _STATES[state] for name, state in found.items() if state in _STATES}
 
 
-# Layout and granules: LLVM's AMDGPU usage guide, "Kernel Descriptor". The test-suite compares with descriptors that
-# an assembler made from ``.amdhsa_*`` directives.
+# Layout and granules: LLVM's AMDGPU usage guide, "Kernel Descriptor". The test suite compares the results with
+# descriptors that an assembler generates from ``.amdhsa_*`` directives.
 SIZE = 64
 _LAYOUT = struct.Struct("<IIIIq20xIIIHH4x")
 _WAVE32 = 1 << 10
@@ -95,7 +95,7 @@ _TG_SPLIT = 1 << 16
 
 
 def vgpr_encoding_granule(arch: str, wavefront_size: int) -> int:
-    """VGPRs that one step of the descriptor's VGPR field stands for."""
+    """Return the number of VGPRs per step of the descriptor's VGPR field."""
     generation = generation_of(arch)
     if generation in {Generation.GFX8, Generation.GFX9}:
         return 8 if has_unified_registers(arch) else 4
@@ -105,7 +105,7 @@ def vgpr_encoding_granule(arch: str, wavefront_size: int) -> int:
 
 
 def decode(raw: bytes, arch: str) -> Descriptor:
-    """Decode a descriptor of exactly 64 bytes for an architecture."""
+    """Decode a 64-byte kernel descriptor for an architecture."""
     lds, scratch, kernarg, _, entry, rsrc3, rsrc1, rsrc2, properties, preload = _LAYOUT.unpack(raw)
     generation = generation_of(arch)
     old = generation in {Generation.GFX8, Generation.GFX9}
@@ -142,7 +142,7 @@ _PATH_LIKE = re.compile(rb"\s*[\w./~+@:=\\ -]{1,4096}\s*$")
 
 
 def _metadata(elf: Elf) -> tuple[dict[str, Any], list[str]]:
-    """The metadata note and what was wrong with it."""
+    """Return the content of the metadata note and a list of problems with it."""
     import msgspec
 
     for owner, kind, content in elf.notes():
@@ -159,7 +159,7 @@ def _metadata(elf: Elf) -> tuple[dict[str, Any], list[str]]:
 
 
 def _old_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An entry of code object version 2 under the names of later versions."""
+    """Convert a kernel entry of code object version 2 to the key names of later versions."""
     properties = entry.get("CodeProps")
     properties = properties if isinstance(properties, dict) else {}
     names = {
@@ -255,7 +255,7 @@ def _bundled(data: bytes, path: str | None) -> Iterator[CodeObject]:
 
 
 def _unpack(data: bytes, path: str | None) -> tuple[str, list[CodeObject], list[str]]:
-    """Container, objects and notes of one file's bytes."""
+    """Return the container type, the objects and the notes of a file's bytes."""
     if data.startswith(bundle.COMPRESSED_MAGIC):
         return "compressed bundle", list(_bundled(bundle.expand(data, path), path)), []
     if data.startswith(bundle.MAGIC):
@@ -271,7 +271,7 @@ def _unpack(data: bytes, path: str | None) -> tuple[str, list[CodeObject], list[
 
 
 def _fat_binary(content: bytes, path: str | None) -> tuple[list[CodeObject], list[str]]:
-    """Bundles lie one behind the other, each at the next page."""
+    """Read the bundles of a fat binary, which follow each other at page boundaries."""
     objects: list[CodeObject] = []
     notes: list[str] = []
     at = 0
@@ -298,11 +298,11 @@ def read(data: bytes, path: str | None = None) -> CodeObjectFile:
     """Read a code object, an offload bundle (plain or compressed) or a host program with embedded GPU code.
 
     Args:
-        data: the whole file.
-        path: where it came from, for messages.
+        data: bytes of the complete file.
+        path: path of the file, for messages.
 
     Raises:
-        KprofError: empty, cut off, damaged, or something else altogether; the message says what.
+        KprofError: if the data is empty, cut off, damaged or of another format; the message names the problem.
     """
     if not data:
         raise InputError("the file is empty", path=path)
@@ -323,7 +323,8 @@ def read_file(path: str | Path) -> CodeObjectFile:
     """Read a code object file; see :func:`read`.
 
     Raises:
-        KprofError: the file is missing, a directory, unreadable or over 1 GiB, or :func:`read` refuses its content.
+        KprofError: if the file is missing, a directory, unreadable or over 1 GiB, or if :func:`read` rejects its
+            content.
     """
     name = str(path)
     data = boundary.read_bytes(path)

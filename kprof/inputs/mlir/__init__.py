@@ -1,4 +1,4 @@
-r"""Triton's intermediate representation (TTIR, TTGIR), read without MLIR.
+r"""Read Triton's intermediate representations (TTIR, TTGIR) without MLIR.
 
 >>> module = parse('module attributes {"ttg.num-warps" = 4 : i32} {\n}')
 >>> module.num_warps
