@@ -1,6 +1,6 @@
-"""``config.json`` of Hugging Face: the sizes that decide which products a model runs. Weights are not looked at.
+"""Read the sizes that determine a model's GEMMs and attention from a Hugging Face ``config.json``, not its weights.
 
-Key names are those of the ``transformers`` configuration classes; a multimodal model's are under ``text_config``.
+Key names are those of the ``transformers`` configuration classes; multimodal models have them under ``text_config``.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,10 @@ from kprof.inputs import boundary
 from kprof.inputs.weight_format import WeightFormat, is_size, quantised
 
 MOST_BYTES = 4 << 20
-"""Of a ``config.json``; the largest public ones have some hundred kilobytes, most of it lists of layers."""
+"""Maximum size of a ``config.json`` in bytes.
+
+The largest public ones have a few hundred kilobytes, mostly lists of layers.
+"""
 
 _DENSE = (
     "LlamaForCausalLM", "Phi3ForCausalLM", "MistralForCausalLM", "Mistral3ForConditionalGeneration", "Qwen2ForCausalLM",
@@ -24,22 +27,22 @@ _EXPERTS = (
 )  # fmt: skip
 _LATENT = ("DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "KimiK2ForCausalLM")
 _FEED_FORWARD_IS_EXPERT = ("MixtralForCausalLM", "GptOssForCausalLM", "Llama4ForCausalLM")
-"""Architectures whose ``intermediate_size`` is an expert's; they have no other key for it."""
+"""Architectures whose ``intermediate_size`` is that of one expert, because they have no other key for it."""
 
 KNOWN = (*_DENSE, *_EXPERTS, *_LATENT)
-"""Architectures whose layers kprof knows."""
+"""Architectures whose layers kprof supports."""
 
 
 @dataclass(frozen=True)
 class LatentSizes:
-    """Multi-head latent attention's sizes.
+    """Sizes of multi-head latent attention.
 
     Attributes:
-        q_rank: of the query's compression; ``None`` where queries are not compressed.
-        kv_rank: of the compressed keys and values.
-        nope: elements of a head without rotary embedding.
-        rope: elements of a head with it.
-        value: elements of a head's value.
+        q_rank: rank of the compressed query; ``None`` if queries are not compressed.
+        kv_rank: rank of the compressed keys and values.
+        nope: elements per head without rotary embedding.
+        rope: elements per head with rotary embedding.
+        value: elements per head of the value.
     """
 
     q_rank: int | None
@@ -51,14 +54,14 @@ class LatentSizes:
 
 @dataclass(frozen=True)
 class ExpertSizes:
-    """A mixture of experts' sizes.
+    """Sizes of a mixture of experts.
 
     Attributes:
-        count: routed experts.
-        chosen: for a token.
-        inner: an expert's intermediate size.
-        shared: the shared experts' intermediate size, all of them together; 0 where there are none.
-        layers: with experts; ``None`` when not known.
+        count: number of routed experts.
+        chosen: number of routed experts per token.
+        inner: intermediate size of one expert.
+        shared: total intermediate size of the shared experts; 0 if there are none.
+        layers: number of layers with experts; ``None`` if unknown.
     """
 
     count: int
@@ -70,23 +73,23 @@ class ExpertSizes:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A model's sizes. What the file does not say is ``None``, and there is a problem for it.
+    """Sizes of a model. Sizes missing from the file are ``None``, and ``problems`` mentions them if they are required.
 
     Attributes:
-        path: of the file.
-        architecture: its first, ``?`` without one.
+        path: path of the file.
+        architecture: first entry of ``architectures``, or ``?`` if there is none.
         hidden: size of the residual stream.
-        layers: number of them.
-        heads: query heads.
-        kv_heads: key and value heads.
-        head: elements of a head.
-        inner: a dense feed-forward layer's intermediate size; ``None`` where no layer is dense.
-        dense_layers: layers with a dense feed-forward network; ``None`` when not known.
-        experts: where it has them.
-        latent: where its attention is latent.
-        weights: how they are quantised.
-        problems: what is missing, wrong or unknown, a sentence each.
-        vocabulary: tokens; ``None`` where the file does not say.
+        layers: number of layers.
+        heads: number of query heads.
+        kv_heads: number of key and value heads.
+        head: elements per head.
+        inner: intermediate size of a dense feed-forward layer; ``None`` if no layer is dense.
+        dense_layers: number of layers with a dense feed-forward network; ``None`` if unknown.
+        experts: sizes of the experts, or ``None`` without experts.
+        latent: sizes of latent attention, or ``None`` for other attention.
+        weights: quantisation of the weights.
+        problems: sentences about missing, wrong or unsupported values.
+        vocabulary: number of tokens in the vocabulary; ``None`` if the file does not contain it.
     """
 
     path: str
@@ -106,13 +109,13 @@ class ModelConfig:
 
 
 def read(path: str | Path) -> ModelConfig:
-    """The sizes of a model.
+    """Read the sizes of a model.
 
     Args:
-        path: a ``config.json``, or the folder that it is in.
+        path: path of a ``config.json`` or of the folder that contains it.
 
     Raises:
-        InputError: there is no such file, it is too large, or it is no JSON object.
+        InputError: if there is no such file, it is too large, or it is not a JSON object.
     """
     file = Path(path)
     if file.is_dir():
@@ -166,7 +169,7 @@ class _Reader:
         )
 
     def size(self, *names: str, needed: bool = True) -> int | None:
-        """The first of these keys that is there; a problem where none is, or it is no size."""
+        """Return the first of these keys that is present; report missing keys and values that are not sizes."""
         for name in names:
             value = self.text.get(name)
             if value is None:
@@ -201,9 +204,9 @@ class _Reader:
         return ExpertSizes(count, chosen, inner, shared, None if layers is None else self.with_experts(layers))
 
     def with_experts(self, layers: int) -> int | None:
-        """Layers with experts: the first ones may be dense, or only every so many have them.
+        """Return the number of layers with experts: the first layers may be dense, or only every n-th has experts.
 
-        Counted without a loop over the layers: a damaged file may have millions of them.
+        The count does not loop over the layers, because a damaged file may claim millions of them.
         """
         first = self.text.get("first_k_dense_replace", 0)
         step = self.text.get("interleave_moe_layer_step", self.text.get("decoder_sparse_step", 1))
@@ -228,7 +231,7 @@ class _Reader:
         return None
 
     def dense(self, name: str, layers: int | None, experts: ExpertSizes | None) -> tuple[int | None, int | None]:
-        """Intermediate size and number of the layers without experts."""
+        """Return the intermediate size and the number of the layers without experts."""
         if experts is None:
             return self.size("intermediate_size"), layers
         known = None if layers is None or experts.layers is None else layers - experts.layers
@@ -237,7 +240,7 @@ class _Reader:
         return self.size("intermediate_size_mlp" if "Llama4" in name else "intermediate_size"), known
 
     def weights(self) -> WeightFormat:
-        """How weights are quantised, by ``quantization_config``."""
+        """Return the quantisation of the weights from ``quantization_config``."""
         found = self.whole.get("quantization_config") or self.text.get("quantization_config")
         if not isinstance(found, dict):
             return WeightFormat()

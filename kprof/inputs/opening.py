@@ -1,6 +1,6 @@
-"""Opening a file that comes from outside: the one place, below :mod:`kprof.inputs.boundary`, which reads it.
+"""Open files from outside kprof. Only :mod:`kprof.inputs.boundary` and modules below it use this directly.
 
-It imports nothing but the standard library, as it is used inside recorded programs, too.
+The module imports only the standard library and ``kprof.errors``, because it is also used inside recorded programs.
 """
 
 import mmap
@@ -16,15 +16,15 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0
 
 
 def opened(path: str | Path, *, links: bool = True) -> BinaryIO:
-    """A plain file, open for reading. Opening a pipe would wait for a writer, and a device may never end.
+    """Open a plain file for reading. Other files are rejected: a pipe would wait for a writer, a device may never end.
 
     Args:
-        path: the file.
-        links: whether one that is a link is followed.
+        path: path of the file.
+        links: whether to follow a symbolic link.
 
     Raises:
-        OSError: it is missing or cannot be read; ``IsADirectoryError`` for a folder.
-        InputError: it is no plain file.
+        OSError: if the file is missing or unreadable; ``IsADirectoryError`` for a folder.
+        InputError: if it is not a plain file.
     """
     number = os.open(path, _FLAGS | (0 if links else getattr(os, "O_NOFOLLOW", 0)))
     mode = os.fstat(number).st_mode
@@ -37,7 +37,7 @@ def opened(path: str | Path, *, links: bool = True) -> BinaryIO:
 
 
 def head_of(path: str | Path, size: int) -> bytes:
-    """The first bytes of a plain file, by which its kind is recognised; none where it cannot be read."""
+    """Return the first bytes of a plain file, which identify its format; ``b""`` if it cannot be read."""
     try:
         with opened(path) as file:
             return file.read(size)
@@ -46,15 +46,15 @@ def head_of(path: str | Path, size: int) -> bytes:
 
 
 def unlisted(error: OSError) -> InputError:
-    """What to say of a folder whose content cannot be listed, and which ``os.walk`` passes over."""
+    """Return the error for a folder that cannot be listed, which ``os.walk`` skips silently."""
     return InputError(f"cannot be listed: {error.strerror or error}", path=str(error.filename))
 
 
 def mapped(path: str | Path) -> memoryview:
-    """A plain file as a map of memory: what is not looked at is not read.
+    """Map a plain file into memory; parts that are not accessed are not read.
 
     Raises:
-        KprofError: it is missing, is no plain file, or cannot be read.
+        KprofError: if the file is missing, is not a plain file, or cannot be read.
     """
     try:
         with opened(path) as file:

@@ -1,6 +1,6 @@
-"""Perfetto traces (``.pftrace``) of rocprofv3 and rocprof-sys as linked tables, read in blocks.
+"""Read Perfetto traces (``.pftrace``) of rocprofv3 and rocprof-sys into linked tables, block by block.
 
-The few messages that are needed are declared here, so that ``protobuf`` alone is enough. Numbers of fields are those of
+The few required messages are declared here, so that only the package ``protobuf`` is needed. Field numbers are those of
 Perfetto's published ``trace_packet.proto`` and ``track_event.proto``.
 """
 
@@ -36,20 +36,20 @@ from kprof.inputs.torch_profiler.opening import blocks
 from kprof.inputs.torch_profiler.plausible import complete
 
 ENDINGS = (".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz")
-# rocprof-sys and its predecessor end their names as descriptions of messages do.
+# rocprof-sys and its predecessor use file names that end with .proto.
 _SYSTEMS = re.compile(r"perfetto-trace.*\.proto(?:\.gz)?$")
 _API = re.compile(r"(?:hip|hsa|roc|nccl)[A-Z_]")
 _COPY = re.compile(r"MEMORY_COPY|Copy(?:Host|Device)")
 _TRACK_AGENT = re.compile(r"(?:AGENT|GPU|Dispatch|Agent)\s*\[(\d{1,9})\]")
 _SIZES = ("workgroup", "grid")
-# Written with each slice, and said by the slice itself.
+# Annotations that repeat what the slice itself contains.
 _UNUSED = frozenset({"begin_ns", "end_ns", "delta_ns", "kind", "operation", "ancestor_id"})
 _TRACK_BITS = 0x7FFFFFFF
 MAX_PACKET = 256 << 20
 _CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, or rocprof-sys with ROCPROFSYS_ROCM_DOMAINS"
 _PACKET_TAG = 0x0A
 _BEGIN, _END, _CLEARED = 1, 2, 1
-# Number of names and sizes that are cached, since the same ones recur.
+# Number of cached names and sizes, which recur often.
 _KNOWN = 1 << 12
 _FIELDS: Fields = {
     "Trace": [(1, "packet", ["Packet"])],
@@ -72,7 +72,7 @@ _FIELDS: Fields = {
 
 
 class PerfettoSlice(NamedTuple):
-    """A slice of a track: when it ran, its category, its annotations by lower-case name, and its counters."""
+    """A slice of a track: its time range, category, annotations by lower-case name, and counters."""
 
     track: int
     name: str
@@ -84,15 +84,15 @@ class PerfettoSlice(NamedTuple):
 
 
 def is_perfetto(path: Path) -> bool:
-    """Whether a file is a Perfetto trace by its name."""
+    """Whether a file name is that of a Perfetto trace."""
     return path.name.endswith(ENDINGS) or _SYSTEMS.match(path.name) is not None
 
 
 def read_slices(path: Path) -> "tuple[list[PerfettoSlice], dict[int, str], tuple[TraceIssue, ...]]":
-    """Return all slices of a trace, the names of its tracks, and what is wrong with it.
+    """Return all slices of a trace, the names of its tracks, and the problems found in it.
 
     Raises:
-        KprofError: as :func:`load_perfetto`.
+        KprofError: under the conditions of :func:`load_perfetto`.
     """
     log = IssueLog(str(path))
     reader = _Reader(path, log)
@@ -104,7 +104,7 @@ def load_perfetto(path: Path) -> LinkedTrace:
     """Read a trace into linked tables; a damaged end is reported and the rest is kept.
 
     Raises:
-        KprofError: ``protobuf`` is not installed, or the file cannot be read or holds no slices.
+        KprofError: if ``protobuf`` is not installed, the file cannot be read, or it contains no slices.
     """
     log = IssueLog(str(path))
     reader = _Reader(path, log)
@@ -136,7 +136,7 @@ class _Reader:
         self._sequences: set[int] = set()
 
     def slices(self) -> Iterator[PerfettoSlice]:
-        """Complete slices in the order of their ends."""
+        """Yield complete slices in the order of their ends."""
         held = b""
         for block in blocks(self.path, self._log, 1 << 20):
             self.bytes_read += len(block)
@@ -195,7 +195,7 @@ class _Reader:
         if packet.flags & _CLEARED:
             for table in (self._names, self._categories, self._note_names):
                 table[sequence] = {}
-        # "Previous packet dropped" is set on the first packet of each sequence, too, before which there is none.
+        # "Previous packet dropped" is also set on the first packet of a sequence, where nothing was dropped.
         if packet.dropped and not packet.first and sequence in self._sequences:
             self._log.add("dropped", "the profiler's buffer was full: packets were dropped", unknown=EVERYTHING)
         self._sequences.add(sequence)
@@ -233,7 +233,7 @@ class _Reader:
             yield PerfettoSlice(*begun[:4], duration, begun.notes, begun.counters)
 
     def _notes(self, event: Any, sequence: int) -> tuple[dict[str, Any], dict[str, float]]:
-        """Annotations by lower-case name, and those that are counters: only they are fractions."""
+        """Return annotations by lower-case name, and counters. Counters are the annotations with fractional values."""
         notes: dict[str, Any] = {}
         counters: dict[str, float] = {}
         names = self._note_names[sequence]
@@ -250,7 +250,7 @@ class _Reader:
 
 
 def _whole_packets(data: bytes, most: int = 1 << 62) -> int:
-    """Length of the whole packets at the start, at most so many."""
+    """Return the length of the complete packets at the start of the data, up to ``most`` packets."""
     at, size, count = 0, len(data), 0
     while at < size and count < most and data[at] == _PACKET_TAG:
         place, length, shift = at + 1, 0, 0
@@ -267,7 +267,7 @@ def _whole_packets(data: bytes, most: int = 1 << 62) -> int:
 
 
 def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None:
-    """Put a slice into its table."""
+    """Add a slice to its table."""
     notes, kind, times = each.notes, kind_of(each, track), (each.start_ns, each.duration_ns)
     thread = each.track & _TRACK_BITS
     correlation = correlation_of(notes)
@@ -282,7 +282,7 @@ def _add(trace: LinkedTrace, each: PerfettoSlice, track: str, rank: int) -> None
             found.registers = integer(notes.get("vgpr_count"))
             found.workgroup_size, found.work_items = (_extents(notes.get(f"{name}_size")) for name in _SIZES)
             if found.workgroup_size is not None and found.work_items is not None:
-                # rocprofv3 writes one number for each: the shape is unknown then, and so is the grid.
+                # rocprofv3 writes a single number for each, so the shape of the grid is unknown.
                 known = isinstance(notes["grid_size"], str)
                 found.workgroups = _divided(found.work_items, found.workgroup_size) if known else None
                 found.work_items = found.work_items if known else None
@@ -297,9 +297,9 @@ _plain = lru_cache(maxsize=_KNOWN)(normalise)
 
 
 def kind_of(each: PerfettoSlice, track: str) -> Literal["kernel", "copy", "launch", "annotation", "operator"]:
-    """What a slice is, by its category, else by its track.
+    """Return the kind of a slice by its category or, without one, by its track.
 
-    rocprof-sys puts the dispatches and copies of a HIP stream on one track.
+    rocprof-sys writes the dispatches and copies of a HIP stream to one track.
     """
     return _kind_of(each.category, each.name, track, is_copy="dst_agent" in each.notes)
 
@@ -328,7 +328,7 @@ def _kind_of(
 
 
 def correlation_of(notes: dict[str, Any]) -> int | None:
-    """Return the correlation id of a slice; 0 is none."""
+    """Return the correlation id of a slice, or ``None``; an id of 0 means that there is none."""
     for name in ("corr_id", "correlation_id", "stack_id"):
         number = integer(notes.get(name))
         if number:
@@ -337,7 +337,7 @@ def correlation_of(notes: dict[str, Any]) -> int | None:
 
 
 def device_of(name: str, notes: dict[str, Any], track: str) -> int | None:
-    """Return the number of the GPU, as the slice has it, else the track."""
+    """Return the index of the GPU from the slice's annotations or, without them, from the track's name."""
     if "agent" in notes:
         return integer(notes["agent"])
     if "dst_agent" in notes:
@@ -348,7 +348,7 @@ def device_of(name: str, notes: dict[str, Any], track: str) -> int | None:
 
 @lru_cache(maxsize=_KNOWN)
 def _extents(value: str | int | None) -> Size | None:
-    """Three extents of a text such as ``(256,1,1)``, or one number."""
+    """Return three extents from text such as ``(256,1,1)`` or from a single number, else ``None``."""
     numbers = [int(part) for part in re.findall(r"\d{1,10}", str(value))]
     if len(numbers) == 1 and numbers[0] > 0:
         return numbers[0], 1, 1

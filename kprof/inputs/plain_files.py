@@ -1,4 +1,4 @@
-"""Reading the files of a directory that may come from a stranger: bounded, and never through a link."""
+"""Read files of untrusted directories: size limits apply, and links are never followed."""
 
 import os
 import stat
@@ -10,20 +10,20 @@ from kprof.errors import InputError
 from kprof.inputs.opening import opened
 
 STAGE_LIMIT = 1 << 28
-"""Bytes of one product of the compiler; a kernel of a hundred thousand instructions has a hundredth."""
+"""Maximum bytes of one output of the compiler; a kernel of a hundred thousand instructions has a hundredth of that."""
 
 HEAD_LIMIT = 1 << 20
 LINE_LIMIT = 1 << 22
 JOURNAL_LIMIT = 1 << 31
-"""Bytes of one journal: some twenty million launches."""
+"""Maximum bytes of one journal, enough for some twenty million launches."""
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """The whole content of a plain file.
+    """Return the content of a plain file.
 
     Raises:
-        FileNotFoundError: there is none.
-        KprofError: it is a link, a device or the like, larger than ``limit``, or cannot be read.
+        FileNotFoundError: if the file does not exist.
+        KprofError: if it is a link, a device or another special file, is larger than ``limit``, or cannot be read.
     """
     with _open(path, limit) as file:
         data = file.read(limit + 1)
@@ -33,11 +33,11 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a plain file with their numbers, from 1; one that is not ended by a newline too.
+    """Yield the lines of a plain file with their numbers, from 1, including a last line without a newline.
 
     Raises:
-        FileNotFoundError: there is none.
-        KprofError: as :func:`read_bytes`; or a line is longer than any that is written.
+        FileNotFoundError: if the file does not exist.
+        KprofError: under the conditions of :func:`read_bytes`, or if a line is longer than any valid line.
     """
     with _open(path, JOURNAL_LIMIT) as file:
         number = 0
@@ -49,7 +49,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def plain_folder(path: Path) -> bool:
-    """Whether this is a directory and no link to one."""
+    """Whether a path is a directory and not a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError:

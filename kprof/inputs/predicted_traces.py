@@ -1,4 +1,4 @@
-"""Tell predicted traces from measured ones: ``kprof profile`` writes a mark before the events."""
+"""Recognise traces with predicted times: ``kprof profile`` writes a mark before their events."""
 
 from pathlib import Path
 

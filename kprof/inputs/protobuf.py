@@ -1,4 +1,4 @@
-"""Messages of protocol buffers, of which only the needed fields are declared, read from blocks of a file."""
+"""Parse protocol-buffer messages from blocks of a file, declaring only the needed fields."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -8,7 +8,7 @@ from kprof.errors import KprofError
 from kprof.plug_ins import install_command
 
 DOUBLE, INT64, UINT64, INT32, BOOL, STRING, BYTES, UINT32 = 1, 3, 4, 5, 8, 9, 12, 13
-"""Types of fields, as ``descriptor.proto`` numbers them."""
+"""Field types, numbered as in ``descriptor.proto``."""
 _MESSAGE = 11
 _REPEATED, _OPTIONAL = 3, 1
 _DELIMITED = 2
@@ -16,19 +16,19 @@ _FIXED = {1: 8, 5: 4}
 _LONGEST_VARINT = 10
 
 Fields = Mapping[str, Sequence[tuple[int, str, Any]]]
-"""Message to (number, name, type) of its fields; a list is repeated, a text names a message."""
+"""Fields of each message as (number, name, type); a type in a list is repeated, a string is a message's name."""
 
 
 def parser(package: str, root: str, fields: Fields) -> Callable[[bytes], Any]:
-    """Return a function that parses one message; it raises :func:`decode_error`.
+    """Return a function that parses one message and raises :func:`decode_error` for damaged data.
 
     Args:
-        package: a name that no other declaration has.
-        root: the message to parse.
-        fields: every message that is needed.
+        package: package name that no other declaration uses.
+        root: name of the message to parse.
+        fields: declarations of all needed messages.
 
     Raises:
-        KprofError: ``protobuf`` is not installed.
+        KprofError: if ``protobuf`` is not installed.
     """
     try:
         descriptor, pools, factory = (
@@ -54,13 +54,13 @@ def parser(package: str, root: str, fields: Fields) -> Callable[[bytes], Any]:
 
 
 def decode_error() -> type[Exception]:
-    """Return the error of a damaged message."""
+    """Return the exception class that is raised for a damaged message."""
     found: type[Exception] = import_module("google.protobuf.message").DecodeError
     return found
 
 
 def text(value: str | bytes) -> str:
-    r"""Return a text field's value; one that is not UTF-8 comes as bytes.
+    r"""Return a text field's value; text that is not UTF-8 arrives as bytes and is decoded with replacements.
 
     >>> text("gemm"), text(b"gemm\xff")
     ('gemm', 'gemm\ufffd')
@@ -69,10 +69,10 @@ def text(value: str | bytes) -> str:
 
 
 def varint(data: "bytes | bytearray | memoryview", at: int) -> tuple[int, int] | None:
-    """Return the number at a place and where it ends; ``None`` where the data ends within it.
+    """Return the varint at a position and its end, or ``None`` if the data ends within it.
 
     Raises:
-        ValueError: it is longer than any number.
+        ValueError: if the varint is longer than ten bytes.
     """
     value = 0
     for place in range(at, min(at + _LONGEST_VARINT, len(data))):
@@ -86,10 +86,10 @@ def varint(data: "bytes | bytearray | memoryview", at: int) -> tuple[int, int] |
 
 
 def fields_of(data: "bytes | memoryview") -> Iterator[tuple[int, int, int]]:
-    """Number, begin and end of the content of each field that has a length; others are passed over.
+    """Yield number, begin and end of each length-delimited field; other fields are skipped.
 
     Raises:
-        ValueError: the data is no message, or ends within one.
+        ValueError: if the data is not a message or ends within one.
     """
     at = 0
     while at < len(data):

@@ -1,4 +1,4 @@
-"""The parts of an operation that are read on demand: operands, attributes, types, position."""
+"""Parse the parts of an MLIR operation on demand: operands, attributes, types and source position."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,16 +14,16 @@ from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, TensorTyp
 _SCALAR = re.compile(r"(?:[su]?i|f|bf|tf)(\d{1,8})(?:E\d+M\d+\w*)?|index|none")
 _DIMENSIONS = re.compile(r"(?:(?:\d+|\?)x)*")
 _SHAPE = re.compile(r"\d{1,18}(?:x\d{1,18})*")
-# Where only a buffer can stand, as behind the arrow of an asynchronous copy, its name is left out.
+# Where only a buffer is possible, as after the arrow of an asynchronous copy, Triton omits the type's name.
 _MEMDESC = re.compile(r"(?:!(?:ttg|triton_gpu|tt)\.memdesc)?<")
 _NESTING = 16
 
 
 class TypeReader:
-    """Reads types of one module; the same text is read once.
+    """Reads the types of one module and caches them by their text.
 
     Attributes:
-        lists: what :func:`types_in` has read.
+        lists: cache of type lists that :func:`types_in` has parsed.
     """
 
     def __init__(self, scope: Scope, aliases: Mapping[str, str]) -> None:
@@ -33,7 +33,7 @@ class TypeReader:
         self.lists: dict[str, tuple[Type, ...]] = {}
 
     def read(self, text: str, nesting: int = 0) -> Type:
-        """A type; what is not known in detail becomes a :class:`~kprof.inputs.mlir.types.RawType`."""
+        """Parse a type; an unsupported type becomes a :class:`~kprof.inputs.mlir.types.RawType`."""
         text = text.strip()
         known = self._known.get(text)
         if known is None:
@@ -44,7 +44,7 @@ class TypeReader:
     def _read(self, text: str, nesting: int) -> Type:
         scalar = _SCALAR.fullmatch(text)
         if scalar:
-            # tf32 is a format of the matrix cores in 32-bit storage.
+            # The number is the storage width: tf32 is a matrix-core format in 32-bit storage.
             return Scalar(text, int(scalar[1]) if scalar[1] else None)
         if text.startswith("!") and text.endswith(".token"):
             return Scalar(text, None)
@@ -87,7 +87,7 @@ class TypeReader:
         )
 
     def _shaped(self, text: str, nesting: int) -> tuple[tuple[int, ...], Type] | None:
-        """``128x64xf16``; a dimension that is not known statically counts as 0."""
+        """Parse a shape and element type such as ``128x64xf16``; a dynamic dimension counts as 0."""
         match = _DIMENSIONS.match(text)
         end = match.end() if match else 0
         element = text[end:]
@@ -99,7 +99,7 @@ class TypeReader:
 
 
 def types_in(text: str, reader: TypeReader) -> tuple[Type, ...]:
-    """Types of a list such as ``A, B``, ``A * B``, ``A to B`` or ``(A, B)``."""
+    """Parse a list of types such as ``A, B``, ``A * B``, ``A to B`` or ``(A, B)``."""
     known = reader.lists.get(text)
     if known is None:
         known = reader.lists[text] = tuple(_read_list(text.strip(), reader))
@@ -114,7 +114,7 @@ def _read_list(text: str, reader: TypeReader) -> Iterator[Type]:
 
 
 def _pieces(part: str) -> list[str]:
-    """``A * B`` of a dot, ``A to B`` of a cast, ``!tt.ptr<f16>[tensor<..>]`` of a buffer operation."""
+    """Split ``A * B`` of a dot, ``A to B`` of a cast, or ``!tt.ptr<f16>[tensor<..>]`` of a buffer operation."""
     for mark in (" * ", " to "):
         if mark in part:
             return [piece for half in part.split(mark) for piece in _pieces(half)]
@@ -131,7 +131,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class Readers:
-    """What one module's operations share: its aliases of attributes and types, and of positions."""
+    """Parsers shared by the operations of one module, with its attribute, type and location aliases."""
 
     def __init__(self, aliases: Mapping[str, str], locations: Mapping[str, str]) -> None:
         attributes = {name: text for name, text in aliases.items() if name.startswith("#")}
@@ -140,7 +140,7 @@ class Readers:
 
 
 class WrittenOperation(Protocol):
-    """An operation as far as its details follow from it."""
+    """The fields of an operation from which its details are derived."""
 
     name: str
     results: tuple[str, ...]
@@ -149,18 +149,18 @@ class WrittenOperation(Protocol):
 
 
 class OperationDetails:
-    """The parts of one operation, each read when first asked for, because most questions are about one of them.
+    """Parsed parts of one operation. Each part is parsed on first use, because most callers need only one.
 
-    Nothing in the operation's text makes this fail; what is not understood is left out.
+    Malformed text never raises an error; parts that cannot be parsed are omitted.
     """
 
     def __init__(self, op: WrittenOperation, readers: Readers) -> None:
-        """Nothing is read yet."""
+        """Store the arguments; nothing is parsed yet."""
         self._op, self._readers = op, readers
 
     @cached_property
     def _parts(self) -> tuple[str, str, str, str]:
-        """The text up to the types, the types, what follows the regions, and the position."""
+        """The text before the types, the types, the text after the regions, and the location."""
         op, tail = self._op, ""
         text, place = _split_location(op.text)
         region = text.endswith("{")
@@ -183,7 +183,7 @@ class OperationDetails:
     def operands(self) -> tuple[str, ...]:
         """SSA names of the operands."""
         text = self._op.text
-        # Names stand before the types, and in nothing else but braces and strings.
+        # Operand names occur only before the types, apart from braces and strings.
         return tuple(_OPERAND.findall(text)) if _is_plain(text) else _operands(self._op, self._plain)
 
     @cached_property
@@ -193,27 +193,27 @@ class OperationDetails:
 
     @cached_property
     def modifiers(self) -> dict[str, str]:
-        """``name = value`` pairs outside braces."""
+        """``name = value`` pairs outside braces, except those whose value is an SSA name."""
         return {name: found for name, found in _MODIFIER.findall(self._plain) if not found.startswith("%")}
 
     @cached_property
     def types(self) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
-        """Types of operands, and of results."""
+        """Types of the operands, and types of the results."""
         return _types(self._op, self._plain, self._parts[1], self._readers.types)
 
     @cached_property
     def location(self) -> tuple[MlirFrame, ...]:
-        """Frames, innermost first."""
+        """Source frames, innermost first."""
         return self._readers.locations.frames(self._parts[3])
 
 
 def _split_location(text: str) -> tuple[str, str]:
-    """Text before a final ``loc(...)``, and what is inside it."""
+    """Split off a final ``loc(...)``: return the text before it and the text inside its parentheses."""
     stripped = text.rstrip()
     at = stripped.rfind(" loc(")
     if at < 0 or not stripped.endswith(")"):
         return stripped, ""
-    # Most are an alias.
+    # Most locations are an alias, which needs no search for the closing parenthesis.
     alias = _ALIAS.fullmatch(stripped, at + 5, len(stripped) - 1) is not None
     if not alias and closing(stripped, at + 4) != len(stripped) - 1:
         return stripped, ""
@@ -221,7 +221,7 @@ def _split_location(text: str) -> tuple[str, str]:
 
 
 def _split_types(text: str) -> tuple[str, str]:
-    """Text before and after the last colon that is outside all brackets."""
+    """Split the text at the last colon outside all brackets."""
     masked = _STRING.sub(lambda m: "_" * len(m[0]), text) if '"' in text else text
     at = masked.rfind(":")
     while at > 0:
@@ -233,13 +233,13 @@ def _split_types(text: str) -> tuple[str, str]:
 
 
 def _is_closed(text: str) -> bool:
-    """Whether as many brackets of each kind are closed as are opened."""
+    """Whether the numbers of opening and closing brackets are equal, for each kind of bracket."""
     count = text.count
     return count("(") == count(")") and count("[") == count("]") and count("{") == count("}")
 
 
 def _attributes(text: str) -> dict[str, Any]:
-    """Attributes in ``{...}`` and ``<{...}>`` outside other brackets."""
+    """Parse the attributes in ``{...}`` and ``<{...}>`` outside other brackets."""
     found: dict[str, Any] = {}
     at = text.find("{")
     while at >= 0:
@@ -254,7 +254,7 @@ def _attributes(text: str) -> dict[str, Any]:
 
 
 def _in_attribute(left: str) -> bool:
-    """Whether an open ``<`` before the brace belongs to ``#ttg.slice<`` and the like."""
+    """Whether an open ``<`` before the brace belongs to an attribute such as ``#ttg.slice<``."""
     return left.endswith("<") and bool(left[:-1]) and (left[-2].isalnum() or left[-2] == "_")
 
 
@@ -282,7 +282,7 @@ def _operands(op: WrittenOperation, body: str) -> tuple[str, ...]:
         return ()
     found = _OPERAND.findall(body)
     if op.name == "scf.for":
-        # The induction variable and the loop's own names stand left of an equals sign.
+        # The induction variable and the loop's own names are on the left of an equals sign.
         own = set(re.findall(r"(%[\w$.-]+)\s*=", body))
         return tuple(name for name in found if name not in own)
     return tuple(found)
@@ -295,14 +295,14 @@ def _types(
         return (), ()
     inner = _arrow(body)
     if inner is not None and "->" not in signature:
-        # scf.for ... -> (results) : i32, scf.if %c -> (results).
+        # Examples: scf.for ... -> (results) : i32, scf.if %c -> (results).
         return types_in(signature, reader), types_in(body[inner + 2 :], reader)
     arrow = _arrow(signature)
     if arrow is not None:
         left = types_in(signature[:arrow], reader)
         right = types_in(signature[arrow + 2 :], reader)
         if op.name in {"tt.dot", "tt.dot_scaled"}:
-            # The accumulator has the type of the result.
+            # The accumulator operand has the same type as the result.
             return left + right, right
         return _copies(op, left, right) if _stores(op) else (left, right)
     found = types_in(signature, reader)
@@ -312,7 +312,7 @@ def _types(
 
 
 def _single(op: WrittenOperation, signature: str, found: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
-    """Types of an operation with results whose text has no arrow."""
+    """Return operand and result types of an operation that has results but no arrow in its text."""
     if " to " in signature and len(found) == 2:
         return found[:1], found[1:]
     if op.name == "tt.load" and found:
@@ -325,12 +325,13 @@ def _single(op: WrittenOperation, signature: str, found: tuple[Type, ...]) -> tu
         return found, found[:1]
     if op.name.startswith("amdg.buffer_load"):
         return (), found
-    # One type for all: arith.addf %a, %b : f32. Constants and indices have no operands.
+    # A single type applies to all operands and results, as in arith.addf %a, %b : f32. Constants and indices have no
+    # operands.
     return (found if "%" in op.text else ()), found[-1:] * len(op.results)
 
 
 def _stores(op: WrittenOperation) -> bool:
-    """Operations whose arrow points from what is copied to where it goes; a result is at most a token."""
+    """Whether the operation's arrow points from a copy's source to its destination; its only result can be a token."""
     return not op.results or "_to_local" in op.name or "_copy_" in op.name or op.name == "ttg.local_store"
 
 
@@ -342,7 +343,7 @@ def _copies(
 
 
 def _loaded(kind: Type) -> Type:
-    """What a load through such a pointer, or tensor of pointers, gives."""
+    """Return the type that a load returns for a pointer or tensor of pointers."""
     if isinstance(kind, TensorType) and isinstance(kind.element, Pointer):
         return TensorType(kind.shape, kind.element.pointee, kind.layout)
     if isinstance(kind, Pointer):
@@ -357,7 +358,7 @@ def _truth(kind: Type) -> Type:
 
 
 def _arrow(text: str) -> int | None:
-    """Position of the last arrow outside brackets."""
+    """Return the position of the last arrow outside brackets, or ``None``."""
     if "->" not in text:
         return None
     found = [at for at, token in top_level(text) if token == "->"]  # noqa: S105

@@ -1,4 +1,4 @@
-"""Layout attributes: text to :mod:`kprof.inputs.mlir.layouts`."""
+"""Parse layout attributes into the classes of :mod:`kprof.inputs.mlir.layouts`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ Reader = Callable[[Mapping[str, Any], str, "Scope"], kinds.Layout]
 
 
 class Scope:
-    """Layout aliases of a module, resolved when first used; an alias that refers to itself stays raw."""
+    """Layout aliases of a module, resolved on first use; an alias that refers to itself becomes a raw layout."""
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self.aliases = aliases
@@ -24,7 +24,7 @@ class Scope:
         self._busy: set[str] = set()
 
     def layout(self, text: str) -> kinds.Layout:
-        """A layout from its text or alias."""
+        """Return the layout for an attribute's text or alias."""
         text = text.strip()
         known = self._known.get(text)
         if known is not None:
@@ -42,14 +42,14 @@ class Scope:
 
 
 def read_layouts(aliases: Mapping[str, str]) -> dict[str, kinds.Layout]:
-    """Every alias that is a layout."""
+    """Return the layout of every alias that is a layout."""
     scope = Scope(aliases)
     found = {name: scope.layout(name) for name in aliases}
     return {name: layout for name, layout in found.items() if not _is_space(layout)}
 
 
 def read_layout(text: str, scope: Scope) -> kinds.Layout:
-    """A layout attribute. What is not known in detail becomes a :class:`~kprof.inputs.mlir.layouts.RawLayout`."""
+    """Parse a layout attribute; unsupported ones become a :class:`~kprof.inputs.mlir.layouts.RawLayout`."""
     head = _ATTRIBUTE.match(text)
     if head is None:
         return kinds.RawLayout("unknown", text)
@@ -73,7 +73,7 @@ def _is_space(layout: kinds.Layout) -> bool:
 
 
 def _fields(body: str) -> dict[str, Any]:
-    """Fields of ``{...}``, also when something stands before or after the braces."""
+    """Parse the fields of ``{...}``, including fields outside the braces."""
     start = body.find("{")
     if start < 0:
         return fields(body)
@@ -180,7 +180,7 @@ _READERS: Mapping[str, Reader] = {
     "dot_op": _dot_operand,
     "linear": _linear,
     "swizzled_shared": _swizzled,
-    # Before 3.3 there was one shared layout.
+    # Triton before 3.3 had a single shared layout with this name.
     "shared": _swizzled,
     "amd_rotating_shared": _rotating,
     "padded_shared": _padded,

@@ -1,7 +1,7 @@
-"""How tensors are spread over registers, lanes and warps, and how buffers lie in LDS.
+"""Classes for Triton's layouts: the distribution of tensors over registers, lanes and warps, and of buffers in LDS.
 
-The names and meanings are those of Triton's ``TritonGPUAttrDefs.td``. A layout that is not known is kept as
-:class:`RawLayout`, so that a newer compiler's output can still be read.
+Names and meanings follow Triton's ``TritonGPUAttrDefs.td``. Unsupported layouts are kept as :class:`RawLayout`, so that
+the output of newer compilers can still be read.
 """
 
 from collections.abc import Mapping
@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 Bases: TypeAlias = tuple[tuple[int, ...], ...]
-"""Linear-layout bases: where each bit of the index moves, in elements of each tensor dimension."""
+"""Linear-layout bases: the step that each index bit causes, in elements of each tensor dimension."""
 
 
 @dataclass(frozen=True)
 class Blocked:
-    """``#ttg.blocked``: every thread holds a block of neighbouring elements, repeated over the tensor.
+    """``#ttg.blocked``: each thread holds a block of adjacent elements, repeated over the tensor.
 
     Attributes:
-        size_per_thread: elements of a thread's block, per dimension.
+        size_per_thread: elements per dimension in a thread's block.
         threads_per_warp: lanes per dimension.
         warps_per_cta: warps per dimension.
-        order: dimensions from the fastest-varying one on.
+        order: dimensions, starting with the fastest-varying one.
     """
 
     size_per_thread: tuple[int, ...]
@@ -31,7 +31,7 @@ class Blocked:
 
 @dataclass(frozen=True)
 class Slice:
-    """``#ttg.slice``: the parent's layout with one dimension taken out."""
+    """``#ttg.slice``: the parent's layout with one dimension removed."""
 
     dim: int
     parent: "Layout"
@@ -42,12 +42,12 @@ class Mfma:
     """``#ttg.amd_mfma``: the result of matrix-core instructions on CDNA.
 
     Attributes:
-        version: 1 gfx908, 2 gfx90a, 3 gfx942, 4 gfx950.
+        version: 1 for gfx908, 2 for gfx90a, 3 for gfx942, 4 for gfx950.
         warps_per_cta: warps per dimension.
         instr_shape: M, N and, in newer compilers, K of one instruction.
-        is_transposed: whether operands are swapped so that a lane holds neighbours along N.
-        tiles_per_warp: instruction tiles that a warp covers next to each other, per dimension.
-        element_bits: bits of an accumulator element, 32 where the text does not say.
+        is_transposed: whether operands are swapped so that a lane holds adjacent elements along N.
+        tiles_per_warp: adjacent instruction tiles covered by a warp, per dimension.
+        element_bits: bits of an accumulator element; 32 if the text does not specify it.
     """
 
     version: int
@@ -63,14 +63,14 @@ class Wmma:
     """``#ttg.amd_wmma``: the result of matrix instructions on RDNA 3 and later, and gfx1250.
 
     Attributes:
-        version: 1 gfx11, 2 gfx12, 3 gfx1250.
-        warps_per_cta: warps per dimension; empty where the text gives ``warp_bases``.
+        version: 1 for gfx11, 2 for gfx12, 3 for gfx1250.
+        warps_per_cta: warps per dimension; empty if the text contains ``warp_bases``.
         instr_shape: M, N, K of one instruction.
         is_transposed: whether operands are swapped.
         tiles_per_warp: as in :class:`Mfma`.
-        warp_bases: how warps are spread, in newer compilers.
-        register_bases: how instruction tiles of one warp are spread, in newer compilers.
-        rank: dimensions of the tensor, where the text says it.
+        warp_bases: distribution of warps, in newer compilers.
+        register_bases: distribution of one warp's instruction tiles, in newer compilers.
+        rank: number of tensor dimensions, if the text contains it.
     """
 
     version: int
@@ -85,12 +85,12 @@ class Wmma:
 
 @dataclass(frozen=True)
 class DotOperand:
-    """``#ttg.dot_op``: an operand of ``tt.dot`` as the parent's instruction wants it.
+    """``#ttg.dot_op``: an operand of ``tt.dot`` in the layout that the parent's instruction requires.
 
     Attributes:
-        index: 0 for A, 1 for B.
+        index: operand index, 0 for A, 1 for B.
         parent: layout of the result.
-        k_width: neighbouring elements along K in one lane; 0 when not given.
+        k_width: adjacent elements along K in one lane; 0 if not specified.
     """
 
     index: int
@@ -100,7 +100,7 @@ class DotOperand:
 
 @dataclass(frozen=True)
 class Linear:
-    """``#ttg.linear``: the general case, bit by bit."""
+    """``#ttg.linear``: the general distributed layout, with one basis per index bit."""
 
     register: Bases
     lane: Bases
@@ -110,13 +110,13 @@ class Linear:
 
 @dataclass(frozen=True)
 class SwizzledShared:
-    """``#ttg.swizzled_shared``: LDS rows whose vectors are exclusive-ored with the row's phase.
+    """``#ttg.swizzled_shared``: LDS rows whose vector indices are XORed with the row's phase.
 
     Attributes:
-        vec: elements that stay together.
-        per_phase: rows with the same phase.
+        vec: elements per vector, which stay together.
+        per_phase: consecutive rows with the same phase.
         max_phase: number of phases; 1 means no swizzling.
-        order: dimensions from the fastest-varying one on.
+        order: dimensions, starting with the fastest-varying one.
     """
 
     vec: int
@@ -127,7 +127,7 @@ class SwizzledShared:
 
 @dataclass(frozen=True)
 class RotatingShared:
-    """``#ttg.amd_rotating_shared``: as :class:`SwizzledShared`, with a phase that also moves on with the block."""
+    """``#ttg.amd_rotating_shared``: like :class:`SwizzledShared`, but the phase also advances with the block."""
 
     vec: int
     per_phase: int
@@ -137,14 +137,14 @@ class RotatingShared:
 
 @dataclass(frozen=True)
 class PaddedShared:
-    """``#ttg.padded_shared``: LDS with ``padding`` elements put in after every ``interval`` elements.
+    """``#ttg.padded_shared``: LDS with ``padding`` elements inserted after every ``interval`` elements.
 
     Attributes:
         paddings: (interval, padding) pairs, in elements.
-        order: dimensions from the fastest-varying one on; empty where the text gives bases.
-        shape: shape that the layout was made for, where the text says it.
-        offset: linear bases of the offset in LDS, where the text gives them.
-        block: linear bases over workgroups of a cluster.
+        order: dimensions, starting with the fastest-varying one; empty if the text contains bases.
+        shape: shape for which the layout was created, if the text contains it.
+        offset: linear bases of the offset in LDS, if the text contains them.
+        block: linear bases over the workgroups of a cluster.
     """
 
     paddings: tuple[tuple[int, int], ...]
@@ -156,7 +156,7 @@ class PaddedShared:
 
 @dataclass(frozen=True)
 class SharedLinear:
-    """``#ttg.shared_linear``: LDS placement bit by bit."""
+    """``#ttg.shared_linear``: placement in LDS, with one basis per index bit."""
 
     offset: Bases
     block: Bases = ()
@@ -165,13 +165,13 @@ class SharedLinear:
 
 @dataclass(frozen=True)
 class RawLayout:
-    """A layout that kprof does not know in detail.
+    """A layout that kprof does not model.
 
     Attributes:
-        kind: the attribute's name, ``nvmma_shared``.
-        text: as written, without the alias.
-        fields: what could be read of its fields.
-        why: what is wrong with it, where it is of a known kind and cannot be.
+        kind: name of the attribute, such as ``nvmma_shared``.
+        text: text of the attribute as written, without the alias.
+        fields: fields that could be parsed.
+        why: reason why a layout of a supported kind is impossible, else "".
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Source positions: ``loc(...)`` with its aliases, to frames."""
+"""Resolve MLIR source positions (``loc(...)`` and aliases) to source frames."""
 
 import re
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ _DEPTH = 128
 
 @dataclass(frozen=True)
 class MlirFrame:
-    """One position in source code; line and column are 1-based as Triton writes them, 0 when unknown.
+    """One source position. Line and column are 1-based as Triton writes them, 0 if unknown.
 
     Attributes:
         file: path as written.
-        line: line.
-        column: column.
-        name: variable or function that the compiler names there.
-        in_library: whether the file is part of Triton itself and not the user's.
+        line: line in the file.
+        column: column in the line.
+        name: variable or function that the compiler names at this position.
+        in_library: whether the file is part of Triton itself.
     """
 
     file: str
@@ -45,7 +45,7 @@ def is_library(path: str) -> bool:
 
 
 class Locations:
-    """Resolves positions of one module; each alias once."""
+    """Resolves the positions of one module; each alias is resolved once."""
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self._aliases = aliases
@@ -53,7 +53,7 @@ class Locations:
         self._busy: set[str] = set()
 
     def frames(self, text: str, depth: int = 0) -> Frames:
-        """Frames of what stands inside ``loc(...)``, innermost first; empty when unknown."""
+        """Return the frames for the text inside ``loc(...)``, innermost first; empty if unknown."""
         text = text.strip()
         known = self._known.get(text)
         if known is not None:
@@ -92,7 +92,7 @@ class Locations:
 
 
 def _bracket(text: str) -> int:
-    """Where the list of ``fused<...>[...]`` begins."""
+    """Return the position of the list in ``fused<...>[...]``."""
     start = 5
     if text[start : start + 1] == "<":
         end = closing(text, start)
@@ -101,7 +101,7 @@ def _bracket(text: str) -> int:
 
 
 def _at(text: str) -> tuple[str, str, str]:
-    """``A at B`` outside brackets and strings."""
+    """Split ``A at B`` outside brackets and strings into A, the separator and B."""
     start = 0
     while True:
         at = text.find(" at ", start)

@@ -1,7 +1,7 @@
-"""Sizes that follow from layouts: elements and vectors of a thread, bytes of LDS.
+"""Sizes and LDS accesses that follow from layouts: elements and vectors per thread, bytes of LDS.
 
-Before Triton 3.0 a buffer was a tensor with a shared layout, and ``convert_layout`` moved values to and from it. Since
-then a buffer has a type of its own (``memdesc``) and operations of its own.
+Before Triton 3.0, a buffer was a tensor with a shared layout, and ``convert_layout`` moved values to and from it. Newer
+versions have a buffer type (``memdesc``) and operations on it.
 """
 
 import math
@@ -23,7 +23,7 @@ from kprof.inputs.mlir.layouts import (
 from kprof.inputs.mlir.model import Operation
 from kprof.inputs.mlir.types import MemDesc, Pointer, TensorType, Type
 
-# An alias whose definition is not in the text keeps its name: ``#shared1``.
+# An alias whose definition is missing from the text keeps its name, such as ``#shared1``.
 _SHARED_NAME = re.compile(r"(?:\w+_)?shared\d*")
 _ALLOCATIONS = frozenset({"ttg.local_alloc", "ttg.alloc_tensor"})
 _MADE_OF_VALUES = frozenset({"ttg.convert_layout", "arith.constant", "tt.cat"})
@@ -42,9 +42,9 @@ Shape = tuple[int, ...]
 
 
 def contiguous_per_thread(layout: Layout | None, shape: Shape) -> tuple[int, ...] | None:
-    """Neighbouring elements along each dimension that follow each other in a thread's registers; ``None`` if unknown.
+    """Return, per dimension, the number of adjacent elements in consecutive registers of a thread; ``None`` if unknown.
 
-    Triton's ``getContigPerThread``, not larger than the tensor.
+    This is Triton's ``getContigPerThread``, limited to the tensor's size.
     """
     found: tuple[int, ...] | None = None
     if isinstance(layout, Blocked):
@@ -64,7 +64,7 @@ def contiguous_per_thread(layout: Layout | None, shape: Shape) -> tuple[int, ...
 
 
 def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...] | None:
-    """The lowest register bits that step 1, 2, 4, ... along one dimension; ``None`` where a step is of another rank."""
+    """Return the runs of the lowest register bases along one dimension; ``None`` if a basis has another rank."""
     if any(len(step) != rank for step in layout.register):
         return None
     runs = [1] * rank
@@ -82,10 +82,10 @@ def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...] | None:
 
 
 def vector_bytes(tensor: TensorType) -> int | None:
-    """Bytes next to each other in a thread's registers: the widest that a memory access of this tensor can be.
+    """Return the adjacent bytes in a thread's registers, the maximum width of a memory access of this tensor.
 
-    What is accessed in one instruction is this or less: 16 bytes are the most the hardware has, and the compiler must
-    know that the addresses are neighbours and aligned.
+    The actual instructions may be narrower: the hardware's maximum is 16 bytes, and the compiler must know that the
+    addresses are adjacent and aligned.
     """
     runs = contiguous_per_thread(tensor.layout, tensor.shape)
     element = tensor.element.pointee if isinstance(tensor.element, Pointer) else tensor.element
@@ -96,9 +96,9 @@ def vector_bytes(tensor: TensorType) -> int | None:
 
 
 def lds_bytes(buffer: MemDesc) -> int | None:
-    """Bytes of LDS that an allocation takes, padding included; ``None`` when the element has no width.
+    """Return the bytes of LDS that an allocation takes, including padding; ``None`` if the element has no width.
 
-    Padding as in Triton's ``PaddedSharedEncodingAttr::getPaddedSize``: after every interval, but not after the end.
+    Padding follows Triton's ``PaddedSharedEncodingAttr::getPaddedSize``: after every interval, but not after the end.
     """
     bits = getattr(buffer.element, "bits", None)
     if bits is None or isinstance(buffer.layout, RawLayout):
@@ -122,7 +122,7 @@ def is_in_lds(kind: Type) -> bool:
 
 
 def makes_buffer(op: Operation) -> bool:
-    """Whether an operation makes a new buffer."""
+    """Whether an operation creates a new buffer."""
     return op.name in _ALLOCATIONS or (op.name in _MADE_OF_VALUES and any(map(is_in_lds, op.result_types)))
 
 
@@ -136,12 +136,12 @@ def writes_lds(op: Operation) -> bool:
 
 
 def copies_to_lds(op: Operation) -> bool:
-    """Whether an operation copies from global memory to LDS without registers in between."""
+    """Whether an operation copies from global memory to LDS without passing through registers."""
     return any(part in op.name for part in _COPIES_IN)
 
 
 def reads_lds(op: Operation) -> bool:
-    """Whether an operation reads a buffer of LDS: into registers, into a product, or out to global memory."""
+    """Whether an operation reads an LDS buffer: into registers, into a matrix product, or to global memory."""
     if op.name.startswith(_LOADS) or any(part in op.name for part in _COPIES_OUT):
         return True
     reading = op.name == "ttg.convert_layout" or op.name in _PRODUCTS
@@ -149,7 +149,7 @@ def reads_lds(op: Operation) -> bool:
 
 
 def is_view(op: Operation) -> bool:
-    """Whether the result of an operation is its operand's buffer, or a part of it, under another name."""
+    """Whether an operation's result is its operand's buffer, or a part of it, under another name."""
     return op.name.startswith(_VIEWS)
 
 

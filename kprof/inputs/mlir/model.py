@@ -1,7 +1,7 @@
-"""What a TTIR or TTGIR module holds: operations with types, loops and source positions.
+"""Contents of a TTIR or TTGIR module: operations with types, loops and source positions.
 
-Reading a module finds its operations and their nesting; an operation's types, attributes and position are worked
-out when first asked for.
+Reading a module finds its operations and their nesting. Types, attributes and positions of an operation are parsed on
+first use.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,20 +22,20 @@ class Operation:
 
     Attributes:
         index: position in :attr:`Module.operations`.
-        name: ``tt.load``, ``ttg.convert_layout``, ``scf.for``; old spellings (``triton_gpu.``, ``amdgpu.``) are
-            given as ``ttg.`` and ``amdg.``.
-        spelling: the name as written.
-        results: SSA names of the results: ``("%a",)`` or ``("%a#0", "%a#1")``.
+        name: name such as ``tt.load``, ``ttg.convert_layout`` or ``scf.for``; old dialect names (``triton_gpu.``,
+            ``amdgpu.``) are converted to ``ttg.`` and ``amdg.``.
+        spelling: name as written.
+        results: SSA names of the results, ``("%a",)`` or ``("%a#0", "%a#1")``.
         line: 1-based line in the text.
-        parent: index of the operation whose region holds it.
-        depth: number of regions around it; the module has 0.
-        loop: index of the innermost ``scf.for`` or ``scf.while`` around it.
-        loop_depth: number of loops around it.
-        module: the module that it belongs to.
-        text: everything after the name up to the region or the end of the line.
-        tail: what follows the regions' closing brace: attributes and position of a loop.
-        region: which of the parent's regions holds it: 1 for what follows ``else`` or ``do``.
-        block: label of the block that holds it (``^bb2``); empty in a region's first one.
+        parent: index of the operation whose region contains this one, or ``None``.
+        depth: number of enclosing regions; 0 for the module.
+        loop: index of the innermost enclosing ``scf.for`` or ``scf.while``, or ``None``.
+        loop_depth: number of enclosing loops.
+        module: module that contains the operation.
+        text: text after the name, up to the region or the end of the line.
+        tail: text after the closing brace of the regions: attributes and location of a loop.
+        region: index of the parent's region that contains it; 1 for the region after ``else`` or ``do``.
+        block: label of the block that contains it (``^bb2``); empty in the first block of a region.
     """
 
     index: int
@@ -64,7 +64,7 @@ class Operation:
 
     @property
     def attributes(self) -> Mapping[str, Any]:
-        """Attributes in braces: numbers, bools, strings, lists; others as text."""
+        """Attributes in braces: numbers, bools, strings and lists; other values as text."""
         return self._details.attributes
 
     @property
@@ -74,27 +74,27 @@ class Operation:
 
     @property
     def operand_types(self) -> tuple[Type, ...]:
-        """Types of operands as far as the text gives them."""
+        """Types of the operands, as far as the text contains them."""
         return self._details.types[0]
 
     @property
     def result_types(self) -> tuple[Type, ...]:
-        """Types of results as far as the text gives them."""
+        """Types of the results, as far as the text contains them."""
         return self._details.types[1]
 
     @property
     def location(self) -> tuple[MlirFrame, ...]:
-        """Innermost frame first, then the calls that it was inlined at; empty when unknown."""
+        """Source frames: innermost first, then the calls at which it was inlined; empty if unknown."""
         return self._details.location
 
     @property
     def user_frame(self) -> MlirFrame | None:
-        """The innermost frame outside Triton's own library."""
+        """The innermost frame outside Triton's own library, or ``None``."""
         return next((frame for frame in self.location if not frame.in_library), None)
 
     @property
     def is_loop(self) -> bool:
-        """``scf.for`` or ``scf.while``."""
+        """Whether the operation is ``scf.for`` or ``scf.while``."""
         return self.name in LOOPS
 
     @property
@@ -112,13 +112,13 @@ class Module:
     """A TTIR or TTGIR module.
 
     Attributes:
-        operations: every operation in the order of the text, the module itself first when it is written.
-        attributes: of the module: ``ttg.num-warps``, ``ttg.shared``, ``ttg.target``, ...; old ``triton_gpu.`` names
-            are given as ``ttg.``.
-        aliases: ``#blocked`` and the like (without position aliases) to their text.
-        locations: ``#loc1`` and the like to their text.
-        path: where the text came from.
-        notes: what could not be read, in words.
+        operations: all operations in text order; the module itself comes first if it is written.
+        attributes: attributes of the module: ``ttg.num-warps``, ``ttg.shared``, ``ttg.target``, ...; old
+            ``triton_gpu.`` names are converted to ``ttg.``.
+        aliases: text of each alias such as ``#blocked``, without location aliases.
+        locations: text of each location alias such as ``#loc1``.
+        path: path that the text was read from.
+        notes: sentences about text that could not be read.
     """
 
     operations: Sequence[Operation]
@@ -130,48 +130,48 @@ class Module:
 
     @property
     def num_warps(self) -> int | None:
-        """Warps (wavefronts) of a workgroup."""
+        """Number of warps (wavefronts) per workgroup, or ``None``."""
         return _integer(self.attributes.get("ttg.num-warps"))
 
     @property
     def threads_per_warp(self) -> int | None:
-        """Lanes of a wavefront."""
+        """Number of lanes per wavefront, or ``None``."""
         return _integer(self.attributes.get("ttg.threads-per-warp"))
 
     @property
     def shared_bytes(self) -> int | None:
-        """LDS of a workgroup in bytes; ``None`` before the compiler has placed the buffers."""
+        """LDS per workgroup in bytes; ``None`` before the compiler has placed the buffers."""
         return _integer(self.attributes.get("ttg.shared"))
 
     @property
     def target(self) -> str | None:
-        """``hip:gfx942``."""
+        """Compilation target such as ``hip:gfx942``, or ``None``."""
         value = self.attributes.get("ttg.target")
         return value if isinstance(value, str) else None
 
     @property
     def arch(self) -> str | None:
-        """``gfx942``; ``None`` when the module is for no AMD GPU or does not say."""
+        """Architecture such as ``gfx942``; ``None`` if the target is missing or not an AMD GPU."""
         backend, _, arch = (self.target or "").partition(":")
         return arch if backend == "hip" and arch else None
 
     @cached_property
     def readers(self) -> Readers:
-        """What reads types and positions of this module's operations."""
+        """Parsers of the types and locations of this module's operations."""
         return Readers(self.aliases, self.locations)
 
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
-        """Layout aliases (``#blocked1``) to layouts."""
+        """Layout of each layout alias such as ``#blocked1``."""
         return read_layouts(self.aliases)
 
     @cached_property
     def functions(self) -> Sequence[Operation]:
-        """``tt.func`` operations."""
+        """Function operations, such as ``tt.func``."""
         return [op for op in self.operations if op.name in {"tt.func", "func.func", "llvm.func"}]
 
     def named(self, *names: str) -> Iterator[Operation]:
-        """Operations with one of these names; a trailing ``*`` stands for anything: ``amdg.buffer_*``."""
+        """Yield the operations with one of these names; a trailing ``*`` matches any suffix: ``amdg.buffer_*``."""
         exact = {name for name in names if not name.endswith("*")}
         prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
         for op in self.operations:
@@ -179,13 +179,13 @@ class Module:
                 yield op
 
     def counts(self) -> dict[str, int]:
-        """Operation name to how often it occurs."""
+        """Return the number of occurrences of each operation name."""
         from collections import Counter
 
         return dict(Counter(op.name for op in self.operations))
 
     def inside(self, op: Operation) -> Iterator[Operation]:
-        """Operations in the regions of ``op``, at any depth."""
+        """Yield the operations in the regions of ``op``, at any depth."""
         for other in self.operations[op.index + 1 :]:
             if other.depth <= op.depth:
                 return

@@ -1,4 +1,4 @@
-"""Layouts that no GPU can have: refused before anything is enumerated by their sizes."""
+"""Detect layouts that no GPU can have, before anything is enumerated by their sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
@@ -7,9 +7,9 @@ from typing import Any
 from kprof.inputs.mlir import layouts as kinds
 
 MOST_WARPS = 32
-"""A workgroup has 1,024 work-items, and a wavefront 32 at least."""
+"""Maximum number of wavefronts: a workgroup has up to 1,024 work-items, and a wavefront has at least 32."""
 MOST_REGISTERS = 1 << 16
-"""Elements that one lane may hold; the register file of a SIMD has less room."""
+"""Maximum number of elements per lane, more than the register file of a SIMD can hold."""
 _LANES = (32, 64)
 _MOST_SIZE = 1 << 16
 _MOST_STEP = 1 << 31
@@ -17,7 +17,7 @@ _MOST_RANK = 8
 
 
 def impossible(layout: kinds.Layout) -> str | None:
-    """What is wrong with a layout, with the field's name; ``None`` for one that can be."""
+    """Return why a layout is impossible, naming the field, or ``None`` if it is possible."""
     check = _CHECKS.get(type(layout))
     return check(layout) if check is not None else None
 
@@ -30,7 +30,7 @@ def _powers(name: str, sizes: Sequence[int]) -> str | None:
 
 
 def _number(value: int) -> str:
-    # Python refuses to write what has thousands of digits.
+    # Python refuses to format integers with thousands of digits.
     return f"{value:,}" if abs(value) < 1 << 200 else "a number of hundreds of digits"
 
 

@@ -1,4 +1,4 @@
-"""Finding the operations of a module and how they nest, line by line."""
+"""Find the operations of a module and their nesting, line by line."""
 
 import re
 from collections.abc import Iterator
@@ -24,21 +24,21 @@ _SPELLINGS = (("triton_gpu.", "ttg."), ("amdgpu.", "amdg."), ("triton_nvidia_gpu
 _BEFORE_BREAK = ("->", " =", " to", " :", ",")
 _AFTER_BREAK = re.compile(r"\s*(?:->|: |= |to |loc\()")
 _JOIN = 64
-"""Lines over which one operation may be spread; the compiler's printer uses one."""
+"""Maximum number of lines of one operation; the compiler's printer uses one."""
 
 
 def parse(text: str, path: str | None = None) -> Module:
-    """Read a TTIR or TTGIR module, as Triton 3.0 to 3.9 print it.
+    """Parse a TTIR or TTGIR module as printed by Triton 3.0 to 3.9.
 
-    Operations, types and layouts that are not known are kept as they are; a text that ends too early is read as far
-    as it goes, and the module's ``notes`` say so.
+    Unsupported operations, types and layouts are kept as text. A truncated text is read as far as possible, and the
+    module's ``notes`` mention it.
 
     Args:
-        text: the module; headers of MLIR dumps may stand before it.
-        path: for messages.
+        text: text of the module; headers of MLIR dumps may precede it.
+        path: path of the file, for messages.
 
     Raises:
-        KprofError: the text is not MLIR.
+        KprofError: if the text is not MLIR.
     """
     if "\0" in text[:4096]:
         raise InputError("is a binary file, not MLIR text", path=path)
@@ -53,7 +53,7 @@ def parse(text: str, path: str | None = None) -> Module:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Stripped lines with their numbers; lines that end inside parentheses are joined with those that follow."""
+    """Yield stripped lines with their numbers, joining lines that end inside brackets with the next ones."""
     lines = text.split("\n")
     at = 0
     while at < len(lines):
@@ -69,13 +69,13 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
                 line = " ".join(parts)
                 at += 1
             if _open(line):
-                # Not an operation over several lines but something cut off: each line for itself.
+                # The text is truncated rather than an operation on several lines, so each line is read separately.
                 line, at = parts[0], start
         yield start, line
 
 
 def _continues(line: str, lines: list[str], at: int) -> bool:
-    """Whether an operation goes on in the next line: in brackets, or where documentation breaks long lines."""
+    """Whether an operation continues on the next line: inside brackets, or where documentation wraps long lines."""
     if _open(line) or line.endswith(_BEFORE_BREAK):
         return True
     return line[0] in '%"' and at < len(lines) and _AFTER_BREAK.match(lines[at]) is not None
@@ -88,7 +88,7 @@ def _open(line: str) -> bool:
 
 @dataclass
 class _Scan:
-    """State of reading: the regions that are open, and what was found."""
+    """State of the parser: open regions, and what was found so far."""
 
     operations: list[dict[str, Any]] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
@@ -171,7 +171,7 @@ class _Scan:
             return
         index = self.regions[-1]
         if line.endswith("{"):
-            # The next region of the same operation: else, do, a partition.
+            # This line begins the next region of the same operation: else, do or a partition.
             self.parts[-1] += 1
             self.blocks[-1] = ""
             return
@@ -209,7 +209,7 @@ class _Scan:
 
 
 def module_attributes(text: str) -> dict[str, Any]:
-    """``attributes {"ttg.num-warps" = 4 : i32}`` as a dictionary, old ``triton_gpu.`` names as ``ttg.``."""
+    """Parse ``attributes {"ttg.num-warps" = 4 : i32}`` into a dictionary, renaming ``triton_gpu.`` to ``ttg.``."""
     start = text.find("attributes {")
     if start < 0:
         return {}
@@ -220,7 +220,7 @@ def module_attributes(text: str) -> dict[str, Any]:
 
 
 def _results(text: str | None) -> tuple[str, ...]:
-    """``%a:2, %b`` as ``%a#0``, ``%a#1``, ``%b``."""
+    """Expand ``%a:2, %b`` into ``%a#0``, ``%a#1``, ``%b``."""
     if not text:
         return ()
     if ":" not in text and "," not in text:
@@ -228,7 +228,7 @@ def _results(text: str | None) -> tuple[str, ...]:
     names: list[str] = []
     for part in text.split(","):
         name, colon, count = part.strip().partition(":")
-        # A count that no operation has is a damaged file; it must not fill the memory.
+        # No operation has that many results, so the file is damaged; the limit keeps it from filling the memory.
         number = min(whole(count) or 0, 4096) if colon else 1
         names.extend(f"{name}#{n}" for n in range(number)) if colon else names.append(name)
     return tuple(names)

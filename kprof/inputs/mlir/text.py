@@ -1,4 +1,4 @@
-"""The small pieces of MLIR's syntax: brackets, lists, attribute values."""
+"""Parse the basic parts of MLIR syntax: brackets, lists and attribute values."""
 
 import re
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ _OPEN, _CLOSE = frozenset("([{<"), frozenset(")]}>")
 _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|\d+\.\d*(?:[eE][+-]?\d+)?|\d+)")
 _TYPED = re.compile(r"\s*:\s*[\w!.<>]+$")
 _DEPTH = 64
-"""Nesting beyond which text is kept as it is: no compiler writes it, and it must not exhaust the stack."""
+"""Maximum nesting of parsed values. Deeper text, which no compiler writes, stays as it is to protect the stack."""
 
 
 def top_level(text: str) -> Iterator[tuple[int, str]]:
-    """Positions of commas and arrows outside all brackets and strings."""
+    """Yield the positions of commas and arrows outside all brackets and strings."""
     depth = 0
     for match in _TOKEN.finditer(text):
         token = match[0]
@@ -29,7 +29,7 @@ def top_level(text: str) -> Iterator[tuple[int, str]]:
 
 
 def split(text: str, separator: str = ",") -> list[str]:
-    """Parts between separators outside brackets and strings, stripped, without empty ones."""
+    """Return the non-empty, stripped parts between separators outside brackets and strings."""
     parts, start = [], 0
     for at, token in top_level(text):
         if token == separator:
@@ -40,7 +40,7 @@ def split(text: str, separator: str = ",") -> list[str]:
 
 
 def closing(text: str, start: int) -> int:
-    """Position of the bracket that closes the one at ``start``; -1 when there is none."""
+    """Return the position of the bracket that closes the one at ``start``, or -1."""
     if text[start : start + 1] not in _OPEN:
         return -1
     depth = 0
@@ -56,7 +56,7 @@ def closing(text: str, start: int) -> int:
 
 
 def without_location(line: str) -> str:
-    """A line without the ``loc(...)`` of its operation and of a function's arguments."""
+    """Remove the ``loc(...)`` of an operation and of a function's arguments from a line."""
     start = 0
     while (start := line.find(" loc(", start)) >= 0:
         end = closing(line, start + 4)
@@ -67,7 +67,7 @@ def without_location(line: str) -> str:
 
 
 def value(text: str, depth: int = 0) -> Any:
-    """An attribute value: number, bool, string, list, ``array<i32: 1, 0>``, dictionary; anything else as text."""
+    """Parse an attribute value: number, bool, string, list, ``array<i32: 1, 0>``, dictionary; other text stays text."""
     text = text.strip()
     if not text or depth > _DEPTH:
         return text
@@ -104,7 +104,7 @@ def _number(text: str) -> Any:
 
 
 def fields(text: str, depth: int = 0) -> dict[str, Any]:
-    """``a = 1 : i32, "b" = [1], c`` as a dictionary; a name alone is ``True``."""
+    """Parse ``a = 1 : i32, "b" = [1], c`` into a dictionary; a name without a value becomes ``True``."""
     found: dict[str, Any] = {}
     for part in split(text):
         name, equals, right = part.partition("=")
@@ -113,7 +113,7 @@ def fields(text: str, depth: int = 0) -> dict[str, Any]:
 
 
 def integers(item: Any) -> tuple[int, ...]:
-    """A list of whole numbers as a tuple; empty when it is something else."""
+    """Return a list of integers as a tuple, or an empty tuple for any other value."""
     if isinstance(item, list) and all(isinstance(number, int) for number in item):
         return tuple(item)
     return ()

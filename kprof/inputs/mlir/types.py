@@ -8,11 +8,11 @@ from kprof.inputs.mlir.layouts import Layout
 
 @dataclass(frozen=True)
 class Scalar:
-    """``i32``, ``f16``, ``index``, ...
+    """A scalar type such as ``i32``, ``f16`` or ``index``.
 
     Attributes:
-        name: as written.
-        bits: width; ``None`` when it has none (``index``, ``none``, a token).
+        name: name as written.
+        bits: width in bits; ``None`` for types without one (``index``, ``none``, a token).
     """
 
     name: str
@@ -21,7 +21,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Pointer:
-    """``!tt.ptr<f16>``; ``bits`` is 64."""
+    """A pointer type such as ``!tt.ptr<f16>``; ``bits`` is 64."""
 
     pointee: "Type"
     bits: int = 64
@@ -29,7 +29,7 @@ class Pointer:
 
 @dataclass(frozen=True)
 class TensorType:
-    """``tensor<128x64xf16, #blocked>``; ``layout`` is ``None`` in TTIR."""
+    """A tensor type such as ``tensor<128x64xf16, #blocked>``; ``layout`` is ``None`` in TTIR."""
 
     shape: tuple[int, ...]
     element: "Type"
@@ -42,20 +42,20 @@ class TensorType:
 
     @property
     def bytes(self) -> int | None:
-        """Size of the whole tensor over all threads, in bytes; ``None`` when the element has no width."""
+        """Bytes of the whole tensor over all threads; ``None`` if the element has no width."""
         return _bytes(self.elements, self.element)
 
 
 @dataclass(frozen=True)
 class MemDesc:
-    """``!ttg.memdesc<2x128x64xf16, #shared, #smem, mutable>``: a buffer, in general in LDS.
+    """A buffer type such as ``!ttg.memdesc<2x128x64xf16, #shared, #smem, mutable>``; usually in LDS.
 
     Attributes:
         shape: elements per dimension.
         element: element type.
         layout: placement in LDS.
-        mutable: whether it is written after it was made.
-        alloc_shape: shape of the allocation that this is a view of; ``shape`` when it is the whole.
+        mutable: whether the buffer may be written after its creation.
+        alloc_shape: shape of the allocation of which this is a view; equal to ``shape`` if it is the entire allocation.
     """
 
     shape: tuple[int, ...]
@@ -71,13 +71,13 @@ class MemDesc:
 
     @property
     def bytes(self) -> int | None:
-        """Bytes of the elements, padding not counted; see :func:`kprof.inputs.mlir.measures.lds_bytes`."""
+        """Bytes of the elements without padding; see :func:`kprof.inputs.mlir.measures.lds_bytes`."""
         return _bytes(self.elements, self.element)
 
 
 @dataclass(frozen=True)
 class RawType:
-    """A type that kprof does not know in detail, as written."""
+    """The text of a type that kprof does not model."""
 
     text: str
 

@@ -1,7 +1,7 @@
-"""What other tools and libraries of ROCm write down: benchmarks, tuned solutions, databases, logs, profiles.
+"""Read files of other ROCm tools and libraries: benchmarks, tuned solutions, databases, logs and profiles.
 
-Each format is one file in ``formats/``; a file is recognised by its content. Everything becomes rows with the units in
-their names, so that one command and one frame show them all.
+Each format is one module in ``formats/``; a file's format is recognised by its content. All results become rows whose
+column names contain the units, so that one command and one data frame can show them.
 """
 
 from kprof.inputs.results.model import ToolResults

@@ -1,1 +1,1 @@
-"""Each file defines ``FORMAT``, or ``FORMATS`` where several share a key. No file that is read is of two of them."""
+"""Formats of result files. Each module defines ``FORMAT`` or ``FORMATS``; no file matches two formats."""

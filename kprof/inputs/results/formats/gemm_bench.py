@@ -1,11 +1,11 @@
-"""Output of hipblaslt-bench and rocblas-bench, and the tuning files of hipBLASLt.
+"""Read the output of hipblaslt-bench and rocblas-bench, and hipBLASLt's tuning files.
 
-All three are lines of values under a line of names. The names of ``hipblaslt-bench`` may stand behind ``[0]:``, and
-what is printed of the kernel follows the values as ``--Solution index: N``. In a tuning run the winner is printed
-again under ``Winner:``; those rows are marked. The programs write ``soulution_index``.
+All three contain lines of values below a line of column names. The column names of ``hipblaslt-bench`` may follow
+``[0]:``, and details of the kernel follow the values as ``--Solution index: N``. In a tuning run, the winner is printed
+again below ``Winner:``; those rows are marked. The programs write ``soulution_index``.
 
-A tuning file (``HIPBLASLT_TUNING_FILE``) begins with ``Git Version:`` and has the same lines; older ones end with the
-index of the solution, newer ones with its name, too. An index holds for one build of the library only.
+A tuning file (``HIPBLASLT_TUNING_FILE``) begins with ``Git Version:`` and has the same lines. Older files end each line
+with the solution's index, newer ones also with its name. An index is valid for one build of the library only.
 """
 
 import re
@@ -32,7 +32,7 @@ _RATES = ("hipblaslt-Gflops", "rocblas-Gflops")
 
 
 def recognise(head: bytes) -> bool:
-    """A line of names with the rates of one of the two programs, or of the solution of a GEMM."""
+    """Whether the file has column names with the rates of either program or with a GEMM solution."""
     return any(
         b"-Gflops" in line or b"ution_index" in line
         for line in head.split(b"\n")
@@ -41,7 +41,7 @@ def recognise(head: bytes) -> bool:
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a measured GEMM."""
+    """Return one row per measured GEMM."""
     found = RowCollector()
     names: list[str] = []
     winner, tool = False, "hipblaslt-bench"
@@ -73,7 +73,7 @@ def _heading(line: str) -> list[str] | None:
 
 
 def _describes(line: str, found: RowCollector) -> bool:
-    """Take what a line says of the machine, the library or the row before."""
+    """Store facts that a line states about the machine, the library or the previous row; return whether it did."""
     if line.startswith("Git Version:"):
         found.facts["git version"] = line.partition(":")[2].strip()[:80]
         found.facts["tuning file"] = "yes"
@@ -114,13 +114,13 @@ def _row(line: str, names: list[str], number: int, found: RowCollector, *, winne
 
 
 def _check_rate(row: dict[str, Any], number: int, found: RowCollector) -> None:
-    """Six digits of both are printed: more than a hundredth apart is not rounding."""
+    """Report a row whose printed rate disagrees with its printed time by more than rounding explains."""
     own = gemm_tflops(row.get("m"), row.get("n"), row.get("k"), row.get("batch_count", 1), row.get("time_us"))
     printed = row["tflops"]
-    # Operations of the alpha, beta and epilogue parts are counted by the programs, too: small sizes differ by more.
+    # The programs also count the operations of alpha, beta and the epilogue, so small sizes differ by more.
     if own and printed and not 0.9 < printed / own < 1.25:
         found.complain(number, f"the printed rate of {printed:.4g} TFLOP/s is not that of the printed time, {own:.4g}")
 
 
 FORMAT = ResultFormat("hipblaslt-bench, rocblas-bench or a hipBLASLt tuning file", recognise, read)
-"""Times of GEMMs that the libraries' own programs measured."""
+"""GEMM times measured by the benchmark programs of the libraries."""

@@ -1,9 +1,9 @@
-"""Tuned GEMMs as gradlib, vLLM and AITER keep them: ``tuned.csv``, ``bf16_tuned_gemm.csv`` and their like.
+"""Read tuned GEMMs from CSV files of gradlib, vLLM and AITER, such as ``tuned.csv`` and ``bf16_tuned_gemm.csv``.
 
-A CSV table with a heading that has ``M``, ``N``, ``K`` and says which library's solution is the fastest. The time's
-column is ``us``, or ``soltimes``: in milliseconds as gradlib first wrote it, in microseconds since a rate is written
-beside it. Where there is a rate, it tells the unit of each row. The product is ``M x K`` by ``K x N`` of row-major
-matrices.
+The heading of the CSV table contains ``M``, ``N``, ``K`` and a column that identifies the library's fastest solution.
+The time column is ``us`` or ``soltimes``. gradlib first wrote ``soltimes`` in milliseconds, and writes microseconds
+since it also writes a rate. If there is a rate, it determines the unit of each row. The product is ``M x K`` by ``K x
+N`` of row-major matrices.
 """
 
 from pathlib import Path
@@ -23,12 +23,12 @@ from kprof.inputs.results.model import (
 )
 
 _SAME = 0.05
-"""Relative difference of a rate that is written with few digits."""
+"""Maximum relative difference between a rate written with few digits and the rate computed from the time."""
 _KNOWN = {"m", "n", "k", "b", "us", "soltimes", "tflops", "bw", "errratio", "err_ratio", "kernelname"}
 
 
 def recognise(head: bytes) -> bool:
-    """The heading of a table of tuned GEMMs."""
+    """Whether the first line is the heading of a table of tuned GEMMs."""
     names = {name.strip() for name in head.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].split(b",")}
     return {b"M", b"N", b"K"} <= names and bool(
         names & {b"solidx", b"soltimes", b"kernelName", b"kernelId", b"libtype"}
@@ -36,11 +36,11 @@ def recognise(head: bytes) -> bool:
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a problem."""
+    """Return one row per GEMM problem."""
     found = RowCollector()
     parsed = records(lines_of(path, shown, found), shown)
     heading = [name.strip() for name in next(parsed, [])]
-    # A quote before the heading makes other names of it than it was recognised by.
+    # A quote before the heading changes its column names, although the file was recognised.
     if not {"M", "N", "K"} <= {*heading}:
         raise InputError("the heading is damaged: it has no columns M, N and K", path=shown, place="line 1")
     units: set[str] = set()
@@ -94,7 +94,7 @@ def _microseconds(
         return value
     as_us = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], value)
     if written and as_us:
-        # A thousand apart: no rounding can mix them up.
+        # The two units differ by a factor of a thousand, so rounding cannot confuse them.
         return value if written / as_us > 0.03 else 1e3 * value
     if "tflops" in given:
         return value
@@ -103,4 +103,4 @@ def _microseconds(
 
 
 FORMAT = ResultFormat("tuned GEMMs of gradlib, vLLM or AITER", recognise, read)
-"""The fastest solution of each GEMM of a model."""
+"""Fastest solution of each GEMM of a model."""

@@ -1,9 +1,9 @@
-"""Logs of calls: rocBLAS' profile (YAML lines) and what rocBLAS and hipBLASLt print to repeat a call.
+"""Read call logs: rocBLAS' profile (YAML lines) and the bench commands that rocBLAS and hipBLASLt log.
 
-``ROCBLAS_LAYER=4`` writes a line for each kind of call with its count when the program ends: ``- { rocblas_function:
-"rocblas_gemm_ex", M: 128, ..., call_count: 4 }``; the dash is missing in old versions. ``ROCBLAS_LAYER=2`` and
-``HIPBLASLT_LOG_MASK=32`` write a command line of ``rocblas-bench`` or ``hipblaslt-bench`` for each call: equal ones
-are counted here. Neither has times.
+With ``ROCBLAS_LAYER=4``, a program writes a line for each kind of call with its count when it ends: ``- {
+rocblas_function: "rocblas_gemm_ex", M: 128, ..., call_count: 4 }``; old versions omit the dash. ``ROCBLAS_LAYER=2`` and
+``HIPBLASLT_LOG_MASK=32`` write a command line of ``rocblas-bench`` or ``hipblaslt-bench`` for each call; this module
+counts equal ones. Neither log contains times.
 """
 
 import re
@@ -28,7 +28,7 @@ _BENCH_ROWS = (b"-Gflops", b"ution_index")
 
 
 def recognise(head: bytes) -> bool:
-    """A line of the profile, or command lines and nothing measured."""
+    """Whether the file has a line of the profile, or bench commands without measurements."""
     if re.search(rb"(?m)^\s*(?:- )?\{\s*rocblas_function:", head) is not None:
         return True
     commands = re.search(rb"(?m)(?:^|[ \t/])(?:rocblas|hipblaslt)-bench +-", head) is not None
@@ -37,7 +37,7 @@ def recognise(head: bytes) -> bool:
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a kind of call, the commonest first."""
+    """Return one row per kind of call, in descending order of count."""
     found = RowCollector()
     kinds: dict[tuple[tuple[str, Any], ...], int] = {}
     tools = set()
@@ -56,7 +56,7 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 def _options(text: str) -> dict[str, Any]:
-    """The options of a command line; one without a value is ``True``."""
+    """Parse the options of a command line; an option without a value is ``True``."""
     call: dict[str, Any] = {}
     for match in _OPTION.finditer(f" {text.strip()}"):
         call[_NAMES.get(match[1], match[1].lstrip("-"))] = True if match[2] is None else value_of(match[2])
@@ -80,4 +80,4 @@ def _profile(line: str, at: int, found: RowCollector, kinds: dict[tuple[tuple[st
 
 
 FORMAT = ResultFormat("log of rocBLAS or hipBLASLt calls", recognise, read)
-"""Which GEMMs a program called, and how often."""
+"""GEMMs and other functions that a program called, with the number of calls."""

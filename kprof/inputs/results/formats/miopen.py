@@ -1,4 +1,4 @@
-"""MIOpen's databases of solvers for convolutions: timed ones in the find-db, tuned ones in the perf-db."""
+"""Read MIOpen's databases of convolution solvers: measured solvers in the find-db, tuned ones in the perf-db."""
 
 import math
 import re
@@ -11,9 +11,9 @@ from kprof.inputs.results.model import ResultFormat, RowCollector, ToolResults, 
 from kprof.inputs.rocprof.database import is_database, opened, plain_tables
 
 _DIMENSIONS = {15: 2, 17: 3}
-"""Fields of a key by the dimensions of its images."""
+"""Number of image dimensions by the number of fields in a key."""
 _DIRECTIONS = {"F": "forward", "B": "backward data", "W": "backward weights"}
-# A convolution is ``3-224-224-7x7-64-112-112-64-3x3-2x2-1x1-0-NCHW-FP32-F`` in the text databases.
+# A key in the text databases looks like ``3-224-224-7x7-64-112-112-64-3x3-2x2-1x1-0-NCHW-FP32-F``.
 _KEY = re.compile(rb"^[0-9]{1,9}(?:-[0-9]{1,9}){2,3}-[0-9]{1,6}x[0-9x]{1,20}-[\w-]{10,160}=[\w:]", re.MULTILINE)
 _ALGORITHM = "miopenConvolution"
 _LINE = re.compile(rb"^[0-9][\w.-]{8,250}=[A-Za-z]\w{2,100}:[^=\n]{1,}", re.MULTILINE)
@@ -27,18 +27,18 @@ _MOST_ROWS = 5_000_000
 
 
 def _is_find_db(head: bytes) -> bool:
-    """Keys of convolutions with times of algorithms."""
+    """Whether the file has convolution keys with times of algorithms."""
     return _KEY.search(head) is not None and _ALGORITHM.encode() in head
 
 
 def _read_find_db(path: Path, shown: str) -> ToolResults:
-    """A row a solver of a convolution; ``best`` marks the fastest of each.
+    """Return one row per solver of a convolution; ``best`` marks the fastest solver of each convolution.
 
-    MIOpen's find-db in text: the solvers that were timed for each convolution (``*.fdb.txt``, ``*.ufdb.txt``).
+    This reads MIOpen's find-db in text form, the measured solvers of each convolution (``*.fdb.txt``, ``*.ufdb.txt``).
 
-    A line is a convolution and its solvers: ``KEY=ALGORITHM:SOLVER,MS,WORKSPACE,KERNELS,KEY;...``, and from MIOpen 3 on
-    ``KEY=SOLVER:MS,WORKSPACE,ALGORITHM;...``. Times are in milliseconds, workspaces in bytes. A line is one measurement
-    of all of them, so that its smallest time is the solver that MIOpen takes.
+    A line contains a convolution and its solvers: ``KEY=ALGORITHM:SOLVER,MS,WORKSPACE,KERNELS,KEY;...``, and since
+    MIOpen 3 ``KEY=SOLVER:MS,WORKSPACE,ALGORITHM;...``. Times are in milliseconds, workspaces in bytes. All solvers of a
+    line were measured together, so MIOpen uses the one with the smallest time.
     """
     found = RowCollector()
     problems = 0
@@ -78,22 +78,23 @@ def _solver(item: str, at: int, found: RowCollector) -> dict[str, Any] | None:
 
 
 def _short(algorithm: str) -> str | None:
-    """``Winograd`` of ``miopenConvolutionFwdAlgoWinograd``."""
+    """Shorten ``miopenConvolutionFwdAlgoWinograd`` to ``Winograd``."""
     return algorithm.rpartition("Algo")[2] if algorithm.startswith(_ALGORITHM) else algorithm or None
 
 
 def _is_perf_db(head: bytes) -> bool:
-    """Keys with solvers, and no timed algorithm among them."""
+    """Whether the file has keys with solvers, none of which has a measured algorithm."""
     return _LINE.search(head) is not None and b"miopenConvolution" not in head
 
 
 def _read_perf_db(path: Path, shown: str) -> ToolResults:
-    """A row a solver of a problem.
+    """Return one row per solver of a problem.
 
-    MIOpen's perf-db in text: tuned parameters of solvers (``*.updb.txt``, ``*.cd.updb.txt`` and older ``*.pdb.txt``).
+    This reads MIOpen's perf-db in text form, the tuned parameters of solvers (``*.updb.txt``, ``*.cd.updb.txt`` and
+    older ``*.pdb.txt``).
 
-    A line is a problem and its solvers: ``KEY=SOLVER:PARAMETERS;SOLVER:PARAMETERS``. Parameters are what a solver makes
-    of them, without names. There are no times in it: the find-db has those.
+    A line contains a problem and its solvers: ``KEY=SOLVER:PARAMETERS;SOLVER:PARAMETERS``. The parameters are unnamed
+    values whose meaning depends on the solver. Times are only in the find-db.
     """
     found = RowCollector()
     problems = 0
@@ -115,17 +116,17 @@ def _read_perf_db(path: Path, shown: str) -> ToolResults:
 
 
 def _is_sqlite(head: bytes) -> bool:
-    """SQLite whose schema has the table of solvers: the schema is on the first page."""
+    """Whether the file is SQLite with a table of solvers; the schema is on the first page."""
     return is_database(head) and b"perf_db" in head and b"conv_stride_h" in head
 
 
 def _read_sqlite(path: Path, shown: str) -> ToolResults:
-    """A row a solver of a convolution.
+    """Return one row per solver of a convolution.
 
-    MIOpen's perf-db as it is installed and kept for a user: an SQLite file (``gfx*.db``, ``*.udb``).
+    This reads MIOpen's perf-db in SQLite form, as it is installed and kept per user (``gfx*.db``, ``*.udb``).
 
-    Two tables: ``config`` with a column for each size of a convolution, and ``perf_db`` with a solver's parameters for
-    one of them. The file's own views and triggers are not run.
+    It has two tables: ``config`` with a column for each size of a convolution, and ``perf_db`` with a solver's
+    parameters for a configuration. The file's own views and triggers are not run.
     """
     found = RowCollector()
     with opened(path) as connection:
@@ -159,10 +160,10 @@ def _row(chosen: tuple[object, object, object], sizes: dict[str, Any], at: int, 
 
 
 def _problem(key: str) -> dict[str, Any] | None:
-    """The convolution of a key, or ``None`` where it is of another form.
+    """Parse the convolution of a key; return ``None`` for other keys.
 
-    Backward keys name the output's channels and image first, as those are what goes in. ``flops`` is two operations for
-    each element of the output, filter and channel of a group, whatever the direction.
+    Keys of backward convolutions name the output's channels and image first, because those are their inputs. ``flops``
+    counts two operations per output element, filter element and channel of a group, for every direction.
     """
     name, _, rest = key.partition("_g")
     fields = name.split("-")
@@ -202,7 +203,7 @@ def _sizes(fields: list[str]) -> list[int] | None:
 
 
 def _entries(path: Path, shown: str, found: RowCollector) -> Iterator[tuple[int, str, str | None]]:
-    """The number of each line of a text database that is not empty, its key and its solvers; ``None`` without ``=``."""
+    """Yield number, key and solvers of each non-empty line of a text database; solvers are ``None`` without ``=``."""
     for at, line in enumerate(lines_of(path, shown, found), 1):
         if text := line.strip():
             key, equals, solvers = text.partition("=")

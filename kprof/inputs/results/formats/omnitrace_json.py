@@ -1,9 +1,9 @@
-"""Profiles of Omnitrace, rocprof-sys and timemory in JSON: ``wall_clock.json`` and the others of one run.
+"""Read JSON profiles of Omnitrace, rocprof-sys and timemory, such as ``wall_clock.json``.
 
-Below ``timemory`` there is one entry for each metric; in it ``ranks`` have the regions one after the other, and
-``graph`` (``mpi`` with several ranks) has them as a tree below a root without a name. Files named ``*.tree.json``
-have the tree only. Values are in the metric's ``unit_repr``. A region's value includes its children; what is its own
-is in the tree.
+The object ``timemory`` has one entry per metric. Its ``ranks`` list the regions one after the other, and its ``graph``
+(``mpi`` with several ranks) contains them as a tree below an unnamed root. Files named ``*.tree.json`` have only the
+tree. Values are in the metric's ``unit_repr``. A region's value includes its children; exclusive values are only in the
+tree.
 """
 
 import re
@@ -38,7 +38,7 @@ class _Region(msgspec.Struct):
     prefix: str
     depth: int
     entry: _Entry
-    # Metrics of several values have lists here.
+    # Metrics with several values have lists here, so the type is not fixed.
     stats: Any = None
 
 
@@ -78,12 +78,12 @@ class _File(msgspec.Struct):
 
 
 def recognise(head: bytes) -> bool:
-    """The one key at the top."""
+    """Whether ``timemory`` is the first key of the JSON object."""
     return re.match(rb'(?:\xef\xbb\xbf)?\s*\{\s*"timemory"\s*:', head) is not None
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a region of each metric."""
+    """Return one row per region of each metric."""
     found = RowCollector()
     data = boundary.read_bytes(path, most=LARGEST, shown=shown)
     content = boundary.json_of(data, _File, shown, "is no profile of Omnitrace")
@@ -153,7 +153,7 @@ def _unit(metric: _Metric) -> str | None:
 
 
 def _tree_rows(roots: list[Any], found: RowCollector, place: str) -> Iterator[dict[str, Any]]:
-    """The nodes of a tree, parents first, without the root that stands for the process."""
+    """Yield the nodes of a tree, parents first, without the root node of the process."""
     waiting = list(reversed(roots))
     while waiting:
         try:
@@ -175,4 +175,4 @@ def _tree_rows(roots: list[Any], found: RowCollector, place: str) -> Iterator[di
 
 
 FORMAT = ResultFormat("profile of Omnitrace or rocprof-sys in JSON", recognise, read)
-"""Regions of a program with what they took."""
+"""Regions of a program with their recorded metrics."""

@@ -1,8 +1,8 @@
-"""Tables of Omnitrace, rocprof-sys and timemory: ``wall_clock.txt``, ``roctracer.txt``, ``sampling_*.txt``, ...
+"""Read text tables of Omnitrace, rocprof-sys and timemory, such as ``wall_clock.txt`` and ``sampling_*.txt``.
 
-Columns between bars, one row a region. The label tells thread and depth: ``|00>>> |_name`` is a child of the row
-above it; with several ranks it is ``|MM|NN>>>``, with threads collapsed ``>>>``. Labels are cut at ``..`` to a width;
-the JSON beside it has them whole. A region's sum includes its children.
+Columns are separated by bars, with one row per region. The label contains thread and depth: ``|00>>> |_name`` is a
+child of the row above; with several ranks it is ``|MM|NN>>>``, with collapsed threads ``>>>``. Labels are truncated
+with ``..``; the JSON file of the same run has them in full. A region's sum includes its children.
 """
 
 import re
@@ -18,12 +18,12 @@ _COLUMNS = {"SUM": "sum", "MEAN": "mean", "MIN": "min", "MAX": "max", "STDDEV": 
 
 
 def recognise(head: bytes) -> bool:
-    """The heading of the table."""
+    """Whether the file contains the heading of the table."""
     return re.search(rb"(?m)^[ \t]*\|\s*LABEL\s*\|\s*COUNT\s*\|", head) is not None
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a region."""
+    """Return one row per region."""
     found = RowCollector()
     names: list[str] = []
     title = ""
@@ -40,7 +40,7 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 def _row(text: str, names: list[str], at: int, found: RowCollector) -> None:
-    # The label has bars of its own: the other columns are counted from the right.
+    # The label itself contains bars, so the other columns are counted from the right.
     cells = text.rstrip("|").rsplit("|", len(names) - 1)
     label = _LABEL.match(cells[0][1:].strip()) if len(cells) == len(names) and text.endswith("|") else None
     if label is None:
@@ -62,9 +62,9 @@ def _row(text: str, names: list[str], at: int, found: RowCollector) -> None:
     if count is None:
         found.complain(at, f"{given.get('COUNT', '')[:40]!r} is no count")
         return
-    # What Omnitrace cannot tell of a metric it prints as nothing or dashes: unknown, not zero.
+    # Omnitrace prints unknown values as blanks or dashes; they become unknown, not zero.
     found.rows.append(row)
 
 
 FORMAT = ResultFormat("table of Omnitrace or rocprof-sys", recognise, read)
-"""Regions of a program with what they took."""
+"""Regions of a program with their recorded metrics."""

@@ -1,10 +1,10 @@
-"""Output of rccl-tests (and nccl-tests, of which they are a port).
+"""Read the output of rccl-tests and of nccl-tests, from which it was ported.
 
-Lines of blanks and numbers between comments. The heading has one block of names out of place and one in place; older
-programs have no ``root`` and write an error instead of ``#wrong``. Bandwidths are in GB/s of 10^9 bytes; the bus
-bandwidth is the algorithm's times a factor of the collective and the ranks, such as ``2 (n-1) / n`` of an all-reduce.
-New ones have more columns behind, such as the algorithm. A log may hold several runs: each heading begins the next.
-The collective's name is in the output of new programs only.
+Lines of numbers alternate with comments. The heading has a block of names for out-of-place and one for in-place
+operation; older programs have no ``root`` column and print an error instead of ``#wrong``. Bandwidths are in GB/s of
+10^9 bytes. The bus bandwidth is the algorithm bandwidth times a factor that depends on the collective and the ranks,
+such as ``2 (n-1) / n`` for an all-reduce. Newer versions append columns, such as the algorithm. A log may contain
+several runs, each with a heading. Only newer versions print the collective's name.
 """
 
 import re
@@ -20,16 +20,16 @@ _STARTING = re.compile(r"#\s*Collective test starting:\s*(\w{1,60})")
 _SCHEDULER = re.compile(r"^\s*(?:\[\d+,\d+\]<\w+>:|\d+:\s)?\s*")
 _PLACES = ("out-of-place", "in-place")
 _BLOCK = 4
-"""Numbers of a place: time, both bandwidths, wrong results."""
+"""Number of columns per block: time, both bandwidths, wrong results."""
 
 
 def recognise(head: bytes) -> bool:
-    """The line of names over the numbers."""
+    """Whether the file contains the heading above the numbers."""
     return re.search(rb"size\s+count\s.*time\s+algbw\s+busbw", head) is not None
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """Two rows a size: out of place and in place."""
+    """Return two rows per message size: out-of-place and in-place."""
     found = RowCollector()
     ranks: dict[int, str] = {}
     names: list[str] = []
@@ -69,7 +69,7 @@ def _summary(name: str, text: str, run: int, found: RowCollector) -> None:
 
 
 def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowCollector) -> None:
-    """One line: sizes and what was run, a block of four numbers for each place, and what else a program writes."""
+    """Parse one line: sizes and operation, a block of four numbers per place, and additional columns."""
     places = [at for at, name in enumerate(names) if name == "time"]
     if len(fields) != len(names) or not 0 < len(places) <= len(_PLACES) or places[-1] + _BLOCK > len(names):
         found.complain(at, f"{len(fields)} values under {len(names)} names")
@@ -90,7 +90,7 @@ def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowColl
             "time_us": positive(time),
             "algorithm_gbs": number(algorithm),
             "bus_gbs": number(bus),
-            # N/A where results are not checked; 4e-07 is the largest error that older programs write.
+            # N/A means that results were not checked; 4e-07 is the maximum error, which older programs print here.
             "wrong": number(wrong),
         }
         if row["time_us"] is None:
@@ -109,4 +109,4 @@ def _check(row: dict[str, Any], at: int, found: RowCollector) -> None:
 
 
 FORMAT = ResultFormat("rccl-tests", recognise, read)
-"""Times and bandwidths of collectives by message size."""
+"""Times and bandwidths of collectives, by message size."""

@@ -1,8 +1,8 @@
-"""The report of the ROCr Debug Agent: wavefronts that stopped on an error, their registers, and the code around them.
+"""Read reports of the ROCr Debug Agent: wavefronts that stopped on an error, their registers, and the code around them.
 
-``wave_1: pc=0x7f00 (kernel_code_entry=0x7e00 <add>) (stopped, reason: ASSERT_TRAP)`` begins a wavefront; its registers
-follow. ``Disassembly for function add:`` begins the code, whose ``=>`` marks where a wavefront stopped. A program's own
-lines may stand in between.
+A line such as ``wave_1: pc=0x7f00 (kernel_code_entry=0x7e00 <add>) (stopped, reason: ASSERT_TRAP)`` begins a wavefront,
+and its registers follow. ``Disassembly for function add:`` begins the code, in which ``=>`` marks the instruction at
+which a wavefront stopped. Lines of the program itself may occur in between.
 """
 
 import re
@@ -44,7 +44,7 @@ class _Wave:
 
 @dataclass
 class _Code:
-    """A disassembled part of a function; ``source`` of an instruction is ``""`` without debug information."""
+    """A disassembled part of a function; an instruction's ``source`` is "" without debug information."""
 
     line: int
     function: str
@@ -57,25 +57,25 @@ class _Code:
 
     @property
     def start(self) -> int | None:
-        """Address of the function; ``None`` where the lines do not say."""
+        """Address of the function; ``None`` if no line contains an offset."""
         offsets = (address - offset for address, (_, _, offset) in self.instructions.items() if offset is not None)
         return next(offsets, None)
 
     def contains(self, pc: int) -> bool:
-        """Whether an address is in the function, as far as the lines tell."""
+        """Whether an address lies in the function, according to the disassembled lines."""
         return self.start is not None and self.start <= pc <= max(self.instructions)
 
 
 def recognise(head: bytes) -> bool:
-    """The line that begins a wavefront."""
+    """Whether the file contains a line that begins a wavefront."""
     return re.search(rb"(?m)^[ \t]*wave_\d{1,9}: pc=0x[0-9a-f]", head) is not None
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a wavefront.
+    """Return one row per wavefront.
 
     Raises:
-        InputError: the report is cut, or two reports are mixed in one file.
+        InputError: if the report is cut off, or two reports are mixed in one file.
     """
     found = RowCollector()
     reader = _Reader(shown)
@@ -87,10 +87,10 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 class _Reader:
-    """Wavefronts and code, as far as they were read.
+    """Collects the wavefronts and code of a report.
 
     Args:
-        shown: what messages call the file.
+        shown: name of the file in messages.
     """
 
     def __init__(self, shown: str) -> None:
@@ -103,7 +103,7 @@ class _Reader:
         self._lanes = 0
 
     def line(self, at: int, text: str) -> None:
-        """Read one line; what belongs to no report is the program's own output."""
+        """Read one line; lines that belong to no report are the program's own output and are ignored."""
         if text.startswith("wave_"):
             self._begin_wave(at, text)
         elif (function := _FUNCTION.fullmatch(text)) is not None:
@@ -120,7 +120,7 @@ class _Reader:
             self.error = error[0]
 
     def finish(self) -> None:
-        """Note the end of the file."""
+        """Finish reading at the end of the file."""
         self._end_code()
 
     def _refusal(self, message: str, line: int) -> InputError:
@@ -186,7 +186,7 @@ class _Reader:
 
 
 def _rows(reader: _Reader, found: RowCollector) -> None:
-    """A row a wavefront, and of the first one what it did as facts of the file."""
+    """Add one row per wavefront, and facts about the first wavefront whose instruction is known."""
     for wave in reader.waves.values():
         code = next((each for each in reader.codes if wave.pc in each.instructions), None)
         instruction, source, offset = code.instructions[wave.pc] if code is not None else (None, "", None)
@@ -231,7 +231,7 @@ def _facts(reader: _Reader, found: RowCollector, row: dict[str, Any]) -> None:
 
 
 def _used_registers(instruction: str, registers: dict[str, str]) -> str:
-    """The registers that an instruction names, and exec; of vector registers lane 0."""
+    """Return exec and the registers that an instruction names; for vector registers, the value of lane 0."""
     names = ["exec"]
     for kind, first, last, single, special in _OPERAND.findall(instruction):
         low, high = (int(first), int(last)) if first else (int(single or 0),) * 2
