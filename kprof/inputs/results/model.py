@@ -1,4 +1,4 @@
-"""What a file of another tool holds, as rows; what a format is; lines and numbers of text."""
+"""Classes for formats of result files and their rows, and helpers that parse lines and numbers."""
 
 import math
 import re
@@ -13,32 +13,32 @@ from typing import Any
 from kprof.inputs import boundary
 
 HEAD = 1 << 17
-"""Bytes by which a file is recognised: logs begin with what the program says of itself."""
+"""Number of bytes by which a format is recognised. It is large because logs begin with a description of the program."""
 
 LARGEST = 256 << 20
-"""Bytes of a text file; the largest published find-db has 40 MB."""
+"""Maximum bytes of a text file; the largest published find-db has 40 MB."""
 _NUMBER = re.compile(r"[+-]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _LONGEST = 1 << 20
 
 Row = Mapping[str, Any]
-"""A record: texts, whole numbers, floats, and ``None`` for what is not known."""
+"""A record: strings, integers, floats, and ``None`` for unknown values."""
 
 SHOWN = 20
-"""Complaints about single lines that are kept in words; the rest is counted."""
+"""Maximum number of reported problems with single lines; further ones are only counted."""
 
 
 @dataclass(frozen=True)
 class ToolResults:
-    """The content of one file.
+    """Content of one result file.
 
     Attributes:
-        path: the file.
-        tool: who wrote it, for people.
-        what: what a row is: ``GEMM``, ``timed solver``, ``collective``, ``call``, ``region``.
-        facts: what the file says of itself: versions, GPU, metric.
-        rows: in the order of the file. Names end in their unit: ``_us``, ``_ms``, ``_bytes``, ``_gbs``.
-        issues: lines that were not used, and what is doubtful, in words with their place.
-        cost: the column by which rows are shown, the largest first; ``None`` keeps their order.
+        path: path of the file.
+        tool: name of the tool that wrote the file, for display.
+        what: meaning of a row: ``GEMM``, ``timed solver``, ``collective``, ``call``, ``region``.
+        facts: facts stated in the file, such as versions, GPU and metric.
+        rows: rows in file order. Column names end in their unit: ``_us``, ``_ms``, ``_bytes``, ``_gbs``.
+        issues: sentences about skipped lines and doubtful values, with their place.
+        cost: column by which rows are sorted for display, in descending order; ``None`` keeps the file order.
     """
 
     path: str
@@ -52,7 +52,7 @@ class ToolResults:
 
 @dataclass
 class RowCollector:
-    """Rows and complaints while a file is read."""
+    """Collects rows and problems while a file is read."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
@@ -60,23 +60,23 @@ class RowCollector:
     _more: int = 0
 
     def complain(self, line: int | None, message: str) -> None:
-        """Note what was not used; after :data:`SHOWN` only how many more there are."""
+        """Record a problem with a line; after :data:`SHOWN` problems, only count them."""
         if len(self._issues) < SHOWN:
             self._issues.append(f"line {line}: {message}" if line else message)
         else:
             self._more += 1
 
     def results(self, path: str, tool: str, what: str, cost: str | None = None) -> ToolResults:
-        """What was found."""
+        """Return the collected rows and problems as results."""
         more = [f"{self._more:,} more lines were not used"] if self._more else []
         return ToolResults(path, tool, what, self.facts, tuple(self.rows), (*self._issues, *more), cost)
 
 
 def lines_of(path: Path, shown: str, found: RowCollector) -> list[str]:
-    """The lines of a text; a last one without an end, and lines too long to be a record, are reported.
+    """Return the lines of a text, reporting a last line without an end and lines too long for a record.
 
     Raises:
-        KprofError: the file is missing, is no plain file, or has more than :data:`LARGEST` bytes.
+        KprofError: if the file is missing, is not a plain file, or has more than :data:`LARGEST` bytes.
     """
     text = boundary.read_bytes(path, most=LARGEST, shown=shown).decode("utf-8-sig", "replace")
     if text and not text.endswith("\n"):
@@ -92,7 +92,7 @@ def lines_of(path: Path, shown: str, found: RowCollector) -> list[str]:
 
 
 def number(text: str) -> float | None:
-    """A finite number from its digits, or ``None``."""
+    """Parse a finite number; return ``None`` for any other text."""
     stripped = text.strip()
     if _NUMBER.fullmatch(stripped) is None:
         return None
@@ -101,18 +101,18 @@ def number(text: str) -> float | None:
 
 
 def positive(text: str) -> float | None:
-    """A finite number above zero, or ``None``: times and rates."""
+    """Parse a finite number above zero, such as a time or rate; return ``None`` for any other text."""
     value = number(text)
     return value if value is not None and value > 0 else None
 
 
 def whole(text: str) -> int | None:
-    """A whole number that is not negative, or ``None``."""
+    """Parse a non-negative integer; return ``None`` for any other text."""
     return boundary.whole(text.strip())
 
 
 def value_of(text: str) -> int | float | str:
-    """A number where the text is one, else the text."""
+    """Return the number that a text contains, else the stripped text."""
     stripped = text.strip()
     size = boundary.whole(stripped)
     if size is not None:
@@ -122,7 +122,7 @@ def value_of(text: str) -> int | float | str:
 
 
 def gemm_tflops(m: object, n: object, k: object, batch: object, microseconds: object) -> float | None:
-    """``2 m n k batch`` operations over the time, in TFLOP/s; ``None`` where one of them is not known."""
+    """Return ``2 m n k batch`` operations divided by the time, in TFLOP/s; ``None`` if a value is unknown."""
     sizes = (m, n, k, batch)
     if not all(isinstance(size, int) for size in sizes) or not isinstance(microseconds, float) or microseconds <= 0:
         return None
@@ -131,12 +131,12 @@ def gemm_tflops(m: object, n: object, k: object, batch: object, microseconds: ob
 
 @dataclass(frozen=True)
 class ResultFormat:
-    """A kind of file.
+    """A format of result files.
 
     Attributes:
-        name: what it is, for people.
-        recognise: whether the first bytes of a file are of this format.
-        read: the whole file; the second argument is what messages call it.
+        name: name of the format, for display.
+        recognise: function that returns whether the first bytes of a file are of this format.
+        read: function that reads the complete file; its second argument is the file's name in messages.
     """
 
     name: str
@@ -146,7 +146,7 @@ class ResultFormat:
 
 @cache
 def formats() -> tuple[ResultFormat, ...]:
-    """All formats, in the order of their files' names."""
+    """Return all formats, in the order of their module names."""
     from kprof.inputs.results import formats as folder
 
     names = sorted(module.name for module in iter_modules(folder.__path__) if not module.name.startswith("_"))

@@ -1,4 +1,4 @@
-"""Read a file of another tool."""
+"""Recognise and read result files of other tools."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _UNPACK = {b"\x1f\x8b": "gunzip", b"BZh": "bunzip2", b"\xfd7zXZ": "unxz", b"(\xb
 
 
 def recognised(head: bytes) -> ResultFormat | None:
-    """The format of a file that begins like this, or ``None``."""
+    """Return the format of a file with these first bytes, or ``None``."""
     return next(iter(_all(head)), None)
 
 
@@ -19,10 +19,10 @@ def _all(head: bytes) -> list[ResultFormat]:
 
 
 def read(path: str | Path) -> ToolResults:
-    """Read one file. The format is found by content.
+    """Read one result file; its format is recognised by its content.
 
     Raises:
-        KprofError: it is missing, too large, of no known format or of two, or has no record that can be used.
+        KprofError: if the file is missing, too large, of no or several known formats, or has no usable record.
     """
     place = Path(path)
     shown = str(path)
@@ -44,7 +44,7 @@ def read(path: str | Path) -> ToolResults:
 
 
 def _mixed(candidates: list[ResultFormat], shown: str, head: bytes) -> InputError:
-    """Two formats in one file: the place is the line at which the second one shows."""
+    """Return the error for a file of two formats; its place is the first line at which both are recognised."""
     lines = head.split(b"\n")
     least, most = 1, len(lines)
     while least < most:
@@ -61,7 +61,7 @@ def _mixed(candidates: list[ResultFormat], shown: str, head: bytes) -> InputErro
 
 def _unknown(place: Path, shown: str, head: bytes) -> InputError:
     if not head:
-        # What is missing, a pipe or unreadable is reported by the boundary.
+        # The following call reports a missing or unreadable file, or a pipe.
         from kprof.inputs import boundary
 
         boundary.read_bytes(place, most=HEAD, shown=shown)

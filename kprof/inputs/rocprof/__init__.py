@@ -1,4 +1,4 @@
-"""Measurements of every generation of ROCm's profilers, in one schema.
+"""Read measurements of all generations of ROCm's profilers into one schema.
 
 >>> from kprof.inputs import rocprof
 >>> data = rocprof.read("results/")            # doctest: +SKIP
@@ -21,7 +21,7 @@ _PLACES = {"COLUMNS": "model", "Data": "data", "ProfileFile": "model", "ProfileI
 
 
 def __getattr__(name: str) -> Any:
-    """Load a reader on first use: PyTorch's traces need none of them."""
+    """Load a reader on first use, because PyTorch traces need none of them."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -1,8 +1,8 @@
-"""What the many spellings of a column mean.
+"""Map the column headings of all profiler versions to common column names.
 
-A key is a heading in lower case without ``_``, ``-`` and blanks, so that ``Dispatch_ID``, ``Dispatch_Id`` and
-rocpd2csv's capitals are one. A heading that is in no table of this file is a counter in a wide file and is left
-out, with a note, in any other.
+A key is a heading in lower case without ``_``, ``-`` and blanks, so that ``Dispatch_ID``, ``Dispatch_Id`` and the
+capitals of rocpd2csv have the same key. In a wide file, a heading that is in no table of this module is a counter. In
+any other file, it is skipped with a note.
 """
 
 import re
@@ -11,19 +11,19 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal["int", "uint", "float", "text", "name", "agent", "time", "skip"]
-"""How a column is read: ``time`` is an int that may have been rounded, ``agent`` is ``4`` or ``"Agent 4"``."""
+"""Type of a column: ``time`` is an int that may have been rounded, ``agent`` is ``4`` or ``"Agent 4"``."""
 
 Column = tuple[str, Kind]
 
 _SQUEEZE = re.compile(r"[\s_\-]+")
 _REPEATED = re.compile(r"_\d{1,2}$")
-# More channels than any GPU has make no instance.
+# A longer index exceeds the channels of any GPU, so it is not an instance number.
 _INSTANCE = re.compile(r"^(.*)\[([0-9]{1,4})\]$")
 
 
 @lru_cache(maxsize=1 << 12)
 def key(heading: str) -> str:
-    """A heading's key. Every format asks for those of the same headings."""
+    """Return a heading's key. Results are cached, because every format looks up the same headings."""
     return _SQUEEZE.sub("", heading).lower()
 
 
@@ -168,21 +168,24 @@ AGENT: Mapping[str, Column] = {
 }
 
 LEVELS = ("SQ_IFETCH_LEVEL", "SQ_INST_LEVEL_LDS", "SQ_INST_LEVEL_SMEM", "SQ_INST_LEVEL_VMEM", "SQ_LEVEL_WAVES")
-"""Counters whose time integral ``SQ_ACCUM_PREV_HIRES`` holds when they are the one collected before it."""
+"""Counters whose time integral is in ``SQ_ACCUM_PREV_HIRES`` if they were collected directly before it."""
 
 
 def is_repeated(heading: str, known: Mapping[str, Column]) -> bool:
-    """``wave_size_1``, ``obj_13``: metadata that a join repeated. ``SQC_DCACHE_REQ_READ_1`` is a counter."""
+    """Whether a join repeated a metadata column (``wave_size_1``, ``obj_13``).
+
+    ``SQC_DCACHE_REQ_READ_1`` is a counter.
+    """
     return bool(_REPEATED.search(heading)) and key(_REPEATED.sub("", heading)) in known
 
 
 def instance_of(counter: str) -> tuple[str, int]:
-    """``TCC_REQ[127]`` as ``("TCC_REQ", 127)``; -1 for a counter without brackets."""
+    """Split ``TCC_REQ[127]`` into ``("TCC_REQ", 127)``; the number is -1 for a counter without brackets."""
     match = _INSTANCE.match(counter)
     return (match[1], int(match[2])) if match else (counter, -1)
 
 
 def accumulated(counters: Sequence[str]) -> str | None:
-    """The name for ``SQ_ACCUM_PREV_HIRES`` beside these counters: ``SQ_LEVEL_WAVES_ACCUM`` and so on."""
+    """Return the name of ``SQ_ACCUM_PREV_HIRES`` next to these counters, such as ``SQ_LEVEL_WAVES_ACCUM``."""
     present = [name for name in LEVELS if name in counters]
     return f"{present[0]}_ACCUM" if len(present) == 1 else None

@@ -1,4 +1,4 @@
-"""Counter values: wide files (a column a counter) and long files (a row a value) into one long table."""
+"""Convert counter values of wide files (one column per counter) and long files (one row per value) to one table."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from kprof.inputs.rocprof.model import Columns, FileTables
 
 
 def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
-    """Counter columns as rows, dispatch after dispatch.
+    """Convert counter columns into rows, dispatch by dispatch.
 
     Args:
-        values: heading to float array; ``NaN`` and missing values give no row.
-        dispatches: the dispatch of each row of the file.
+        values: float array of each heading; ``NaN`` and missing values yield no row.
+        dispatches: dispatch columns with one entry per row of the file.
     """
     import numpy as np
 
@@ -20,14 +20,14 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
     new_name = accumulated(names)
     split = [instance_of(new_name if n == "SQ_ACCUM_PREV_HIRES" and new_name else n) for n in names]
     words = list(dict.fromkeys(word for word, _ in split))
-    # As few bytes as pandas will have anyway.
+    # Use the smallest type, which pandas would choose for the codes anyway.
     small = np.int8 if len(words) < 128 else np.int16 if len(words) < 1 << 15 else np.int32
     codes = np.array([words.index(word) for word, _ in split], dtype=small)
     instances = np.array([number for _, number in split], dtype=np.int16)
     rows = length(dispatches)
     flat = matrix_of(list(values.values())).ravel()
     own: Columns = {name: dispatches[name] for name in ("agent", "dispatch_id", "kernel_name") if name in dispatches}
-    # A sum of values is a number exactly when all of them are, but for infinities; that costs no array of flags.
+    # Apart from infinities, a sum is a number exactly if all of its values are. This check needs no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         whole = bool(np.isfinite(flat.sum()))
     many: Columns
@@ -49,10 +49,10 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
 
 
 def from_long(columns: Columns, part: FileTables) -> tuple[Columns, Columns]:
-    """A row a value: ``(dispatch columns, counter columns)``.
+    """Convert a file with one row per value into ``(dispatch columns, counter columns)``.
 
-    Rows of one dispatch share process, agent, dispatch id and kernel. Different start times within one dispatch
-    are further passes: the kernel ran again for more counters.
+    Rows of one dispatch share process, agent, dispatch id and kernel. Different start times within one dispatch are
+    further passes, in which the kernel ran again to collect more counters.
     """
     import numpy as np
 
@@ -87,7 +87,7 @@ def from_long(columns: Columns, part: FileTables) -> tuple[Columns, Columns]:
 
 
 def _groups(keys: list[Any]) -> Any:
-    """Which dispatch each run of rows belongs to; ``None`` when each is one of its own."""
+    """Return the dispatch of each run of rows; ``None`` if each run is a separate dispatch."""
     import numpy as np
     import pandas as pd
 
@@ -98,7 +98,7 @@ def _groups(keys: list[Any]) -> Any:
 
 
 def _times_follow(start: Any, changed: Any) -> bool:
-    """Whether times are those of the dispatch: they never change within one."""
+    """Whether start times never change within a dispatch."""
     import numpy as np
 
     return isinstance(start, np.ndarray) and bool(((start[1:] == start[:-1]) | changed[1:]).all())

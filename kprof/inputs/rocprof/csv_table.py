@@ -1,4 +1,4 @@
-"""Read a CSV file into columns: as fast as Arrow can, and honest about every record that is not in order."""
+"""Read a CSV file into columns with Arrow, and report every malformed record."""
 
 import csv
 import re
@@ -14,10 +14,10 @@ from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 SHOWN = 20
-"""Bad records that get an issue of their own; the rest are counted."""
+"""Maximum number of bad records with an issue of their own; further ones are only counted."""
 
-# Many small blocks cost more to join than to read, but two cores need a few; a record must fit into one, so that the
-# careful second reading has large ones.
+# Joining many small blocks takes longer than reading them, but two cores need a few blocks. A record must fit into one
+# block, so the tolerant second pass uses large blocks.
 _BLOCK, _LARGE_BLOCK = 1 << 21, 256 << 20
 _FRACTION = re.compile(r"\d{1,18}\.\d+")
 
@@ -27,11 +27,11 @@ class RawTable:
     """Typed columns of a CSV file.
 
     Attributes:
-        columns: heading position to Arrow chunked array.
+        columns: Arrow chunked array of each heading position.
         rows: number of good records.
-        averaged: positions of time columns with fractions: the mean of several runs.
-        rounded: positions of time columns whose text was in exponent notation, so that digits are lost.
-            bad_records: 1-based numbers of the records left out.
+        averaged: positions of time columns with fractions, which are means over several runs.
+        rounded: positions of time columns written in exponent notation, which loses digits.
+        bad_records: 1-based numbers of the skipped records.
     """
 
     columns: dict[int, Any]
@@ -41,7 +41,7 @@ class RawTable:
     bad_records: list[int] = field(default_factory=list)
 
     def record(self, row: int) -> int:
-        """The 1-based record number in the file of a row of the table."""
+        """Return the 1-based record number in the file for a row of the table."""
         number = row + 1
         while (shifted := row + 1 + bisect_right(self.bad_records, number)) != number:
             number = shifted
@@ -49,13 +49,13 @@ class RawTable:
 
 
 def heading(opened: Opened) -> list[str]:
-    """The first record's fields, blanks around them removed."""
+    """Return the fields of the first record without surrounding blanks."""
     return list(_fields(opened.first_line))
 
 
 @lru_cache(maxsize=8)
 def _fields(line: str) -> tuple[str, ...]:
-    """Cached, since every format that is tried asks for the same line."""
+    """Parse one line; cached, because every candidate format parses the same line."""
     try:
         fields = next(csv.reader([line], skipinitialspace=True, strict=False), [])
     except csv.Error:
@@ -66,11 +66,11 @@ def _fields(line: str) -> tuple[str, ...]:
 def read_table(opened: Opened, kinds: Mapping[int, Kind], part: FileTables) -> RawTable:
     """Read the columns at the given positions.
 
-    Records with too few or too many fields (glued or cut) are left out, each with an issue; a value that is not
-    of its column's kind becomes missing, with an issue.
+    Records with too few or too many fields (merged or truncated) are skipped, each with an issue. A value that does not
+    fit the type of its column becomes missing, with an issue.
 
     Raises:
-        KprofError: the content is not CSV at all.
+        KprofError: if the content is not CSV.
     """
     import pyarrow as pa
 
@@ -104,7 +104,7 @@ class _Reader:
     wanted: Sequence[str]
 
     def read(self, types: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        """The table and the bad records: the fast way if every record is in order, else step by step."""
+        """Return the table and the bad records: the fast way if all records are good, else the tolerant way."""
         import pyarrow as pa
 
         rest = self._records(self.opened.body)
@@ -113,7 +113,7 @@ class _Reader:
         try:
             return self._parse(rest, types), []
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            # Arrow hands bad records over as text, which they must therefore be.
+            # Arrow passes bad records as text, so the data must be valid UTF-8.
             rest = memoryview(bytes(rest).decode("utf-8", "replace").encode())
         try:
             return self._tolerant(rest, types)
@@ -131,7 +131,8 @@ class _Reader:
         if any(row.text.count('"') % 2 for row in bad):
             broken: list[Any] = []
             retried = self._parse(rest, types, bad=broken, newlines=True)
-            # A quoted line break makes two bad halves; one lost quote makes the rest of the file one field.
+            # A quoted line break causes two bad halves of a record; a missing quote makes the rest of the file one
+            # field.
             if retried.num_rows >= table.num_rows:
                 return retried, broken
         return table, bad
@@ -149,7 +150,7 @@ class _Reader:
 
         return arrow.read_csv(
             pa.BufferReader(pa.py_buffer(rest)),
-            # Records are only numbered when they are read in order.
+            # Arrow numbers records only when it reads them in order.
             read_options=arrow.ReadOptions(
                 use_threads=bad is None,
                 block_size=_BLOCK if bad is None else _LARGE_BLOCK,
@@ -178,7 +179,7 @@ def _arrow_type(kind: Kind) -> Any:
 def _complain_about(bad: list[Any], width: int, part: FileTables) -> list[int]:
     numbers = []
     for row in bad:
-        # Arrow counts the records it was given from 1; the heading was not among them.
+        # Arrow numbers the records from 1 without the heading.
         number = row.number
         if number is not None:
             numbers.append(number)
@@ -200,7 +201,7 @@ def _complain_about(bad: list[Any], width: int, part: FileTables) -> list[int]:
 
 
 def _convert(column: Any, kind: Kind, table: RawTable, part: FileTables, *, name: str, position: int) -> Any:
-    """Values that Arrow did not take as they are: one by one, keeping what is good."""
+    """Convert values that Arrow could not convert one by one, keeping the good ones."""
     import pyarrow as pa
 
     if kind in {"text", "name", "agent"}:

@@ -1,4 +1,4 @@
-"""All that was read, as tables, with files about the same dispatches joined."""
+"""The tables of all files that were read, after joining files about the same dispatches."""
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Data:
-    """All that was read. Tables are pandas frames; see :data:`COLUMNS`.
+    """Tables of all files that were read, as pandas frames; see :data:`COLUMNS`.
 
-    A database of millions of dispatches is not loaded to tell its kernels: ``dispatches`` and ``counters`` of
-    such a source are read when they are first asked for.
+    The kernels of a database with millions of dispatches are available without loading it: its ``dispatches`` and
+    ``counters`` are read on first use.
     """
 
     def __init__(self, parts: list[FileTables], issues: list[ProfileIssue]) -> None:
-        """Use :func:`kprof.inputs.rocprof.read`."""
+        """Store the parts and issues; create instances with :func:`kprof.inputs.rocprof.read`."""
         self._parts = parts
         self._own_issues = issues
         self._frames: dict[str, pd.DataFrame] = {}
@@ -31,12 +31,12 @@ class Data:
 
     @property
     def sources(self) -> list[ProfileFile]:
-        """Every file read, in order."""
+        """All files that were read, in order."""
         return [part.source for part in self._parts]
 
     @property
     def issues(self) -> list[ProfileIssue]:
-        """All issues, worst first."""
+        """All issues, the most severe first."""
         found = self._own_issues + [issue for part in self._parts for issue in part.issues]
         return sorted(found, key=lambda issue: ("error", "warning", "note").index(issue.severity))
 
@@ -48,10 +48,10 @@ class Data:
         self._joined = True
 
     def table(self, name: str) -> "pd.DataFrame":
-        """A table by name; empty, with the documented first columns, when no file had such rows.
+        """Return a table by name; if no file had such rows, it is empty and has the documented first columns.
 
         Raises:
-            KeyError: there is no such table.
+            KeyError: if there is no such table.
         """
         if name not in COLUMNS:
             raise KeyError(name)
@@ -66,36 +66,36 @@ class Data:
 
     @property
     def dispatches(self) -> "pd.DataFrame":
-        """One row for each time a kernel ran."""
+        """Table with one row per execution of a kernel."""
         return self.table("dispatches")
 
     @property
     def counters(self) -> "pd.DataFrame":
-        """One row for each counter value."""
+        """Table with one row per counter value."""
         return self.table("counters")
 
     @property
     def kernels(self) -> "pd.DataFrame":
-        """One row a source, agent and kernel."""
+        """Table with one row per source, agent and kernel."""
         return self.table("kernels")
 
     @property
     def agents(self) -> "pd.DataFrame":
-        """CPUs and GPUs."""
+        """Table of CPUs and GPUs."""
         return self.table("agents")
 
     @property
     def copies(self) -> "pd.DataFrame":
-        """Memory copies."""
+        """Table of memory copies."""
         return self.table("copies")
 
     @property
     def is_loaded(self) -> bool:
-        """Whether every row is in memory; asking for ``dispatches`` of a database loads them."""
+        """Whether all rows are in memory; accessing ``dispatches`` of a database loads them."""
         return self._joined
 
     def names(self) -> list[str]:
-        """Names of the tables that have rows, ``kernels`` included."""
+        """Return the names of the tables that have rows, including ``kernels``."""
         if not self._joined:
             self._join()
         found = {name for part in self._parts for name, columns in part.tables.items() if length(columns)}
@@ -105,10 +105,10 @@ class Data:
 
 
 def join(parts: list[FileTables]) -> list[ProfileIssue]:
-    """Let counters of further files point at the first file's dispatches. Changes the parts.
+    """Redirect counters of further files to the dispatches of the first file; the parts are changed in place.
 
-    Files of one workload folder are passes of one program run again and again: they are joined by dispatch id
-    and kernel. Elsewhere two files are about the same dispatches only if all their start and end times are equal.
+    The files of a workload folder are repeated passes of one program, so they are joined by dispatch id and kernel.
+    Other files are about the same dispatches only if all their start and end times are equal.
     """
     issues: list[ProfileIssue] = []
     for part in parts:
@@ -177,7 +177,7 @@ def _attach(other: FileTables, first: FileTables, place: int, issues: list[Profi
 
 
 def _move(other: FileTables, rows: Any, place: int) -> None:
-    """Point the counters of ``other`` at the rows of the part at ``place`` and drop its own dispatches."""
+    """Redirect the counters of ``other`` to the rows of the part at ``place``, and remove its own dispatches."""
     counters = other.tables.get("counters")
     if counters:
         counters["dispatch"] = rows[counters["dispatch"]]
@@ -187,7 +187,7 @@ def _move(other: FileTables, rows: Any, place: int) -> None:
 
 
 def _fill_times(first: FileTables, other: FileTables) -> None:
-    """A first file without times takes them from no other: another pass is another run."""
+    """Report a first file without times; times of another file belong to another run and are not used."""
     if "duration_ns" not in first.tables["dispatches"]:
         first.complain("no-times", "note", f"no times in this file; those of {other.source.path.rsplit('/', 1)[-1]} "
                        "belong to another pass and are not used")  # fmt: skip
@@ -213,7 +213,7 @@ def _same_times(parts: list[FileTables]) -> None:
     candidates = [(i, p) for i, p in enumerate(parts) if _own(p) is not None]
     if len(candidates) < 2:
         return
-    # A trace has more about a dispatch than a counter file: the others are joined to it.
+    # A trace contains more about a dispatch than a counter file, so other files are joined to it.
     candidates.sort(key=lambda entry: (entry[1].source.role != "trace", entry[0]))
     seen: dict[tuple[int, int, int], int] = {}
     for place, part in candidates:
@@ -251,7 +251,7 @@ def _row_sets(parts: list[FileTables]) -> list[ProfileIssue]:
 
 
 def _offset(parts: list[FileTables]) -> None:
-    """Row numbers of one table over all parts."""
+    """Make the row numbers of each part count over all parts."""
     starts: dict[int, int] = {}
     total = 0
     for place, part in enumerate(parts):
@@ -266,7 +266,7 @@ def _offset(parts: list[FileTables]) -> None:
 
 
 def _compare_stats(parts: list[FileTables]) -> None:
-    """A stats file beside its trace must be the trace's aggregate."""
+    """Compare each stats file with the trace in its folder, of which it must be the aggregate."""
     import pandas as pd
 
     for part in parts:

@@ -1,8 +1,8 @@
-"""Open a stranger's SQLite file so that reading it is all that can happen.
+"""Open an untrusted SQLite file such that it can only be read.
 
-The file is opened read-only and no file is written next to it. Views and triggers are the file's own code: only plain
-tables are read, extensions cannot be loaded, the schema is not trusted, an authorizer refuses everything but
-reading columns and a few harmless functions, and a clock stops what takes too long.
+The file is opened read-only, and no file is written next to it. Views and triggers are code in the file, so only plain
+tables are read. Extensions cannot be loaded and the schema is not trusted. An authorizer rejects everything except
+reading columns and a few harmless functions, and a deadline stops slow queries.
 """
 
 import re
@@ -18,7 +18,7 @@ from kprof.errors import InputError, KprofError
 from kprof.inputs.opening import opened as opened_file
 
 MAX_SECONDS = 900.0
-"""A query that takes longer is stopped."""
+"""Seconds after which a query is stopped."""
 
 _FUNCTIONS = {"count", "sum", "min", "max", "total", "coalesce", "ifnull", "typeof", "abs"}
 _READING = {sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT}
@@ -28,22 +28,22 @@ _LONGEST_VALUE = 64 << 20
 
 
 def is_database(head: bytes) -> bool:
-    """SQLite's magic at the start of a file."""
+    """Whether a file begins with SQLite's magic bytes."""
     return head[: len(_MAGIC)] == _MAGIC
 
 
 def tables_in(path: Path) -> dict[str, list[str]]:
-    """Plain tables and their columns. Views, virtual tables and names that need quoting are left out.
+    """Return the plain tables and their columns, without views, virtual tables and names that need quoting.
 
     Raises:
-        KprofError: as :func:`opened`.
+        KprofError: under the conditions of :func:`opened`.
     """
     with opened(path) as connection:
         return plain_tables(connection)
 
 
 def plain_tables(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """As :func:`tables_in`, of an open connection."""
+    """Return the same as :func:`tables_in` for an open connection."""
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
     found = {}
     for name, sql in rows:
@@ -66,11 +66,11 @@ def _authorize(action: int, first: str | None, second: str | None, _base: str | 
 
 @contextmanager
 def opened(path: Path, *, max_seconds: float = MAX_SECONDS) -> Iterator[sqlite3.Connection]:
-    """A guarded connection.
+    """Open a guarded connection.
 
     Raises:
-        KprofError: not a database, damaged, locked by a writer, refused by the guard or too slow. Errors inside
-            the ``with`` block become the same.
+        KprofError: if the file is not a database, is damaged, locked by a writer, rejected by the guard or too slow to
+            read. Errors in the ``with`` block are converted in the same way.
     """
     connection = _connect(path)
     deadline = time.monotonic() + max_seconds
@@ -81,7 +81,7 @@ def opened(path: Path, *, max_seconds: float = MAX_SECONDS) -> Iterator[sqlite3.
     except sqlite3.Error as error:
         raise _in_words(error, path) from error
     except UnicodeDecodeError as error:
-        # Values are read whatever they hold; names of columns are not ours to decode.
+        # Values are decoded leniently by ``text_factory``, but sqlite3 decodes column names strictly.
         raise InputError("the database is damaged: a name in it is not UTF-8", path=str(path)) from error
     finally:
         connection.close()
@@ -93,7 +93,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             head = file.read(100)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
-    # A database in WAL mode wants to make files beside itself, which reading must not: it is read as it lies.
+    # SQLite would create files next to a database in WAL mode. Opening it as immutable prevents that.
     flags = "mode=ro&immutable=1" if head[18:19] == bytes([_WAL]) else "mode=ro"
     try:
         connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?{flags}", uri=True, timeout=2.0)
@@ -110,7 +110,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def unmerged(path: Path) -> str | None:
-    """What a writer left beside the file, in words; ``None`` when nothing."""
+    """Return a sentence about a log that a writer left next to the file, or ``None``."""
     for suffix, words in (("-wal", "a write-ahead log"), ("-journal", "a rollback journal")):
         log = path.with_name(path.name + suffix)
         if log.is_file() and log.stat().st_size:

@@ -1,4 +1,4 @@
-"""Put dispatch columns in order: names, grids, durations; and say which times cannot be trusted."""
+"""Complete dispatch columns with names, grids and durations, and report times that cannot be trusted."""
 
 from typing import Any
 
@@ -8,16 +8,17 @@ from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.plausible import without_impossible
 
 ABSURD_NS = 86_400_000_000_000
-"""A dispatch of more than a day is a broken timestamp."""
+"""Duration in ns above which a timestamp must be wrong: one day."""
 
 
 def dispatches(columns: Columns, part: FileTables, *, rounded: bool = False) -> Columns:
-    """Complete the columns of a dispatch table: names, agent numbers, workgroup counts, durations.
+    """Complete the columns of a dispatch table: names, agent numbers, workgroup counts and durations.
 
     Args:
-        columns: ``kernel_name`` is a Categorical of original names, ``agent`` numbers or a Categorical.
-        part: gets the issues.
-        rounded: the times were written with too few digits.
+        columns: columns to complete; ``kernel_name`` is a Categorical of original names, ``agent`` numbers or a
+            Categorical.
+        part: file that receives the issues.
+        rounded: whether the times were written with too few digits.
     """
     import pandas as pd
 
@@ -51,14 +52,14 @@ def _add_sizes(columns: Columns) -> None:
 
 
 def _product(axes: list[Any]) -> Any:
-    """Of three axes; those that are 1 everywhere, as most are, cost no multiplication."""
+    """Multiply three axes, skipping axes that are 1 everywhere, as most are."""
     import numpy as np
 
     result = axes[0]
     for axis in axes[1:]:
         if not (isinstance(axis, np.ndarray) and len(axis) and axis[0] == axis.min() == axis.max() == 1):
             result = result * axis
-    # A column of its own: writing to one must not change another.
+    # Return a copy, because writing to the result must not change the axis.
     return result.copy() if result is axes[0] else result
 
 
@@ -67,7 +68,7 @@ def _ceil(work_items: Any, size: Any) -> Any:
     import pandas as pd
 
     if isinstance(work_items, np.ndarray) and isinstance(size, np.ndarray) and len(size) and size.min() > 0:
-        # A division of each number costs more than reading it; mostly all sizes are the same.
+        # Dividing each number costs more than comparing it, and usually all sizes are equal.
         one = int(size[0])
         same = one == int(size.min()) == int(size.max())
         return work_items.copy() if same and one == 1 else -(-work_items // (one if same else size))
@@ -78,7 +79,7 @@ def _ceil(work_items: Any, size: Any) -> Any:
 
 
 def trusted_durations(columns: Columns, part: FileTables, *, rounded: bool = False, what: str = "dispatches") -> Any:
-    """``end - start``, missing where the times are impossible, with an issue for each kind of trouble."""
+    """Return ``end - start``, missing where the times are impossible, and report an issue for each kind of problem."""
     import numpy as np
     import pandas as pd
 
@@ -90,7 +91,8 @@ def trusted_durations(columns: Columns, part: FileTables, *, rounded: bool = Fal
     first = np.asarray(start.fillna(0), dtype=np.int64)
     last = np.asarray(end.fillna(0), dtype=np.int64)
     unknown = np.asarray(start.isna() | end.isna())
-    # Differences of wild values overflow; as floats they only lose digits, and are thrown away anyway.
+    # Differences of huge values would overflow as integers. As floats they only lose digits, and these rows are dropped
+    # anyway.
     wild = (np.abs(first.astype(float)) > 4e18) | (np.abs(last.astype(float)) > 4e18)
     spent = np.where(wild, 0, last - first)
     negative = (spent < 0) & ~unknown
@@ -115,7 +117,7 @@ def trusted_durations(columns: Columns, part: FileTables, *, rounded: bool = Fal
 
 
 def _plain_durations(columns: Columns) -> Any:
-    """The durations when there is nothing at all to complain about, else ``None``."""
+    """Return the durations if there is nothing to report, else ``None``."""
     import numpy as np
 
     start, end = columns["start_ns"], columns["end_ns"]
@@ -156,14 +158,14 @@ def _compare_stated(columns: Columns, stated: Any, part: FileTables) -> None:
 
 
 def complain_about_repeats(columns: Columns, part: FileTables) -> None:
-    """Dispatch ids that repeat: the same dispatch twice, or ids of several processes mixed."""
+    """Report repeated dispatch ids: the same dispatch twice, or ids from several processes."""
     import numpy as np
     import pandas as pd
 
     if "dispatch_id" not in columns or not length(columns):
         return
     numbers = columns["dispatch_id"]
-    # Recognised without pandas, whose answer for a small file takes longer than the file.
+    # This check avoids pandas, which would take longer than reading a small file.
     if isinstance(numbers, np.ndarray) and (
         bool((numbers[1:] > numbers[:-1]).all()) or len(np.unique(numbers)) == len(numbers)
     ):

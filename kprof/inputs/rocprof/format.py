@@ -1,6 +1,7 @@
-"""What a format is, and how the right one is found by looking at the content.
+"""Describe profile formats, and recognise the format of a file by its content.
 
-A format is in a file of ``formats/`` as the constant ``FORMAT``, or in its tuple ``FORMATS``; the folder is the list.
+Each module in ``formats/`` defines the constant ``FORMAT`` or the tuple ``FORMATS``; new modules are found
+automatically.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,18 +19,18 @@ from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 SURE_ENOUGH = 0.6
-"""Share of a format's own headings that a CSV file must have to be taken for it."""
+"""Fraction of a format's own headings that a CSV file must have to match it."""
 
-# What is asked of each row of a long file; the rest is asked of its first row only.
+# Columns of a long file that are used from every row; other columns are used from a dispatch's first row only.
 _BY_ROW = {"process_id", "agent", "dispatch_id", "kernel_name", "counter", "value", "start_ns"}
 
 
 class ProfileFormat(Protocol):
-    """A kind of file.
+    """A format of profile files.
 
     Attributes:
-        name: what it is, for people.
-        tool: which tool writes it.
+        name: name of the format, for display.
+        tool: name of the tool that writes it.
         role: see :class:`kprof.inputs.rocprof.model.ProfileFile`.
     """
 
@@ -38,19 +39,19 @@ class ProfileFormat(Protocol):
     role: str
 
     def score(self, opened: Opened, /) -> float:
-        """How sure it is that the file is of this format: 0 not at all, 1 completely."""
+        """Return the confidence that the file is of this format, from 0 to 1."""
 
     def read(self, opened: Opened, part: FileTables, /) -> None:
         """Fill the part's tables.
 
         Raises:
-            KprofError: the file is of this format but cannot be used.
+            KprofError: if the file is of this format but cannot be used.
         """
 
 
 @dataclass(frozen=True)
 class OtherFormat:
-    """A format that is not a CSV table: the functions tell all."""
+    """A format that is not a CSV table and is defined by its functions."""
 
     name: str
     tool: str
@@ -61,16 +62,16 @@ class OtherFormat:
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """A CSV table with a heading.
+    """A format that is a CSV table with a heading.
 
     Attributes:
-        vocabulary: what the headings mean; ``signature`` and ``required`` are keys of it.
-        signature: headings that make the format recognisable.
-        required: without these the file cannot be used.
-        forbidden: with one of these it is another format.
-        wide: other headings are counters.
-        long: a row is a value, not a dispatch: what its dispatch has stays an Arrow column.
-        finish: turns the columns read into the part's tables.
+        vocabulary: column of each heading; ``signature`` and ``required`` contain keys of it.
+        signature: headings by which the format is recognised.
+        required: headings without which the file cannot be used.
+        forbidden: headings that show that the file is of another format.
+        wide: whether unknown headings are counters.
+        long: whether a row is a counter value; columns that describe its dispatch then stay Arrow columns.
+        finish: function that converts the columns into the part's tables.
     """
 
     name: str
@@ -91,7 +92,7 @@ class CsvFormat:
             return 0.0
         found = len(keys & self.signature) / len(self.signature)
         known = len(keys & self.vocabulary.keys()) / max(len(keys), 1)
-        # The share of known headings only breaks ties; a wide file has few.
+        # The fraction of known headings only breaks ties, because a wide file has few of them.
         return found + known / 1000 + len(self.signature) / 100000 if found >= SURE_ENOUGH else 0.0
 
     def read(self, opened: Opened, part: FileTables) -> None:
@@ -145,12 +146,12 @@ class CsvFormat:
 
 @dataclass(frozen=True)
 class CsvContent:
-    """What was in a CSV file.
+    """Content of a CSV file.
 
     Attributes:
-        columns: our column name to array; texts are Categoricals. In a long file some are Arrow columns.
-        counters: counter name to Arrow column of floats.
-        rounded: start or end times have lost digits.
+        columns: array of each column by kprof's name; texts are Categoricals. In a long file some are Arrow columns.
+        counters: Arrow column of floats for each counter.
+        rounded: whether start or end times have lost digits.
     """
 
     opened: Opened
@@ -163,7 +164,7 @@ class CsvContent:
 
 @cache
 def formats() -> tuple[ProfileFormat, ...]:
-    """Every format, in the order of their file names."""
+    """Return all formats, in the order of their module names."""
     from kprof.inputs.rocprof import formats as folder
 
     names = sorted(module.name for module in iter_modules(folder.__path__) if not module.name.startswith("_"))
@@ -172,6 +173,6 @@ def formats() -> tuple[ProfileFormat, ...]:
 
 
 def recognise(opened: Opened) -> ProfileFormat | None:
-    """The format that fits best; ``None`` when none does."""
+    """Return the format that fits best, or ``None`` if none fits."""
     best = max(formats(), key=lambda one: one.score(opened))
     return best if best.score(opened) > 0 else None

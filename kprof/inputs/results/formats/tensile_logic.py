@@ -1,11 +1,11 @@
-"""Tensile's library logic (YAML): which solution rocBLAS or hipBLASLt takes for which size of a GEMM.
+"""Read Tensile's library logic (YAML): the solution that rocBLAS or hipBLASLt uses for each GEMM size.
 
 The file is a list: version, schedule, architecture, devices, the kind of problem, its solutions with hundreds of
-parameters each, the order of indices, the sizes with solution and performance, and at the end how sizes are matched
-(``Equality``, ``GridBased``). Such files have up to hundreds of megabytes, of which the sizes are the last few lines:
-they are read line by line as Tensile's own writer lays them out, not as YAML of any form. What the performance counts
-is named by the file: ``DeviceEfficiency`` in GFLOP/s as measured, or a share, as whoever tuned it chose; it is passed
-on as it is.
+parameters each, the order of indices, the sizes with solution and performance, and finally the method of matching sizes
+(``Equality``, ``GridBased``). Such files have up to hundreds of megabytes, of which the sizes are the last few lines.
+They are therefore read line by line in the layout of Tensile's own writer, not as general YAML. The file itself names
+the unit of the performance: ``DeviceEfficiency`` in measured GFLOP/s, or a fraction, depending on the tuning run. The
+value is returned unchanged.
 """
 
 import re
@@ -37,12 +37,12 @@ _MATCHING = ("Equality", "GridBased", "FreeSize", "Prediction")
 
 
 def recognise(head: bytes) -> bool:
-    """The version at the very beginning, and a kind of problem."""
+    """Whether the file begins with the version and contains a kind of problem."""
     return head.lstrip(b"\xef\xbb\xbf- \r\n")[:40].startswith(b"{MinimumRequiredVersion:") and b"DataType:" in head
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a size."""
+    """Return one row per GEMM size."""
     found = RowCollector()
     lines = lines_of(path, shown, found)
     top = [(at, line[2:].strip()) for at, line in enumerate(lines) if line.startswith("- ")]
@@ -62,7 +62,7 @@ def read(path: Path, shown: str) -> ToolResults:
 
 
 def _described(lines: list[str]) -> tuple[dict[str, Any], dict[int, str]]:
-    """The kind of problem, as its first lines have it, and the names of solutions by their index."""
+    """Return the kind of problem from the first lines, and the names of solutions by index."""
     problem: dict[str, Any] = {}
     names: dict[int, str] = {}
     index, name = None, None
@@ -83,7 +83,7 @@ def _described(lines: list[str]) -> tuple[dict[str, Any], dict[int, str]]:
 
 
 def _joined(lines: list[str]) -> list[tuple[int, str]]:
-    """Lines with their numbers; a list of sizes that the writer broke over two lines is one."""
+    """Return the lines with their numbers, joining lists of sizes that the writer wrapped over two lines."""
     joined: list[tuple[int, str]] = []
     for at, line in enumerate(lines, 1):
         open_list = bool(joined) and joined[-1][1].endswith(",") and joined[-1][1].lstrip("- ").startswith("[")
@@ -95,7 +95,7 @@ def _joined(lines: list[str]) -> list[tuple[int, str]]:
 
 
 def _sizes(lines: list[tuple[int, str]], names: dict[int, str], found: RowCollector) -> None:
-    """Pairs of lines: sizes, then solution and performance. Sizes are M, N, batch, K and often four strides."""
+    """Parse pairs of lines: sizes (M, N, batch, K and often four strides), then solution and performance."""
     for (at, line), (_, after) in zip(lines, [*lines[1:], (0, "")], strict=True):
         sizes = _SIZES.match(line)
         if sizes is None:
@@ -117,4 +117,4 @@ def _sizes(lines: list[tuple[int, str]], names: dict[int, str], found: RowCollec
 
 
 FORMAT = ResultFormat("Tensile library logic", recognise, read)
-"""Solutions by size of a GEMM."""
+"""Chosen solutions by GEMM size."""

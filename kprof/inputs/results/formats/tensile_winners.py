@@ -1,7 +1,8 @@
-"""Tensile's benchmark tables (``00_Final.csv``, ``*_CSVWinner.csv``): every solution's rate for each size.
+"""Read Tensile's benchmark tables (``00_Final.csv``, ``*_CSVWinner.csv``): every solution's rate for each size.
 
-A heading with the sizes, the winner and one column for each solution. Rates are in GFLOP/s, the winner's time in
-microseconds. Sizes are M, N, batch, K as ``SizeI`` to ``SizeL``. A rate of -1 or 0 is a solution that was not run.
+The heading names the sizes, the winner and one column per solution. Rates are in GFLOP/s, the winner's time in
+microseconds. The sizes M, N, batch, K are the columns ``SizeI`` to ``SizeL``. A rate of -1 or 0 means that the solution
+was not run.
 """
 
 from pathlib import Path
@@ -14,13 +15,13 @@ _SIZES = {"SizeI": "m", "SizeJ": "n", "SizeK": "batch", "SizeL": "k"}
 
 
 def recognise(head: bytes) -> bool:
-    """The heading."""
+    """Whether the first line is the table's heading."""
     first = head.split(b"\n", 1)[0]
     return first.lstrip(b"\xef\xbb\xbf").startswith(b"GFlops") and b"SizeI" in first and b"SizeL" in first
 
 
 def read(path: Path, shown: str) -> ToolResults:
-    """A row a size and round: the winner, and how far ahead of the second it is."""
+    """Return one row per size and round with the winner and its lead over the second solution."""
     found = RowCollector()
     parsed = records(lines_of(path, shown, found), shown, skip_spaces=True)
     heading = [name.strip() for name in next(parsed, [])]
@@ -55,4 +56,4 @@ def _row(given: dict[str, str], rates: list[str], at: int, found: RowCollector) 
 
 
 FORMAT = ResultFormat("Tensile benchmark", recognise, read)
-"""Winners of a tuning run of Tensile."""
+"""Winning solutions of a Tensile tuning run."""

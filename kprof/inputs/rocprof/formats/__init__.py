@@ -1,1 +1,1 @@
-"""Each file defines ``FORMAT``, or ``FORMATS`` where several are alike."""
+"""Profile formats; each module defines ``FORMAT``, or ``FORMATS`` for several similar formats."""

@@ -1,4 +1,4 @@
-"""Counters of a rocpd database: those of each pass of a dispatch, apart from samples and from replays."""
+"""Read the counters of a rocpd database by dispatch and pass, excluding streamed samples and separating replays."""
 
 import sqlite3
 from math import nan
@@ -10,18 +10,18 @@ from kprof.inputs.rocprof.frames import factorised
 from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.plausible import COUNTER_LIMIT
 
-# Executions with these in common are one dispatch that was run again.
+# Executions that agree in these columns are replays of one dispatch.
 _SAME_DISPATCH = ("process_id", "agent", "dispatch_id", "kernel_id", "grid_x", "grid_y", "grid_z")
 
 
 def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, int]]:
-    """Take the further executions of replayed dispatches out of the columns.
+    """Remove the further executions of replayed dispatches from the columns.
 
-    Kernel replay runs a dispatch once for each group of counters. The executions have one dispatch id, and the
-    program asked for one of them.
+    Kernel replay runs a dispatch once per group of counters. The executions share one dispatch id, and the program
+    requested only one of them.
 
     Returns:
-        Event to the dispatch's row that is left and the number of the execution.
+        Event id to the row of its dispatch after the removal and the number of the execution.
     """
     first: dict[tuple[Any, ...], int] = {}
     times: dict[int, int] = {}
@@ -29,7 +29,7 @@ def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, 
     events: dict[Any, tuple[int, int]] = {}
     keys = zip(*(columns[name] for name in _SAME_DISPATCH), strict=True)
     for row, (key, number, event) in enumerate(zip(keys, columns["dispatch_id"], columns["event"], strict=True)):
-        # Without ids nothing tells a replay from the next launch.
+        # Without ids, a replay cannot be distinguished from the next launch.
         place = first.setdefault(key, len(kept)) if number else len(kept)
         execution = 0
         if place == len(kept):
@@ -50,7 +50,7 @@ def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, 
 
 
 def has_replays(connection: sqlite3.Connection, run: Run) -> bool:
-    """Whether dispatch ids repeat, so that executions have to be looked at one by one."""
+    """Whether dispatch ids repeat, so that executions must be checked one by one."""
     table = run["rocpd_kernel_dispatch"]
     present = columns_of(connection, table)
     if "dispatch_id" not in present:
@@ -62,7 +62,7 @@ def has_replays(connection: sqlite3.Connection, run: Run) -> bool:
 
 
 def _counted_values(connection: sqlite3.Connection, run: Run, part: FileTables) -> list[tuple[Any, ...]]:
-    """Event, counter and value of each row that belongs to a dispatch as a whole, not to a moment in it."""
+    """Return event, counter and value of each row that belongs to a dispatch, excluding streamed samples."""
     rows = select(connection, run, "rocpd_pmc_event", ("event_id", "pmc_id", "value", "sample_id"))
     of_samples = {event for (event,) in select(connection, run, "rocpd_sample", ("event_id",))} - {None}
     kept = [row[:3] for row in rows if row[3] is None and row[0] not in of_samples]
@@ -74,11 +74,11 @@ def _counted_values(connection: sqlite3.Connection, run: Run, part: FileTables) 
 
 
 def _passes(rows: list[tuple[Any, ...]], part: FileTables) -> list[int]:
-    """Return the pass of each value, where the passes of a replayed dispatch share one event.
+    """Return the pass of each value if the passes of a replayed dispatch share one event.
 
-    The counters of a pass are written one after the other, each with all of its instances: a counter that comes
-    again behind others begins another pass. Passes count different groups of counters; where all are equal, they are
-    instances that were written in turn.
+    The counters of a pass are written one after the other, each with all of its instances. A counter that recurs after
+    others therefore begins another pass. Different passes count different groups of counters; if all groups are equal,
+    they are interleaved instances instead.
     """
     by_event: dict[Any, list[int]] = {}
     for place, (event, *_) in enumerate(rows):
@@ -114,11 +114,11 @@ def counters_of(
     """Return the counters of a run.
 
     Args:
-        connection: the open database.
-        run: plain to real name of the run's tables.
-        own: its dispatches.
-        located: event to dispatch and execution, and the number of dispatches of earlier runs.
-        part: gets the issues.
+        connection: connection to the open database.
+        run: real table name of each plain table name of the run.
+        own: dispatch columns of the run.
+        located: dispatch row and execution of each event, and the number of dispatches of earlier runs.
+        part: file that receives the issues.
     """
     import numpy as np
 
@@ -127,7 +127,7 @@ def counters_of(
     if not rows:
         return {}
     names = dict(select(connection, run, "rocpd_info_pmc", ("id", "name")))
-    # One row an instance (XCD, shader engine, channel): a counter's value is their sum.
+    # There is one row per instance (XCD, shader engine, channel); a counter's value is the sum of its instances.
     sums: dict[tuple[int, int, Any], float] = {}
     wrong: dict[tuple[int, int, Any], float] = {}
     for (event, counter, value), one_pass in zip(rows, _passes(rows, part), strict=True):
@@ -138,7 +138,7 @@ def counters_of(
         if isinstance(value, int | float) and 0 <= value < COUNTER_LIMIT:
             sums[key] = sums.get(key, 0.0) + value
         else:
-            # A sum must not hide it: the whole value is taken out, and said, by what it is.
+            # Adding an impossible value would hide it, so it replaces the sum and is reported later.
             wrong[key] = float(value) if isinstance(value, int | float) else nan
     sums |= wrong
     places = np.array([row for row, _, _ in sums], dtype=np.int64)

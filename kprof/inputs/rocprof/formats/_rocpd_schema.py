@@ -1,4 +1,4 @@
-"""Tables of a rocpd database in every schema, column by column."""
+"""Read columns of rocpd tables in every schema version."""
 
 import sqlite3
 from typing import Any
@@ -15,7 +15,7 @@ def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
 
 
 def select(connection: sqlite3.Connection, run: Run, table: str, wanted: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    """Rows of a table with the wanted columns in order; a column that the schema lacks is ``None``."""
+    """Return the rows of a table with the wanted columns in order; missing columns are ``None``."""
     if table not in run:
         return []
     present = columns_of(connection, run[table])
@@ -24,7 +24,7 @@ def select(connection: sqlite3.Connection, run: Run, table: str, wanted: tuple[s
 
 
 def field_of(run: Run, present: set[str], name: str) -> str:
-    """Return the SQL of a column; schema 4 refers to rows of tables of times and of tracks instead."""
+    """Return the SQL of a column; schema 4 refers to rows of separate tables for times and tracks."""
     if name in present:
         return f'"{name}"'
     if name in referred(run, present):
@@ -36,11 +36,11 @@ def field_of(run: Run, present: set[str], name: str) -> str:
 
 
 def referred(run: Run, present: set[str]) -> set[str]:
-    """Return the columns that a table of schema 4 has through rows of other tables.
+    """Return the columns that a table of schema 4 provides through rows of other tables.
 
     Args:
-        run: plain to real name of the run's tables.
-        present: the table's own columns.
+        run: real table name of each plain table name of the run.
+        present: columns of the table itself.
     """
     times = {name for name in _TIMES if f"{name}_id" in present and "rocpd_timestamp" in run}
     return times | (_OF_TRACK if "track_id" in present and "rocpd_track" in run else set())
@@ -52,7 +52,7 @@ def text_of(value: Any) -> str | None:
 
 
 def integer_column(values: list[Any]) -> Any:
-    """Return whole numbers as an array; what is none, or beyond 64 bits, is missing."""
+    """Return integers as an array; other values, and integers beyond 64 bits, are missing."""
     import numpy as np
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The queries behind :mod:`rocpd`: each reads one base table in one pass and joins in Python."""
+"""Queries for :mod:`rocpd`: each reads one base table in one pass, and Python joins the results."""
 
 import sqlite3
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ _DISPATCH = (
 
 
 def timed_dispatches(connection: sqlite3.Connection, run: Run) -> str:
-    """SQL of a table of dispatches with their agents, kernels, starts and ends, in every schema."""
+    """Return the SQL of a table with the agent, kernel, start and end of each dispatch, in every schema."""
     table = run["rocpd_kernel_dispatch"]
     present = columns_of(connection, table)
     fields = ", ".join(
@@ -37,7 +37,7 @@ def timed_dispatches(connection: sqlite3.Connection, run: Run) -> str:
 
 
 def schema_version(connection: sqlite3.Connection, runs: list[Run]) -> str | None:
-    """``schema_version`` of the first run that says it."""
+    """Return the first ``schema_version`` found in the runs, or ``None``."""
     for run in runs:
         for tag, value in select(connection, run, "rocpd_metadata", ("tag", "value")):
             if tag == "schema_version":
@@ -46,13 +46,13 @@ def schema_version(connection: sqlite3.Connection, runs: list[Run]) -> str | Non
 
 
 def agent_numbers(connection: sqlite3.Connection, run: Run) -> dict[Any, int | None]:
-    """Row id of an agent to its absolute index: CPUs are counted too."""
+    """Return the absolute index, which also counts CPUs, of each agent's row id."""
     rows = select(connection, run, "rocpd_info_agent", ("id", "absolute_index"))
     return {number: index if isinstance(index, int) else None for number, index in rows}
 
 
 def agents(connection: sqlite3.Connection, runs: list[Run]) -> Columns:
-    """The agents table."""
+    """Return the agents table."""
     import pandas as pd
 
     wanted = ("absolute_index", "logical_index", "type", "name", "product_name")
@@ -67,7 +67,7 @@ def agents(connection: sqlite3.Connection, runs: list[Run]) -> Columns:
 
 
 def systems(connection: sqlite3.Connection, runs: list[Run]) -> Columns:
-    """Host, system and command line, without secrets. The environment of the process is not read: it holds them."""
+    """Return host, system and redacted command lines; the process environment, which contains secrets, is not read."""
     pairs = []
     for run in runs:
         for row in select(connection, run, "rocpd_info_node", ("hostname", "system_name", "release")):
@@ -79,7 +79,7 @@ def systems(connection: sqlite3.Connection, runs: list[Run]) -> Columns:
 
 
 def kernel_names(connection: sqlite3.Connection, run: Run) -> dict[Any, tuple[str, str, Any, Any, Any]]:
-    """Kernel id to normalised name, name as written, VGPRs, AGPRs and SGPRs."""
+    """Return normalised name, original name, VGPRs, AGPRs and SGPRs of each kernel id."""
     wanted = ("id", "display_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count")
     rows = select(connection, run, "rocpd_info_kernel_symbol", wanted)
     named = [(row, text_of(row[1]) or text_of(row[2]) or f"kernel {row[0]}") for row in rows]
@@ -87,7 +87,7 @@ def kernel_names(connection: sqlite3.Connection, run: Run) -> dict[Any, tuple[st
 
 
 def kernel_columns(merged: dict[tuple[int | None, str], list[Any]]) -> Columns:
-    """The kernels table from ``(agent, name) -> [calls, total, min, max]``."""
+    """Return the kernels table for ``(agent, name) -> [calls, total, min, max]``."""
     import numpy as np
 
     keys, values = list(merged), np.array(list(merged.values()), dtype=np.int64).reshape(-1, 4)
@@ -104,7 +104,7 @@ def kernel_columns(merged: dict[tuple[int | None, str], list[Any]]) -> Columns:
 
 
 def everything(connection: sqlite3.Connection, runs: list[Run], part: FileTables) -> dict[str, Columns]:
-    """All rows: dispatches, counters, calls, copies and allocations."""
+    """Return all rows: dispatches, counters, calls, copies and allocations."""
     pieces: dict[str, list[Columns]] = {}
     offset = 0
     for run in runs:
@@ -140,7 +140,7 @@ def _stack(pieces: list[Columns]) -> Columns:
 def _dispatches(
     connection: sqlite3.Connection, run: Run, part: FileTables
 ) -> tuple[Columns, dict[Any, tuple[int, int]]]:
-    """Return the dispatches, and of each event the dispatch and the number of its execution."""
+    """Return the dispatches, and the dispatch row and execution number of each event."""
     rows = select(connection, run, "rocpd_kernel_dispatch", tuple(theirs for _, theirs in _DISPATCH))
     by_column = list(zip(*rows, strict=True)) if rows else [()] * len(_DISPATCH)
     columns: Columns = {ours: list(values) for (ours, _), values in zip(_DISPATCH, by_column, strict=True)}
@@ -182,7 +182,7 @@ def _timed(rows: list[tuple[Any, ...]], part: FileTables, what: str) -> Columns:
 
 
 class _Event(NamedTuple):
-    """The category, the correlation id and further data of an event."""
+    """Category, correlation id and additional data of an event."""
 
     category: Any
     correlation: int | None
@@ -202,7 +202,7 @@ def _events(connection: sqlite3.Connection, run: Run) -> dict[Any, _Event]:
 
 
 def _message(data: str | None) -> str | None:
-    """Return the text that a program gave to a marker."""
+    """Return the text that a program passed to a marker, or ``None``."""
     try:
         found = msgspec.json.decode(data or "{}")
     except JSON_ERRORS:
@@ -216,7 +216,7 @@ def _regions(connection: sqlite3.Connection, run: Run, part: FileTables) -> Colu
         return {}
     words, events = _strings(connection, run), _events(connection, run)
     about = [events.get(row[5], _Event(None, None, None)) for row in rows]
-    # Schema 4 has a table of categories; before, they were among the texts.
+    # Schema 4 has a table of categories; in earlier schemas they are among the strings.
     named = dict(select(connection, run, "rocpd_info_category", ("id", "name"))) or words
     return {
         "domain": factorised([text_of(named.get(event.category)) or "?" for event in about]),

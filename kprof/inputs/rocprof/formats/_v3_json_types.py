@@ -1,16 +1,16 @@
-"""The parts of rocprofv3's JSON that are read; everything else is skipped while decoding."""
+"""Types for the used parts of rocprofv3's JSON; the decoder skips all other parts."""
 
 import msgspec
 
 
 class Handle(msgspec.Struct):
-    """``{"handle": 37946}``."""
+    """A handle such as ``{"handle": 37946}``."""
 
     handle: int = 0
 
 
 class Correlation(msgspec.Struct):
-    """Correlation of an API call with what it started."""
+    """Correlation id that connects an API call with the operation that it started."""
 
     internal: int = 0
 
@@ -24,7 +24,7 @@ class Axes(msgspec.Struct):
 
 
 class Agent(msgspec.Struct):
-    """A CPU or GPU. Sizes as HSA tells them."""
+    """A CPU or GPU, with sizes as reported by HSA."""
 
     id: Handle = msgspec.field(default_factory=Handle)
     type: int = 0
@@ -41,7 +41,7 @@ class Agent(msgspec.Struct):
 
 
 class KernelSymbol(msgspec.Struct):
-    """A kernel symbol; most are never launched."""
+    """A kernel symbol; most symbols are never launched."""
 
     kernel_id: int = 0
     kernel_name: str = ""
@@ -52,12 +52,12 @@ class KernelSymbol(msgspec.Struct):
 
     @property
     def name(self) -> str:
-        """The demangled name; the symbol when there is none."""
+        """The demangled name, or the symbol if there is none."""
         return self.formatted_kernel_name or self.kernel_name
 
 
 class DispatchInfo(msgspec.Struct):
-    """What was launched where."""
+    """Kernel, agent, queue and sizes of a launch."""
 
     agent_id: Handle = msgspec.field(default_factory=Handle)
     queue_id: Handle = msgspec.field(default_factory=Handle)
@@ -70,14 +70,14 @@ class DispatchInfo(msgspec.Struct):
 
 
 class CounterValue(msgspec.Struct):
-    """One instance of one counter."""
+    """Value of one instance of a counter."""
 
     counter_id: Handle = msgspec.field(default_factory=Handle)
     value: float = 0.0
 
 
 class Record(msgspec.Struct):
-    """Any record: a dispatch, a call, a copy; the fields of the other kinds stay at their defaults."""
+    """A record of any kind (dispatch, call, copy); fields of other kinds keep their defaults."""
 
     kind: int = -1
     operation: int = -1
@@ -97,27 +97,30 @@ class Record(msgspec.Struct):
 
     @property
     def info(self) -> DispatchInfo:
-        """The dispatch, also when it is nested in ``dispatch_data``."""
+        """The dispatch, which may be nested in ``dispatch_data``."""
         if self.dispatch_info is not None:
             return self.dispatch_info
         return self.dispatch_data.info if self.dispatch_data is not None else DispatchInfo()
 
 
 class ProgramCounter(msgspec.Struct):
-    """Where in which code object a sample hit."""
+    """Code object and offset at which a sample was taken."""
 
     code_object_id: int | None = None
     code_object_offset: int | None = None
 
 
 class Snapshot(msgspec.Struct):
-    """Stochastic sampling: the arbiter's state."""
+    """State of the arbiter in stochastic sampling."""
 
     stall_reason: str | None = None
 
 
 class SampleRecord(msgspec.Struct):
-    """A sample; the last four are written by stochastic sampling only, and the mask by neither on some versions."""
+    """A PC sample.
+
+    Only stochastic sampling writes the last four fields, and some versions write no mask at all.
+    """
 
     pc: ProgramCounter = msgspec.field(default_factory=ProgramCounter)
     exec_mask: int | None = None
@@ -132,20 +135,20 @@ class SampleRecord(msgspec.Struct):
 
     @property
     def correlation(self) -> int | None:
-        """Under either of its names."""
+        """The correlation id, which has one of two names, or ``None``."""
         found = self.corr_id or self.correlation_id
         return found.internal if found else None
 
 
 class Sample(msgspec.Struct):
-    """A sample and the number of its instruction in ``strings``; -1 when the code object could not be decoded."""
+    """A sample and the index of its instruction in ``strings``; -1 if the code object could not be decoded."""
 
     record: SampleRecord = msgspec.field(default_factory=SampleRecord)
     inst_index: int = -1
 
 
 class BufferRecords(msgspec.Struct):
-    """Traces."""
+    """Trace records by kind."""
 
     kernel_dispatch: list[Record] = []
     hip_api: list[Record] = []
@@ -163,7 +166,7 @@ class BufferRecords(msgspec.Struct):
 
 
 class CallbackRecords(msgspec.Struct):
-    """Counters."""
+    """Counter records."""
 
     counter_collection: list[Record] = []
 
@@ -176,14 +179,14 @@ class Operations(msgspec.Struct):
 
 
 class MarkerText(msgspec.Struct):
-    """What a program called a range or mark, by the correlation id of the call."""
+    """Text that a program passed to a range or mark, by the correlation id of the call."""
 
     key: int = 0
     value: str = ""
 
 
 class Strings(msgspec.Struct):
-    """Names by number."""
+    """Names, addressed by index."""
 
     buffer_records: list[Operations] = []
     pc_sample_instructions: list[str] = []
@@ -192,20 +195,20 @@ class Strings(msgspec.Struct):
 
 
 class Counter(msgspec.Struct):
-    """A counter's name."""
+    """Id and name of a counter."""
 
     id: Handle = msgspec.field(default_factory=Handle)
     name: str = ""
 
 
 class Metadata(msgspec.Struct):
-    """The process."""
+    """Metadata of the process."""
 
     pid: int = 0
 
 
 class ProfiledProcess(msgspec.Struct):
-    """One process that was profiled."""
+    """One profiled process."""
 
     metadata: Metadata = msgspec.field(default_factory=Metadata)
     agents: list[Agent] = []
@@ -217,6 +220,6 @@ class ProfiledProcess(msgspec.Struct):
 
 
 class Document(msgspec.Struct):
-    """The file."""
+    """Root object of the file."""
 
     processes: list[ProfiledProcess] = msgspec.field(name="rocprofiler-sdk-tool", default_factory=list)

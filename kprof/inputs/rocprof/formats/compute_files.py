@@ -1,4 +1,4 @@
-"""Files of an Omniperf or rocprof-compute workload besides its counters."""
+"""Read the files of an Omniperf or rocprof-compute workload other than its counter files."""
 
 from kprof.errors import InputError
 from kprof.inputs.csv_records import records as csv_records
@@ -23,7 +23,7 @@ def _is_kernel_list(opened: Opened) -> float:
 
 
 def _read_kernel_list(opened: Opened, part: FileTables) -> None:
-    """``pmc_kernel_top.csv`` and ``pmc_dispatch_info.csv``: lists that rocprof-compute made from the other files."""
+    """Read ``pmc_kernel_top.csv`` or ``pmc_dispatch_info.csv``, lists that rocprof-compute derives from other files."""
     import numpy as np
 
     names = [key(name) for name in heading(opened)]
@@ -55,13 +55,13 @@ def _is_metrics(opened: Opened) -> float:
 
 
 def _read_metrics(opened: Opened, part: FileTables) -> None:
-    """``analyze/*.csv``: the metrics that the tool itself derived."""
+    """Read ``analyze/*.csv``, metrics that the tool itself derived."""
     import numpy as np
 
     names = [key(name) for name in heading(opened)]
     unit_at = next((names.index(name) for name in ("unit", "units") if name in names), None)
     if names[0] == "channel":
-        # A row an L2 channel; each further column is a metric of it.
+        # Each row is an L2 channel, and each further column is a metric of that channel.
         shown = heading(opened)
         chosen = {place: f" {shown[place]}" for place in range(1, len(names)) if place != unit_at}
     else:
@@ -92,12 +92,12 @@ def _is_roofline(opened: Opened) -> float:
 
 
 def _read_roofline(opened: Opened, part: FileTables) -> None:
-    """``roofline.csv``: peaks that the tool measured on the machine itself."""
+    """Read ``roofline.csv``, peaks that the tool measured on the machine."""
     import numpy as np
 
     names = heading(opened)
     device = next(index for index, name in enumerate(names) if key(name) == "device")
-    # The columns between are the confidence interval (...Low, ...High).
+    # Columns ending in Low and High are the bounds of the confidence interval.
     chosen = {i: n for i, n in enumerate(names) if i != device and not key(n).endswith(("low", "high"))}
     table = read_table(opened, {device: "int", **dict.fromkeys(chosen, "float")}, part)
     devices = array_of(table.columns[device])
@@ -115,7 +115,7 @@ def _is_system(opened: Opened) -> float:
 
 
 def _read_system(opened: Opened, part: FileTables) -> None:
-    """``sysinfo.csv``: one record about the machine."""
+    """Read ``sysinfo.csv``, a single record about the machine."""
     import pandas as pd
 
     lines = opened.head.decode("utf-8", "replace").splitlines()
@@ -128,7 +128,7 @@ def _read_system(opened: Opened, part: FileTables) -> None:
         part.complain("cut-record", "error", f"{len(record)} fields where the heading has {len(names)}", record=1)
     values = {}
     for name, value in zip(names, record, strict=False):
-        # A clock or a size of 0 means that the tool did not find out.
+        # A clock or size of 0 means that the tool could not determine it.
         if value.strip() not in _UNKNOWN and not (name in _NOT_ZERO and value.strip() in {"0", "0.0"}):
             values[name] = value.strip()
     unknown = sorted(set(names) & _NOT_ZERO - values.keys())

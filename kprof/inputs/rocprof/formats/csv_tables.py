@@ -1,4 +1,4 @@
-"""CSV tables of rocprof v1 to v3 and of rocprof-compute: which headings they have and what becomes of their columns."""
+"""CSV formats of rocprof v1 to v3 and of rocprof-compute: their headings and the conversion of their columns."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ NOT_ISSUED_PREFIX = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 
 
 def _wide(content: CsvContent, part: FileTables) -> None:
-    """A row a dispatch; further columns are counters."""
+    """Convert a file with one row per dispatch, in which unknown columns are counters."""
     table = dispatching.dispatches(content.columns, part, rounded=content.rounded)
     dispatching.complain_about_repeats(table, part)
     part.tables["dispatches"] = table
@@ -29,7 +29,7 @@ def _wide(content: CsvContent, part: FileTables) -> None:
 
 
 def _long(content: CsvContent, part: FileTables) -> None:
-    """A row a counter value."""
+    """Convert a file with one row per counter value."""
     import pandas as pd
 
     columns = content.columns
@@ -44,7 +44,7 @@ def _long(content: CsvContent, part: FileTables) -> None:
 
 
 def _timed(name: str, content: CsvContent, part: FileTables) -> None:
-    """Rows with a start and an end: calls, copies, allocations."""
+    """Convert rows with a start and an end: calls, copies or allocations."""
     import pandas as pd
 
     columns: Columns = dict(content.columns)
@@ -66,7 +66,7 @@ def _stats(content: CsvContent, part: FileTables) -> None:
 
 def _agents(content: CsvContent, part: FileTables) -> None:
     columns: Columns = dict(content.columns)
-    # Traces name agents by the logical node; a file without that column is of the time when they used the node.
+    # Traces identify agents by logical node. Files without that column are from versions that used the node id.
     columns["agent"] = columns.get("logical_node_id", columns["node_id"])
     if "lds_kib" in columns:
         columns["lds_bytes_per_cu"] = columns.pop("lds_kib") * 1024
@@ -86,7 +86,7 @@ def _keys(words: str) -> frozenset[str]:
 
 
 FORMATS = (
-    # rocprof-compute 3.x ``pmc_perf.csv`` made from rocpd databases.
+    # rocprof-compute 3.x ``pmc_perf.csv``, derived from rocpd databases.
     CsvFormat(
         name="workload counters, long",
         tool="rocprof-compute",
@@ -219,7 +219,7 @@ FORMATS = (
         required=_keys("operation starttimestamp endtimestamp"),
         finish=partial(_timed, "scratch"),
     ),
-    # rocprofv3 counters that somebody pivoted to a row a dispatch.
+    # rocprofv3 counters that were pivoted to one row per dispatch.
     CsvFormat(
         name="counter collection, pivoted",
         tool="rocprofv3",

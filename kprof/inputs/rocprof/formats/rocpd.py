@@ -1,9 +1,9 @@
-"""rocpd databases of rocprofv3, schemas 3 and 4 and their predecessors.
+"""Read rocpd databases of rocprofv3 with schemas 3 and 4 and their predecessors.
 
-Only the ``rocpd_...`` tables are read: the views of the same names are the file's own code. A file that joins
-several runs has a set of tables for each, distinguished by the guid that ends their names.
+Only the ``rocpd_...`` tables are read, because views of the same names are code in the file. A file that joins several
+runs has one set of tables per run, distinguished by the guid at the end of their names.
 
-Time by kernel comes from one pass of SQL over the dispatches; the rows themselves are read when asked for.
+Times by kernel come from a single SQL pass over the dispatches; the rows are read on first use.
 """
 
 import re
@@ -38,7 +38,7 @@ _OTHERS = {
 def _recognise(opened: Opened) -> float:
     if not database.is_database(opened.head):
         return 0.0
-    # Anything with SQLite's magic is taken, with less certainty: the message about a wrong schema is clearer here.
+    # Any SQLite file is accepted with low confidence, because this reader reports an unknown schema more clearly.
     return 1.0 if b"rocpd_" in opened.head else 0.5
 
 
@@ -74,10 +74,10 @@ def _read(opened: Opened, part: FileTables) -> None:
 
 
 def runs_in(connection: sqlite3.Connection, path: Path) -> list[dict[str, str]]:
-    """For each run, table name without the guid to real name.
+    """Return, for each run, the real name of each table by its name without the guid.
 
     Raises:
-        KprofError: no dispatches table, or one without the columns that are needed.
+        KprofError: if there is no dispatches table, or if it lacks required columns.
     """
     found: dict[str, dict[str, str]] = {}
     tables = database.plain_tables(connection)
@@ -110,7 +110,7 @@ def _count(connection: sqlite3.Connection, table: str | None) -> int:
 
 
 def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]]) -> Columns | None:
-    """The kernels table, from one pass of SQL; ``None`` where a time cannot be: each row must be looked at."""
+    """Return the kernels table from one SQL pass; ``None`` if rows must be checked, for replays or impossible times."""
     merged: dict[tuple[int | None, str], list[Any]] = {}
     for run in runs:
         if has_replays(connection, run):
@@ -139,7 +139,7 @@ def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]]) -> Colum
 
 
 class _Loader:
-    """Reads the rows of a database into a part when they are asked for."""
+    """Reads the rows of a database into a part on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""Texts of rocprof and of the machine: requests for counters, rocminfo, summaries."""
+"""Read text files of rocprof and of the machine: counter requests, rocminfo output and summaries."""
 
 import re
 
@@ -27,7 +27,7 @@ def _is_request(opened: Opened) -> float:
 
 
 def _read_request(opened: Opened, part: FileTables) -> None:
-    """What was asked for: ``pmc:`` input files of rocprof and of a workload's ``perfmon`` folder."""
+    """Read requested counters from ``pmc:`` input files of rocprof or of a workload's ``perfmon`` folder."""
     text = bytes(opened.body).decode("utf-8", "replace")
     lines = [match.split() for match in _LINE.findall(text)]
     counters = [counter for line in lines for counter in line]
@@ -43,7 +43,7 @@ def _is_rocminfo(opened: Opened) -> float:
 
 
 def _read_rocminfo(opened: Opened, part: FileTables) -> None:
-    """The agents of a machine; rocprof v1 leaves the text beside its results."""
+    """Read the agents of a machine from rocminfo's output, which rocprof v1 writes next to its results."""
     import pandas as pd
 
     text = _ESCAPES.sub("", bytes(opened.body).decode("utf-8", "replace"))
@@ -69,7 +69,7 @@ def _fields(block: str) -> dict[str, str]:
     for line in block.splitlines():
         name, colon, value = line.partition(":")
         if colon and value.strip():
-            # The first wins: pools and ISAs below repeat names.
+            # The first value is kept, because pools and ISAs below repeat names.
             found.setdefault(name.strip(), value.strip())
     return found
 
@@ -84,7 +84,7 @@ def _is_summary(opened: Opened) -> float:
 
 
 def _read_summary(opened: Opened, part: FileTables) -> None:
-    """rocprofv3 ``--summary`` text: tables drawn with bars."""
+    """Read the text of rocprofv3 ``--summary``, tables drawn with bars."""
     import numpy as np
 
     names, domains, numbers = [], [], []
@@ -93,7 +93,7 @@ def _read_summary(opened: Opened, part: FileTables) -> None:
         unit = re.search(r"DURATION \((\w+)\)", line)
         if unit:
             scale = _UNIT_NS.get(unit[1], 1.0)
-        # A name may hold bars; the last cells may not.
+        # A name may contain bars; the last cells never do.
         cells = [cell.strip() for cell in line.strip().strip("|").rsplit("|", _NUMBERS + 1)]
         if len(cells) != _NUMBERS + 2 or unit or set(cells[0]) <= {"-"}:
             continue

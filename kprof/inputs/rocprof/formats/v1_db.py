@@ -1,8 +1,8 @@
-"""rocprof v1 ``results.db``.
+"""Read rocprof v1 ``results.db``.
 
-Tables: ``KERN`` or ``A`` (dispatches, with counters), ``OPS`` (the same dispatches as HIP's activity records tell
-them, without sizes), ``COPY`` (copies and fills), ``HIP``, ``HSA`` and ``rocTX`` (calls and markers). Their columns
-are those that ``bin/tblextr.py`` of github.com/ROCm/rocprofiler declares; its versions differ at the end of the list.
+Tables: ``KERN`` or ``A`` (dispatches, with counters), ``OPS`` (the same dispatches from HIP's activity records, without
+    sizes), ``COPY`` (copies and fills), ``HIP``, ``HSA`` and ``rocTX`` (calls and markers). Their columns are declared
+    in ``bin/tblextr.py`` of github.com/ROCm/rocprofiler; versions differ at the end of the list.
 """
 
 from typing import Any
@@ -106,7 +106,7 @@ def _integers(values: list[Any], heading: str, part: FileTables) -> Any:
 def _timed(
     connection: Any, name: str, tables: dict[str, list[str]], part: FileTables
 ) -> tuple[Columns, list[str | None]]:
-    """What OPS, COPY, HIP, HSA and rocTX have in common, and the names; nothing when there is no such table."""
+    """Return the common columns and the names of OPS, COPY, HIP, HSA or rocTX; empty if there is no such table."""
     if name not in tables:
         return {}, []
     places = {key(heading): place for place, heading in enumerate(tables[name])}

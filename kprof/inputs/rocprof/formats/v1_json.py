@@ -1,8 +1,8 @@
-"""rocprof v1 ``results.json``, whole or a fragment that begins with a comma.
+"""Read rocprof v1 ``results.json``, complete or a fragment that begins with a comma.
 
-Of an event's times only those in ``args`` are used: ``ts`` and ``dur`` are microseconds, cut, as text or number.
-What an event is, its process tells: ``COPY``, ``GPU0``, ``GPU Barriers0``, ``CPU HIP API`` and so on. Their numbers
-differ between versions of the tool, their names do not.
+Only the times in an event's ``args`` are used, because ``ts`` and ``dur`` are truncated microseconds, as text or
+number. The name of an event's process determines its kind: ``COPY``, ``GPU0``, ``GPU Barriers0``, ``CPU HIP API`` and
+so on. Process numbers differ between versions of the tool, names do not.
 """
 
 import re
@@ -21,7 +21,7 @@ from kprof.inputs.rocprof.opening import Opened
 _START = re.compile(rb'^\s*(\{\s*"traceEvents"\s*:\s*\[|,?\s*\{)')
 _BARRIER = "<barrier packet>"
 _DOMAINS = {"HIP": "HIP_API", "HSA": "HSA_API", "Marker": "MARKER_API"}
-# How operations call what dispatches call gpu-id.
+# Names in operations whose names in dispatches are different, such as gpu-id.
 _OPERATION: dict[str, Column] = {"dev-id": ("agent", "agent"), "Index": ("correlation_id", "int")}
 
 
@@ -42,7 +42,7 @@ def _recognise(opened: Opened) -> float:
 
 
 def _sorted(events: list[_Event]) -> tuple[list[_Event], list[_Event], list[_Event], list[tuple[str, _Event]], int]:
-    """Dispatches, operations of a GPU that tell nothing else, copies, calls with their domain; and barriers."""
+    """Return dispatches, GPU operations without details, copies, calls with domains, and the barrier count."""
     labels = {str(e.pid): str(e.args.get("name", "")) for e in events if e.ph == "M" and e.name == "process_name"}
     kernels: list[_Event] = []
     operations: list[_Event] = []
@@ -98,7 +98,7 @@ def _dispatches(kernels: list[dict[str, str | int | float | None]], part: FileTa
         texts = [args.get(name) for args in kernels]
         columns[known[0]] = factorised(texts) if known[1] == "name" else _numbers(texts)
     if kernels:
-        # The position is what results.csv calls Index.
+        # results.csv calls this position Index.
         columns.setdefault("dispatch_id", _numbers(list(range(len(kernels)))))
         table = dispatches(columns, part)
         complain_about_repeats(table, part)
@@ -108,7 +108,7 @@ def _dispatches(kernels: list[dict[str, str | int | float | None]], part: FileTa
 
 
 def _timed(events: list[_Event], part: FileTables, what: str) -> Columns:
-    """Names and times of calls or copies."""
+    """Return names and times of calls or copies."""
     columns: Columns = {"function": factorised([e.name for e in events])}
     for name, source in (("start_ns", "BeginNs"), ("end_ns", "EndNs"), ("process_id", "pid"), ("thread_id", "tid"),
                          ("correlation_id", "Index")):  # fmt: skip
@@ -146,7 +146,7 @@ class _Document(msgspec.Struct):
 
 
 def _salvaged(text: bytes, opened: Opened, part: FileTables, reason: str) -> list[_Event]:
-    """The events before the damage: the tool writes each event from a line that starts with ``,{`` or ``{``."""
+    """Return the events before the damage; the tool begins each event on a line that starts with ``,{`` or ``{``."""
     decoder = msgspec.json.Decoder(_Event)
     start = text.find(b"[") + 1 if b'"traceEvents"' in text[:200] else 0
     body = text[start:].rstrip().removesuffix(b"}").rstrip().removesuffix(b"]") if start else text

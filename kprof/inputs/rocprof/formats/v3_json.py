@@ -1,4 +1,4 @@
-"""rocprofv3 ``results.json``: root ``rocprofiler-sdk-tool``, a list with one entry a process."""
+"""Read rocprofv3 ``results.json``, whose root ``rocprofiler-sdk-tool`` is a list with one entry per process."""
 
 import re
 from collections import Counter
@@ -58,7 +58,7 @@ def _document(data: bytes, opened: Opened, part: FileTables) -> Document:
 
 
 def _repaired(data: bytes) -> bytes:
-    """The beginning up to the last whole object of a list, with the brackets closed that are open there."""
+    """Return the data up to the last complete object in a list, and close the brackets that are open there."""
     stack: list[bytes] = []
     end, open_there = 0, b""
     for token in _TOKEN.finditer(data):
@@ -92,7 +92,7 @@ def _tables(process: ProfiledProcess, part: FileTables) -> dict[str, Columns]:
     if process.buffer_records.kernel_dispatch:
         tables["dispatches"] = _dispatches(process.buffer_records.kernel_dispatch, process, symbols, nodes, part)
     if counted:
-        # What is wrong with the times of these dispatches is said once, about the trace if there is one.
+        # Problems with the times of these dispatches are reported once, for the trace if there is one.
         quiet = FileTables(part.source) if "dispatches" in tables else part
         own, counters = _counters(counted, process, symbols, nodes, quiet)
         if "dispatches" not in tables:
@@ -153,7 +153,7 @@ def _info(
         "process_id": integers([process.metadata.pid] * len(infos)),
         "thread_id": integers([record.thread_id for record in records]),
         "correlation_id": integers([record.correlation_id.internal for record in records]),
-        # Records of counters may come without times.
+        # Counter records may lack times.
         "start_ns": integers([record.start_timestamp or None for record in records]),
         "end_ns": integers([record.end_timestamp or None for record in records]),
     }
@@ -164,15 +164,15 @@ def _info(
 
 
 def _dispatch_rows(records: list[Record]) -> list[int]:
-    """Return the dispatch of each execution: the passes of a replayed dispatch share its agent and its id."""
+    """Return the dispatch row of each execution; the passes of a replayed dispatch share agent, kernel and id."""
     first: dict[tuple[int, int, int], int] = {}
     infos = [(record.info.agent_id.handle, record.info.kernel_id, record.info.dispatch_id) for record in records]
-    # Without ids nothing tells a replay from the next launch.
+    # Without ids, a replay cannot be distinguished from the next launch.
     return [first.setdefault(info if info[-1] else (-1, -1, -place), len(first)) for place, info in enumerate(infos)]
 
 
 def _first_executions(records: list[Record], row_of: list[int], part: FileTables, kind: str) -> list[Record]:
-    """Return the first execution of each dispatch, and say how many others there are."""
+    """Return the first execution of each dispatch, and report the number of further ones."""
     first = dict(zip(reversed(row_of), reversed(records), strict=True))
     replays = len(records) - len(first)
     if not replays:
@@ -215,7 +215,7 @@ def _counters(
     row_of = _dispatch_rows(flat)
     flat = _first_executions(flat, row_of, part, "replayed-counters")
     own = dispatches(_info(flat, process, symbols, nodes), part)
-    # A counter has one record an instance (XCD, SE, channel); what people mean by its value is their sum.
+    # A counter has one record per instance (XCD, SE, channel); its value is the sum of them.
     sums: dict[tuple[int, int, str], float] = {}
     executions: Counter[int] = Counter()
     for row, outer in zip(row_of, records, strict=True):
@@ -244,7 +244,7 @@ def _numbers(column: Any) -> list[int | None]:
 def _point_at(table: Columns, own: Columns, counters: Columns, part: FileTables) -> None:
     import numpy as np
 
-    # Numbers that could not be used are missing; none of them stands for a dispatch.
+    # Missing ids, which could not be read, never refer to a dispatch.
     place = {number: row for row, number in enumerate(_numbers(table["dispatch_id"])) if number is not None}
     rows = np.array(
         [-1 if number is None else place.get(number, -1) for number in _numbers(own["dispatch_id"])], dtype=np.int64
@@ -297,7 +297,7 @@ def _copies(process: ProfiledProcess, nodes: dict[int, int | None], part: FileTa
     columns["source_agent"] = integers([nodes.get(record.src_agent_id.handle) for record in records])
     columns["destination_agent"] = integers([nodes.get(record.dst_agent_id.handle) for record in records])
     columns["bytes"] = integers([record.bytes for record in records])
-    # Stream 0 stands for none.
+    # Stream 0 means that there is no stream.
     columns["stream_id"] = integers([record.stream_id.handle or None for record in records])
     columns["duration_ns"] = trusted_durations(columns, part, what="copies")
     return columns
@@ -318,9 +318,9 @@ FORMAT = OtherFormat("results JSON", "rocprofv3", "trace", _recognise, _read)
 
 
 def samples(found: list[Sample], strings: Strings, part: FileTables) -> Columns:
-    """The samples table of one process, host-trap samples before stochastic ones.
+    """Return the samples table of one process, host-trap samples before stochastic ones.
 
-    Columns that only stochastic sampling tells are there when one sample has them.
+    Columns that only stochastic sampling provides are included if a sample has them.
     """
     records = [sample.record for sample in found]
     columns: Columns = {
@@ -354,7 +354,7 @@ def _plain(text: str | None, prefix: str) -> str | None:
 
 
 def _masks(values: list[int | None]) -> Any:
-    """Masks use all 64 bits."""
+    """Return execution masks as unsigned integers, because they use all 64 bits."""
     import numpy as np
     import pandas as pd
 

@@ -1,7 +1,7 @@
-"""Perfetto traces of rocprofv3, whose slices of dispatches carry registers, LDS, sizes and counters.
+"""Read Perfetto traces of rocprofv3, in which dispatch slices contain registers, LDS, sizes and counters.
 
-One file joins the trace and the counters. Beside the run's other files it says nothing new: it is read where it is
-named itself.
+One file contains both the trace and the counters. Next to the run's other files it adds nothing, so it is read only if
+it is named explicitly.
 """
 
 from typing import TYPE_CHECKING, Any
