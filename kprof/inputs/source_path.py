@@ -1,7 +1,7 @@
-"""One spelling for each source path, so that the readers of assembly and of MLIR agree on it.
+"""Normalise source paths, so that paths read from assembly, MLIR and LLVM IR can be compared.
 
-LLVM writes bytes beyond ASCII as octal numbers in assembly, and as hexadecimal ones in MLIR and LLVM IR; both mean
-UTF-8. Where a path of one origin meets a path of another, :func:`same` and :func:`below` compare them.
+LLVM writes non-ASCII bytes as octal escapes in assembly, and as hexadecimal escapes in MLIR and LLVM IR; both encode
+UTF-8. :func:`same` and :func:`below` compare paths of different origin.
 """
 
 import ntpath
@@ -19,7 +19,7 @@ _SAME_FOLDER = re.compile(r"/(?:\.?/)+")
 
 
 def from_assembly(text: str) -> str:
-    """Return a string of an assembler directive, whose bytes may be octal numbers behind a backslash."""
+    """Decode a string of an assembler directive, in which bytes may be octal escapes."""
     if "\\" not in text:
         return text
     raw = text.encode("utf-8", "surrogateescape")
@@ -27,7 +27,7 @@ def from_assembly(text: str) -> str:
 
 
 def from_mlir(text: str) -> str:
-    """Return a string of MLIR, whose bytes may be two hexadecimal digits behind a backslash."""
+    """Decode a string of MLIR, in which bytes may be escapes of two hexadecimal digits."""
     if "\\" not in text:
         return text
     raw = text.encode("utf-8", "surrogateescape").replace(b"\\\\", b"\\5C").replace(b'\\"', b'"')
@@ -42,7 +42,7 @@ def normalised(path: str) -> str:
 
 
 def joined(folder: str, name: str) -> str:
-    """The path of a file that debug information gives as folder and name."""
+    """Return the path of a file that debug information describes by folder and name."""
     if not folder or name.startswith("/") or _WINDOWS.match(name):
         return normalised(name)
     between = "" if folder.endswith(("/", "\\")) else "/"
@@ -51,9 +51,9 @@ def joined(folder: str, name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def spelled(path: str) -> str:
-    """One spelling of a path, to compare it by: never to open a file with.
+    """Return a canonical spelling of a path for comparisons, not for opening the file.
 
-    Letters with accents are made one character each, and a Windows path gets ``/`` and lower case.
+    Accented letters become single characters (NFC), and a Windows path is converted to ``/`` and lower case.
     """
     text = unicodedata.normalize("NFC", path)
     if _WINDOWS.match(text):
@@ -62,7 +62,7 @@ def spelled(path: str) -> str:
 
 
 def _real(path: str, here: str) -> str:
-    """The spelling of what a path leads to from a folder."""
+    """Return the canonical spelling of a path relative to a folder after resolving links."""
     try:
         return spelled(os.path.realpath(os.path.join(here, path)))  # noqa: PTH118
     except (OSError, ValueError):
@@ -70,7 +70,7 @@ def _real(path: str, here: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two paths name one file: by their text or, where there is such a file, by what they lead to."""
+    """Whether two paths name the same file, by their text or after resolving links."""
     if one == other or spelled(one) == spelled(other):
         return True
     here = os.getcwd()  # noqa: PTH109 - as a text
@@ -78,7 +78,7 @@ def same(one: str, other: str) -> bool:
 
 
 def below(path: str, folder: str) -> str | None:
-    """A path from a folder that it is in, by its text or by what both lead to; ``None`` when it is not in it."""
+    """Return a path relative to a folder that contains it, by text or after resolving links, or ``None``."""
     for make in (spelled, lambda each: _real(each, os.getcwd())):  # noqa: PTH109 - as a text
         text, start = make(path), make(folder).rstrip("/") + "/"
         if text.startswith(start) and len(text) > len(start):
@@ -87,8 +87,8 @@ def below(path: str, folder: str) -> str | None:
 
 
 def in_moved(text: str, before: str, now: str) -> str:
-    """Assembly, MLIR or LLVM IR in which a folder stands for another, however the text spells its bytes."""
-    # A folder of its own in .file, or the beginning of a file's path in loc(...): both are in quotes.
+    """Replace one folder by another in assembly, MLIR or LLVM IR, in every escape form of its bytes."""
+    # The folder occurs in quotes, either alone in .file or as the beginning of a path in loc(...).
     for escaped in (str, _to_octal, _to_hexadecimal):
         old, new = escaped(before), escaped(now)
         text = text.replace(f'"{old}/', f'"{new}/').replace(f'"{old}"', f'"{new}"')
@@ -114,5 +114,5 @@ def _escaped(text: str, named: dict[int, str], base: str) -> str:
 
 
 def _decoded(raw: bytes) -> str:
-    """Decode UTF-8; bytes that are none become replacement characters, the same ones for every reader."""
+    """Decode UTF-8, replacing invalid bytes by replacement characters in the same way for every reader."""
     return raw.decode("utf-8", "replace")

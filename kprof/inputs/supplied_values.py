@@ -1,4 +1,4 @@
-"""``--value NAME=N`` and ``--value NAME=FILE.json``: numbers that a launch does not tell."""
+"""Read the numbers of ``--value NAME=N`` and ``--value NAME=FILE.json``, which a launch does not contain."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -8,16 +8,16 @@ from kprof.errors import InputError, KprofError
 from kprof.inputs.assignments import assignments
 
 MOST = 1 << 22
-"""Integers of one tensor."""
+"""Maximum number of integers in a tensor."""
 
 _BYTES = 64 << 20
 
 
 def supplied_values(items: Iterable[str]) -> dict[str, int | tuple[int, ...]]:
-    """The numbers by the name of the argument; several for what is in a tensor, in the order of memory.
+    """Return the numbers by argument name; a tensor's integers are a tuple in memory order.
 
     Raises:
-        KprofError: an item is neither a number nor names a file; the file is not JSON, or holds something else than
+        KprofError: if an item is neither a number nor a file, or if the file is not JSON or contains values other than
             integers.
     """
     return {name: _value(name, value) for name, value in assignments(items, "--value").items()}
@@ -32,7 +32,7 @@ def _value(name: str, value: Any) -> int | tuple[int, ...]:
 
 
 def _read(value: str) -> tuple[int, ...]:
-    """The integers in a JSON file."""
+    """Return the integers in a JSON file."""
     import msgspec
 
     from kprof.inputs import plain_files
@@ -51,7 +51,7 @@ def _read(value: str) -> tuple[int, ...]:
 
 
 def _flat(found: Any, path: str) -> Sequence[int]:
-    """Integers of nested lists, rows one after the other."""
+    """Return the integers of nested lists in row-major order."""
     numbers: list[int] = []
     pending = [found]
     while pending:

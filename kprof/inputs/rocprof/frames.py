@@ -1,4 +1,4 @@
-"""From Arrow columns to arrays, and from parts to pandas frames."""
+"""Convert Arrow columns to arrays, and tables of parts to pandas frames."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ _TEXT = {"kernel_name", "kernel_name_original", "counter", "name", "function", "
 
 
 def coded(codes: Any, words: "list[str] | Any") -> "pd.Categorical":
-    """A Categorical whose categories have dtype object: then any two can be joined."""
+    """Return a Categorical whose categories have dtype object, so that any two can be concatenated."""
     import pandas as pd
 
     make: Any = pd.Categorical.from_codes
@@ -27,7 +27,7 @@ def coded(codes: Any, words: "list[str] | Any") -> "pd.Categorical":
 
 
 def arrays_of(columns: dict[int, Any]) -> dict[int, Any]:
-    """:func:`array_of` for many columns, several at a time: copying is done by Arrow, outside of Python's lock."""
+    """Apply :func:`array_of` to several columns in parallel; Arrow copies data without holding Python's lock."""
     from concurrent.futures import ThreadPoolExecutor
 
     if not columns or len(next(iter(columns.values()))) < 100_000:
@@ -37,7 +37,7 @@ def arrays_of(columns: dict[int, Any]) -> dict[int, Any]:
 
 
 def array_of(column: Any) -> Any:
-    """A numpy array or, for text and for numbers with gaps, a pandas array; without copying where Arrow allows."""
+    """Return a numpy array, or a pandas array for text and for numbers with gaps, copying only if necessary."""
     import pandas as pd
     import pyarrow as pa
 
@@ -54,7 +54,7 @@ def array_of(column: Any) -> Any:
 
 
 def rows_of(column: Any, rows: Any) -> Any:
-    """The given rows, ascending, of an array or of an Arrow column; the others of the latter are not copied."""
+    """Return the given rows, in ascending order, of an array or Arrow column, copying only these rows."""
     import numpy as np
     import pyarrow as pa
 
@@ -72,7 +72,7 @@ def rows_of(column: Any, rows: Any) -> Any:
 
 
 def matrix_of(columns: list[Any]) -> Any:
-    """Float columns, arrays or Arrow's, as one matrix with a column each; missing values are ``NaN``."""
+    """Combine float columns (numpy or Arrow) as the columns of one matrix; missing values become ``NaN``."""
     from concurrent.futures import ThreadPoolExecutor
     from itertools import accumulate
 
@@ -87,7 +87,7 @@ def matrix_of(columns: list[Any]) -> Any:
 
     def fill(batch: Any, start: int) -> None:
         piece = batch.to_tensor(null_to_nan=True, row_major=False).to_numpy()
-        # A few rows of all columns at a time stay in the cache.
+        # Copying a few rows of all columns at a time keeps the data in the cache.
         for low in range(0, len(piece), _ROWS_IN_CACHE):
             rows = piece[low : low + _ROWS_IN_CACHE]
             matrix[start + low : start + low + len(rows)] = rows
@@ -101,7 +101,7 @@ def matrix_of(columns: list[Any]) -> Any:
 
 
 def repeated(columns: Columns, times: int) -> Columns:
-    """Each element of each column so often. Numbers are copied several columns at a time, outside of Python's lock."""
+    """Repeat each element of each column; large columns are copied in parallel, without holding Python's lock."""
     from concurrent.futures import ThreadPoolExecutor
 
     if length(columns) * times < 100_000:
@@ -118,14 +118,14 @@ def _repeat(column: Any, times: int) -> Any:
         return coded(_repeat(column.codes, times), column.categories)
     if not isinstance(column, np.ndarray):
         return column.repeat(times)
-    # Filling is faster than numpy's repeat.
+    # Assigning to an array is faster than numpy's repeat.
     result = np.empty((len(column), times), dtype=column.dtype)
     result[:] = column[:, None]
     return result.ravel()
 
 
 def categorical(column: Any) -> "pd.Categorical":
-    """A dictionary-encoded Arrow column as a Categorical."""
+    """Convert a dictionary-encoded Arrow column to a Categorical."""
     import numpy as np
     import pandas as pd
 
@@ -151,12 +151,12 @@ def renamed(column: "pd.Categorical", change: Any) -> "pd.Categorical":
 
 
 def name_columns(column: "pd.Categorical") -> Columns:
-    """``kernel_name`` and ``kernel_name_original``."""
+    """Return the columns ``kernel_name`` (normalised) and ``kernel_name_original``."""
     return {"kernel_name": renamed(column, normalise), "kernel_name_original": column}
 
 
 def agent_numbers(column: "pd.Categorical") -> Any:
-    """``"Agent 4"`` and ``"4"`` as 4; missing when there is no number."""
+    """Convert agents such as ``"Agent 4"`` and ``"4"`` to 4; texts without a number are missing."""
     import numpy as np
     import pandas as pd
 
@@ -176,15 +176,15 @@ def agent_numbers(column: "pd.Categorical") -> Any:
 
 
 def factorised(values: list[Any]) -> "pd.Categorical":
-    """A Categorical from a list of texts, keeping the order of first appearance."""
+    """Convert a list of texts to a Categorical, keeping the order of first appearance."""
     place: dict[str, int] = {}
-    # What pandas has put together has NaN where nothing was.
+    # Columns that pandas has concatenated contain NaN for missing texts.
     codes = [place.setdefault(value, len(place)) if isinstance(value, str) else -1 for value in values]
     return coded(codes, list(place))
 
 
 def integers(values: list[int | None]) -> Any:
-    """An int64 array; with gaps, also where a number does not fit, when one is missing."""
+    """Return an int64 array, or one with missing values if a value is ``None`` or does not fit."""
     import numpy as np
     import pandas as pd
 
@@ -197,12 +197,12 @@ def integers(values: list[int | None]) -> Any:
 
 
 def length(columns: Columns) -> int:
-    """Number of rows."""
+    """Return the number of rows."""
     return len(next(iter(columns.values()))) if columns else 0
 
 
 def frame(name: str, parts: list[FileTables]) -> "pd.DataFrame":
-    """One table over all parts, columns in the documented order."""
+    """Return one table over all parts, with columns in the documented order."""
     import numpy as np
     import pandas as pd
 
@@ -262,7 +262,7 @@ def _texts(column: "pd.Series[Any]") -> "pd.Categorical":
 
 
 def kernels_frame(parts: list[FileTables]) -> "pd.DataFrame":
-    """Time by kernel, of each source that has dispatches of its own."""
+    """Return the times by kernel of each source that has dispatches of its own."""
     import pandas as pd
 
     frames: list[pd.DataFrame] = []

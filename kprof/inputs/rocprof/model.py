@@ -1,8 +1,8 @@
-"""What reading measurements gives: sources, issues and tables.
+"""Data structures of measurements: sources, issues and tables.
 
-Times are integer nanoseconds on the clock the tool used, sizes are bytes, grids and workgroups are counted in
-**work-items** unless a column says ``workgroups``. Every table has a column ``source``: an index into
-:attr:`~kprof.inputs.rocprof.data.Data.sources`, which says which file, tool, version and format a row came from.
+Times are integer nanoseconds on the profiler's clock, and sizes are bytes. Grids and workgroups are counted in
+**work-items** unless a column name contains ``workgroups``. Every table has a column ``source``: an index into
+:attr:`~kprof.inputs.rocprof.data.Data.sources`, which contains the file, tool, version and format of a row.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "agent": "GPU as numbered by the tool: v1, v2 gpu-id; v3 logical node (older: node); rocpd absolute index",
         "dispatch_id": "the tool's number; need not start at 0 or be dense, may repeat between agents and processes",
         "kernel_name": "normalised: without .kd, [clone .kd], (.kd)",
-        "kernel_name_original": "as the file has it",
+        "kernel_name_original": "name as written in the file",
         "start_ns": "start on the GPU",
         "end_ns": "end on the GPU",
         "duration_ns": "end - start; missing when the times cannot be trusted (see issues)",
@@ -29,8 +29,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "workgroups": "number of workgroups: grid / workgroup in each dimension, rounded up",
         "grid_x": "grid size in work-items (_y, _z too)",
         "workgroup_x": "workgroup size in work-items (_y, _z too)",
-        "lds_bytes": "LDS a workgroup was given",
-        "scratch_bytes": "scratch a work-item was given",
+        "lds_bytes": "LDS allocated per workgroup",
+        "scratch_bytes": "scratch allocated per work-item",
         "vgprs": "architectural VGPRs",
         "agprs": "accumulation VGPRs",
         "sgprs": "SGPRs",
@@ -38,11 +38,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "queue_id": "hardware queue as numbered by the tool",
         "stream_id": "HIP stream",
         "process_id": "process",
-        "thread_id": "host thread that launched",
+        "thread_id": "host thread that launched the kernel",
         "correlation_id": "joins api_calls",
         "kernel_id": "the tool's number of the kernel symbol",
-        "queued_ns": "rocprof v1: when the packet was put in the queue",
-        "completed_ns": "rocprof v1: when the host saw the end",
+        "queued_ns": "rocprof v1: time at which the packet was enqueued",
+        "completed_ns": "rocprof v1: time at which the host observed the end",
     },
     "counters": {
         "source": "index into sources",
@@ -53,14 +53,14 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "counter": "hardware or derived counter, without [instance]",
         "instance": "channel number from NAME[7]; -1 when the value is for the whole GPU",
         "pass": "0, 1, ... in the order in which a dispatch was run again for more counters",
-        "value": "as counted; the unit is the counter's own",
+        "value": "counted value, in the counter's unit",
     },
     "kernels": {
         "source": "index into sources",
         "agent": "as in dispatches",
         "kernel_name": "normalised",
-        "calls": "dispatches",
-        "timed_calls": "dispatches with a trusted duration; the next four are over these",
+        "calls": "number of dispatches",
+        "timed_calls": "dispatches with a trusted duration, to which the next four columns refer",
         "total_ns": "sum of durations",
         "average_ns": "mean duration",
         "min_ns": "shortest",
@@ -73,7 +73,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "name": "gfx target or CPU name",
         "product": "marketing name",
         "node_id": "HSA node",
-        "logical_node_id": "node numbered over the visible ones",
+        "logical_node_id": "index among the visible nodes",
         "cu_count": "compute units",
         "simd_count": "SIMDs",
         "xcd_count": "XCDs",
@@ -95,11 +95,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "copies": {
         "source": "index into sources",
         "direction": "HOST_TO_DEVICE and so on",
-        "stream_id": "HIP stream, when the tool tells",
+        "stream_id": "HIP stream, if recorded",
         "correlation_id": "joins api_calls",
-        "source_agent": "from",
-        "destination_agent": "to",
-        "bytes": "size, when the tool tells",
+        "source_agent": "agent that the data comes from",
+        "destination_agent": "agent that the data goes to",
+        "bytes": "size, if recorded",
         "start_ns": "start",
         "end_ns": "end",
         "duration_ns": "end - start",
@@ -112,20 +112,20 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "instruction": "instruction at the sampled program counter",
         "source_line": "file and line, when known",
         "exec_mask": "active lanes, one bit each",
-        "issued": "stochastic sampling: 1 when the wavefront issued",
-        "instruction_type": "stochastic sampling",
-        "stall_reason": "stochastic sampling: why it did not issue",
+        "issued": "stochastic sampling: 1 if the wavefront issued the instruction",
+        "instruction_type": "stochastic sampling: type of the instruction",
+        "stall_reason": "stochastic sampling: reason why it was not issued",
         "wave_count": "stochastic sampling: wavefronts on the SIMD",
         "code_object_id": "JSON only: the tool's number of the code object",
-        "code_object_offset": "JSON only: byte offset of the instruction in it",
+        "code_object_offset": "JSON only: byte offset of the instruction in the code object",
     },
     "stats": {
         "source": "index into sources",
         "name": "kernel, function or domain",
-        "calls": "how often",
-        "total_ns": "as the tool summed",
-        "average_ns": "as the tool averaged",
-        "percentage": "of the tool's total",
+        "calls": "number of calls",
+        "total_ns": "sum computed by the tool",
+        "average_ns": "mean computed by the tool",
+        "percentage": "percentage of the tool's total",
     },
     "peaks": {
         "source": "index into sources",
@@ -138,27 +138,27 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "table": "number and title of the panel",
         "metric": "name",
         "value": "average",
-        "unit": "as the tool says",
+        "unit": "unit as written by the tool",
     },
     "systems": {"source": "index into sources", "name": "property of the machine", "value": "as text"},
 }
-"""Columns of each table and what they mean. Columns that a file does not tell are missing or ``NA``, never 0."""
+"""Columns of each table and their meaning. Values that a file does not contain are missing or ``NA``, never 0."""
 
 
 @dataclass(frozen=True)
 class ProfileFile:
-    """A file, and what made it.
+    """A file and the tool that wrote it.
 
     Attributes:
-        path: as found.
+        path: path at which the file was found.
         tool: ``rocprof``, ``rocprofv2``, ``rocprofv3``, ``rocprof-compute`` ...
-        version: the tool's or ROCm's version when the file (or its folder) says it.
-        format: which of the tool's formats.
-        rows: records read, without the bad ones.
-        role: what its rows are good for: ``trace``, ``counters``, ``summary``, ``system`` or ``other``.
-        folder: the workload folder it belongs to.
+        version: version of the tool or of ROCm, if the file or its folder contains it.
+        format: name of the file's format.
+        rows: number of good records.
+        role: purpose of its rows: ``trace``, ``counters``, ``summary``, ``system`` or ``other``.
+        folder: workload folder that contains the file.
         same_as: index of a source with the same dispatches; its dispatches are not counted again.
-        given: the file or folder that was named, in which it was found.
+        given: file or folder named by the user, in which the file was found.
     """
 
     path: str
@@ -174,18 +174,18 @@ class ProfileFile:
 
 @dataclass(frozen=True)
 class ProfileIssue:
-    """Something in the data that must not be trusted, or was left out.
+    """Data that must not be trusted, or that was left out.
 
     Attributes:
-        kind: a short stable word, for example ``glued-records``.
+        kind: short stable identifier, for example ``glued-records``.
         severity: ``error`` when data is missing, ``warning`` when a number may be wrong, else ``note``.
-        message: in words, with numbers.
-        path: file.
-        record: 1-based number of the data record (the header is not counted), when there is one.
-        count: how many records it concerns.
+        message: description of the problem, with numbers.
+        path: path of the file.
+        record: 1-based number of the data record (without the heading), if the issue concerns one.
+        count: number of affected records.
         excerpt: the beginning of the offending text.
-        unknown: numbers that cannot be known because of it.
-        cure: what makes them known.
+        unknown: results that are unknown because of the issue.
+        cure: action that makes these results known next time.
     """
 
     kind: str
@@ -200,21 +200,21 @@ class ProfileIssue:
 
 
 Columns = dict[str, Any]
-"""Column name to a one-dimensional numpy array or pandas array."""
+"""One-dimensional numpy or pandas array of each column."""
 
 
 @dataclass
 class FileTables:
-    """What one file gave.
+    """Tables read from one file.
 
     Attributes:
-        source: provenance.
-        tables: table name to columns. ``counters`` rows point into this part's own ``dispatches``.
-        issues: what was found while reading.
-        lazy: reads further tables when somebody asks for one of them.
-        promised: the tables that ``lazy`` may give.
-        distinct: no counter value can be there twice, because each has a column of its own.
-        kernels: the kernels table when it was computed without reading every dispatch.
+        source: description of the file.
+        tables: columns of each table. ``counters`` rows refer to the ``dispatches`` of the same part.
+        issues: problems found while reading.
+        lazy: function that reads further tables on first use.
+        promised: names of the tables that ``lazy`` may read.
+        distinct: whether every counter value is unique, because each counter has its own column.
+        kernels: kernels table, if it was computed without reading every dispatch.
     """
 
     source: ProfileFile
@@ -226,7 +226,7 @@ class FileTables:
     distinct: bool = False
 
     def load(self) -> None:
-        """Read what was left for later, if anything was."""
+        """Read the tables whose reading was postponed, if any."""
         if self.lazy is not None:
             loader, self.lazy = self.lazy, None
             with step(f"reading {PurePath(self.source.path).name}"):
@@ -237,5 +237,5 @@ class FileTables:
         self.issues.append(ProfileIssue(kind, severity, message, self.source.path, **more))
 
     def describe(self, **changes: Any) -> None:
-        """Change fields of the source."""
+        """Replace fields of the source's description."""
         self.source = replace(self.source, **changes)

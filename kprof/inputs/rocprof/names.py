@@ -1,4 +1,4 @@
-"""Kernel names: each tool decorates them in its own way."""
+"""Normalise and shorten kernel names, which each tool decorates differently."""
 
 import re
 
@@ -10,7 +10,7 @@ _TO_HOST = re.compile(r"TO_HOST|ToHost")
 
 
 def normalise(name: str) -> str:
-    """The name without what a tool hung on it, so that names of two tools can be compared.
+    """Return a kernel name without the decorations of tools, so that names of two tools can be compared.
 
     >>> normalise("void k<int>(float*) [clone .kd]"), normalise("k (.kd)"), normalise('"_Z1kv.kd"')
     ('void k<int>(float*)', 'k', '_Z1kv')
@@ -26,9 +26,9 @@ def normalise(name: str) -> str:
 
 
 def gpu_of_copy(direction: str, source: int | None, destination: int | None) -> int | None:
-    """Return the agent on whose timeline a copy belongs: where it goes to, or comes from if it goes to the host.
+    """Return the agent on whose timeline a copy belongs: its destination, or its source if it goes to the host.
 
-    Agents of the host are numbered together with the GPUs, and would be one more idle GPU.
+    Host agents are numbered together with GPUs, so a host agent would appear as an additional idle GPU.
 
     >>> gpu_of_copy("MEMORY_COPY_DEVICE_TO_HOST", 4, 1), gpu_of_copy("MEMORY_COPY_HOST_TO_DEVICE", 1, 4)
     (4, 4)
@@ -38,7 +38,7 @@ def gpu_of_copy(direction: str, source: int | None, destination: int | None) -> 
 
 
 def short(name: str) -> str:
-    """The function's own name, for tables: no return type, template arguments or parameters.
+    """Return the function's own name without return type, template arguments and parameters, for tables.
 
     >>> short("void at::native::f<4, g<int>>(int, (anonymous namespace)::T)"), short("_ZN5aiter3fooILi4EEEvPf")
     ('at::native::f', 'aiter::foo')
@@ -66,7 +66,7 @@ def short(name: str) -> str:
 
 
 def _nested(mangled: str) -> str | None:
-    """``_ZN5aiter3foo`` and whatever follows as ``aiter::foo``; ``None`` for what does not begin with plain names."""
+    """Return ``aiter::foo`` for ``_ZN5aiter3foo...``, or ``None`` if the name does not begin with plain names."""
     text = mangled.removeprefix("_Z").removeprefix("N")
     parts = []
     while match := re.match(r"(\d{1,4})", text):

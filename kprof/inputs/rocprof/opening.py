@@ -1,4 +1,4 @@
-"""Open what a user points at: folders, plain files and ``.gz``, within bounds."""
+"""Open folders, plain files and ``.gz`` files of measurements, within size limits."""
 
 import zlib
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class EmptyFileError(InputError):
-    """There is nothing in a file, or in a ``.gz``: what a profiler leaves behind for a process without kernels."""
+    """The file or its ``.gz`` content is empty, as profilers write it for a process without kernels."""
 
 
 @dataclass
 class Opened:
-    """A file's bytes.
+    """An opened file and its content.
 
     Attributes:
-        path: as the user gave it, or as found in a folder.
-        folder: the folder it was found in, or its own.
-        body: the content, unpacked, without a byte order mark; a memory map for plain files.
-        damage: what was wrong with the packing, when something could still be read.
-        is_plain: the file itself can be opened again by path (SQLite needs that).
+        path: path given by the user or found in a folder.
+        folder: folder in which the file was found, or its own folder.
+        body: unpacked content without a byte order mark; a memory map for plain files.
+        damage: description of damage to the compression, if part of the content could be read.
+        is_plain: whether the file is uncompressed, so that SQLite can open it by its path.
     """
 
     path: Path
@@ -36,20 +36,20 @@ class Opened:
 
     @cached_property
     def head(self) -> bytes:
-        """The first 256 KiB: enough to tell the format."""
+        """The first 256 KiB, by which the format is recognised."""
         return bytes(self.body[: 1 << 18])
 
     @cached_property
     def first_line(self) -> str:
-        """The first line as text, without its end."""
+        """The first line as text, without its line ending."""
         return self.head.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file itself, or every file below a folder, hidden ones too, sorted. Links are not followed out of it.
+    """Return the file itself, or all files below a folder, sorted and including hidden ones. Links are ignored.
 
     Raises:
-        KprofError: nothing is there.
+        KprofError: if the path does not exist.
     """
     if path.is_dir():
         return sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink())
@@ -59,11 +59,11 @@ def files_of(path: Path) -> list[Path]:
 
 
 def open_file(path: Path, *, limit: int | None = None) -> Opened:
-    """Map a file, or unpack it when its first bytes say gzip.
+    """Map a file into memory, or unpack it if its first bytes are those of gzip.
 
     Raises:
-        KprofError: empty, unreadable, not really gzip, or unpacks to more than ``limit`` bytes or than
-            :func:`kprof.inputs.boundary.gunzipped` lets it.
+        KprofError: if the file is empty, unreadable, named .gz without being gzip, or unpacks to more than ``limit``
+            bytes or than :func:`kprof.inputs.boundary.gunzipped` allows.
     """
     try:
         if not path.is_file():
@@ -86,7 +86,7 @@ def open_file(path: Path, *, limit: int | None = None) -> Opened:
 
 
 def _unpack(body: memoryview, path: Path, limit: int | None) -> tuple[bytearray, str | None]:
-    # Grown in place: pieces that are joined at the end would take twice the memory.
+    # The buffer grows in place, because joining pieces at the end would take twice the memory.
     whole = bytearray()
     try:
         for piece in gunzipped(body, str(path), most=limit):

@@ -1,7 +1,7 @@
-"""Values that no GPU can have had: taken out, counted, and said with the place of the first one.
+"""Remove and report measured values that no GPU can have.
 
-What is possible comes from the files that describe the hardware: more registers than the largest register file has,
-or a workgroup's LDS that no compute unit holds, is not a measurement.
+The limits come from the hardware description files. For example, a kernel cannot use more registers than the largest
+register file contains, or more LDS per workgroup than a compute unit has.
 """
 
 from functools import cache
@@ -12,18 +12,18 @@ from kprof.inputs.rocprof.frames import length, rows_of
 from kprof.inputs.rocprof.model import Columns, FileTables
 
 COUNTER_LIMIT = float(1 << 63)
-"""No counter has 63 bits; a register that could not be read gives all ones."""
+"""Values from this limit on are impossible: no counter has 63 bits, and an unreadable register reads all ones."""
 _GRID_AXIS = (1 << 32) - 1
-"""A dispatch packet has 32 bits for each dimension of the grid."""
+"""Maximum grid size per dimension, because a dispatch packet has 32 bits for each."""
 _SHOWN = 60
 
 
 @cache
 def ranges(*names: str) -> dict[str, tuple[int, int]]:
-    """Least and greatest value of each column of dispatches, by name, that any of these architectures can have.
+    """Return the minimum and maximum possible value of each dispatch column for a set of architectures.
 
     Args:
-        names: architectures; without one, all that there are.
+        names: architectures; all known ones by default.
     """
     from kprof.hardware.machine import architectures, load
 
@@ -38,7 +38,7 @@ def ranges(*names: str) -> dict[str, tuple[int, int]]:
         "agprs": (0, registers),
         "sgprs": (0, scalars),
         "lds_bytes": (0, lds),
-        # 0 is what tools write where they do not know.
+        # Tools write 0 if they do not know the value.
         "wavefront_size": (0, max(lanes)),
         "scratch_bytes": (0, _GRID_AXIS),
         "workgroup_work_items": (0, workgroup),
@@ -55,7 +55,7 @@ def _within(column: Any, low: int, high: int) -> bool:
 
 
 def without_impossible(columns: Columns, part: FileTables) -> Columns:
-    """The columns of dispatches, with what no GPU can have had missing in them."""
+    """Return the dispatch columns with impossible values set to missing, and report them."""
     import numpy as np
     import pandas as pd
 
@@ -64,7 +64,7 @@ def without_impossible(columns: Columns, part: FileTables) -> Columns:
         column = result.get(name)
         if column is None or not len(column) or _within(column, *usual):
             continue
-        # Only what is beyond the usual architecture's limits needs a look at the files of the others.
+        # Load the files of the other architectures only for values beyond the default architecture's limits.
         low, high = ranges()[name]
         if _within(column, low, high):
             continue
@@ -87,7 +87,7 @@ def without_impossible(columns: Columns, part: FileTables) -> Columns:
 
 
 def drop_counters(part: FileTables) -> None:
-    """Take counter values that cannot be out of a part: not finite, negative, or beyond 63 bits."""
+    """Remove impossible counter values (not finite, negative, or beyond 63 bits) from a part and report them."""
     import numpy as np
 
     counters = part.tables.get("counters")
@@ -95,7 +95,7 @@ def drop_counters(part: FileTables) -> None:
         return
     value = np.asarray(counters["value"])
     with np.errstate(invalid="ignore"):
-        # Least and greatest are quicker to find than all that are wrong; NaN fails both comparisons.
+        # Minimum and maximum are faster to compute than a mask; NaN fails both comparisons.
         if value.min() >= 0 and value.max() < COUNTER_LIMIT:
             return
         good = (value >= 0) & (value < COUNTER_LIMIT)
@@ -118,6 +118,6 @@ def _values(count: int, what: str = "") -> str:
 
 
 def _dispatch(counters: Columns, row: int) -> str:
-    """The dispatch of a value, as the file numbers it, else by its place in the file."""
+    """Return the dispatch id of a value, or else its position in the file."""
     numbers = counters.get("dispatch_id")
     return str(numbers[row]) if numbers is not None else f"{int(counters['dispatch'][row]) + 1} of the file"

@@ -18,18 +18,18 @@ _OTHER = "not-a-measurement"
 
 
 def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None = None) -> Data:
-    """Read measurement files of any ROCm profiler. The format is found by content.
+    """Read measurement files of any ROCm profiler; each file's format is recognised by its content.
 
     Args:
-        paths: files, ``.gz`` files and folders (searched to the bottom, hidden ones too).
-        max_unpacked: bytes that one ``.gz`` may unpack to; see :func:`kprof.inputs.boundary.gunzipped`.
+        paths: files, ``.gz`` files and folders (searched recursively, including hidden files).
+        max_unpacked: maximum unpacked bytes per ``.gz``; see :func:`kprof.inputs.boundary.gunzipped`.
 
     Returns:
-        Tables, sources and issues. Files in a folder that are no measurements are left out with a note; files
-        in a folder that are damaged are left out with an error, as long as something else could be read.
+        Tables, sources and issues. Files in a folder that are not measurements are skipped with a note. Damaged files
+        in a folder are skipped with an error, as long as another file could be read.
 
     Raises:
-        KprofError: a named file cannot be read or is of no known format, or nothing in a folder could be read.
+        KprofError: if a named file is unreadable or of no known format, or if no file in a folder could be read.
     """
     given = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     if not given:
@@ -85,10 +85,10 @@ def _files(path: Path) -> list[Path]:
 
 
 def read_file(path: Path, *, max_unpacked: int | None = None) -> FileTables | None:
-    """Read one file; ``None`` when its format is not known.
+    """Read one file; return ``None`` if its format is unknown.
 
     Raises:
-        KprofError: it cannot be read, or is damaged beyond use.
+        KprofError: if the file cannot be read or is damaged beyond use.
     """
     opened = open_file(path, limit=max_unpacked)
     found = recognise(opened)
@@ -100,7 +100,7 @@ def read_file(path: Path, *, max_unpacked: int | None = None) -> FileTables | No
     if not is_database(opened.head) and not opened.head.lstrip().startswith(b"{") and bytes(opened.body[-1:]) != b"\n":
         words = "the last line has no line end: if the file was cut there, its last value may be too short"
         part.complain("no-final-line-end", "note", words)
-        # The length of a line that matters is bounded: names are kilobytes.
+        # Limit the search to the last MiB, because names are at most kilobytes long.
         last = bytes(opened.body[-(1 << 20) :]).rpartition(b"\n")[2]
         if last.count(b'"') % 2:
             excerpt = last[:200].decode("utf-8", "replace")
@@ -118,7 +118,7 @@ def _left_out(error: KprofError, file: Path) -> ProfileIssue:
 
 
 def _other_command(opened: Opened) -> str | None:
-    """The command for a file that is no measurement of a ROCm profiler but something else that is read."""
+    """Return the ``kprof ingest`` command that reads a file of another kind than measurements, or ``None``."""
     from kprof.inputs import perfetto, results, xplane
 
     if opened.path.name.endswith((*perfetto.ENDINGS, *xplane.ENDINGS, ".hatchet_msgpack", ".chrome_trace")):
@@ -154,7 +154,7 @@ def _described(command: str) -> str:
 
 
 def _nothing(folder: Path, issues: list[ProfileIssue]) -> KprofError:
-    """A folder without a measurement: which command reads what is in it."""
+    """Return the error for a folder without measurements, with the command that reads the files in it."""
     others = [Path(issue.path) for issue in issues if issue.kind == _OTHER]
     found = [_described(command) for command in map(_other_command, map(open_file, others)) if command]
     hint = f"{len(found)} of {len(issues)} files are {found[0]}" if found else None
@@ -176,7 +176,7 @@ def _unknown(file: Path) -> KprofError:
 
 
 def _mark_workloads(parts: list[FileTables]) -> None:
-    """Files beside a sysinfo are passes of one Omniperf or rocprof-compute workload."""
+    """Mark files next to a sysinfo file as passes of one Omniperf or rocprof-compute workload."""
     for system in [part for part in parts if part.source.format == "workload system"]:
         folder = str(Path(system.source.path).parent)
         for part in parts:

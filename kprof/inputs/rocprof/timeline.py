@@ -1,7 +1,7 @@
-"""Traces of ROCm's own profilers as the linked tables that PyTorch's traces become.
+"""Read traces of ROCm's own profilers into the linked tables that are also used for PyTorch traces.
 
-Dispatches and copies are activities, API calls are launches, and ranges of roctx are annotations. The correlation id of
-a dispatch is that of the call that launched it.
+Dispatches and copies become activities, API calls become launches, and roctx ranges become annotations. The correlation
+id of a dispatch is that of the call that launched it.
 """
 
 import zlib
@@ -29,7 +29,7 @@ _AXES = ("x", "y", "z")
 
 
 def is_timeline(path: Path) -> bool:
-    """Whether a file begins as a database, a JSON document or a CSV trace of a ROCm profiler does."""
+    """Whether a file begins like a database, a JSON document or a CSV trace of a ROCm profiler."""
     start = head_of(path, _HEAD)
     if start.startswith(b"\x1f\x8b"):
         try:
@@ -40,7 +40,7 @@ def is_timeline(path: Path) -> bool:
     if start.startswith(b"SQLite format 3") or b'"rocprofiler-sdk-tool"' in start[:4096]:
         return True
     if start.startswith((b"{", b"[", b",")):
-        # rocprof v1, and roctracer before it, write Chrome's form; only the arrows between events have a category.
+        # rocprof v1 and its predecessor roctracer write Chrome's format, in which only flow events have a category.
         of_rocprof = all(mark in start for mark in _V1_MARKS)
         return of_rocprof and b'"cat"' not in start.replace(b'"cat":"DataFlow"', b"")
     heading = start.partition(b"\n")[0]
@@ -49,10 +49,10 @@ def is_timeline(path: Path) -> bool:
 
 
 def load_timeline(path: Path) -> LinkedTrace:
-    """Read a file, or a folder of files of one run, into linked tables.
+    """Read a file, or a folder with the files of one run, into linked tables.
 
     Raises:
-        KprofError: it cannot be read, or has no dispatches with times.
+        KprofError: if it cannot be read or has no dispatches with times.
     """
     from kprof.inputs.rocprof.reading import read
 
@@ -88,12 +88,12 @@ def _describe(trace: LinkedTrace, data: "Data", rank: int) -> None:
 
 
 def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
-    """Rows with trusted times."""
+    """Return the rows with trusted times, and report the others."""
     if not len(table) or "duration_ns" not in table or "start_ns" not in table:
         none: pd.DataFrame = table.iloc[:0]
         return none
     sound = table["duration_ns"].notna() & table["start_ns"].notna()
-    # Files of counters beside the trace have no times at all; their dispatches are not lost.
+    # Counter files next to the trace have no times at all; their dispatches are not lost.
     lost = int((table["start_ns"].notna() & ~sound).sum())
     log.add("no-times", f"{what} without trusted times were left out", count=lost, lost=lost)
     kept: pd.DataFrame = table[sound]
@@ -101,7 +101,7 @@ def _timed(table: "pd.DataFrame", what: str, log: IssueLog) -> "pd.DataFrame":
 
 
 def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
-    """The first of the named columns that is there."""
+    """Return the first of the named columns that exists and has values, or ``None``."""
     import pandas as pd
 
     for name in names:
@@ -112,7 +112,7 @@ def _integers(table: "pd.DataFrame", *names: str) -> list[int | None] | None:
         missing = column.isna()
         if missing.all():
             continue
-        # Element by element this would take longer than reading the file.
+        # A loop over all elements would take longer than reading the file.
         values: list[int | None] = column.to_numpy("int64", na_value=0).tolist()
         for row in missing.nonzero()[0].tolist():
             values[row] = None

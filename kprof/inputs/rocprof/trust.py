@@ -1,4 +1,4 @@
-"""Counter values that must not be taken at face value."""
+"""Detect counter values that are not valid measurements."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.02
-"""Passes of one dispatch may differ by this share before it is reported."""
+"""Maximum relative difference between passes of a dispatch that is not reported."""
 
 _WHOLE_AND_PART = (
     ("TCC_EA_RDREQ_sum", "TCC_EA_RDREQ_32B_sum"),
@@ -32,7 +32,10 @@ _WHOLE_AND_PART = (
     ("MfmaUtil", "SQ_INSTS_VALU_MFMA_MOPS_BF16"),
     ("MfmaUtil", "SQ_INSTS_MFMA"),
 )
-"""A counter that reads 0 although the second one, which it contains or implies, does not: it is not supported."""
+"""Pairs of counters of which the first contains or is implied by the second.
+
+If the first reads 0 and the second does not, the first is not supported.
+"""
 
 _PERCENT = {
     "GPUBusy", "GPU_UTIL", "GpuUtil", "MfmaUtil", "OccupancyPercent", "VALUBusy", "SALUBusy", "VALUUtilization",
@@ -42,7 +45,7 @@ _PERCENT = {
 
 
 def check(part: FileTables) -> None:
-    """Add issues about the counters of one part."""
+    """Report problems with the counters of one part."""
     counters = part.tables.get("counters")
     if not counters or not length(counters):
         return
@@ -58,7 +61,7 @@ def _repeated(counters: Columns, part: FileTables) -> None:
 
     if _in_order(counters):
         return
-    # One number a value: a set of tuples would cost more than reading the file.
+    # Each value is encoded as one number, because a set of tuples would cost more than reading the file.
     code = np.asarray(counters["counter"].codes, dtype=np.int64)
     key = (np.asarray(counters["dispatch"], dtype=np.int64) << 32) + (code << 20)
     key += (np.asarray(counters["instance"], dtype=np.int64) + 1 << 8) + np.asarray(counters["pass"], dtype=np.int64)
@@ -73,7 +76,7 @@ def _repeated(counters: Columns, part: FileTables) -> None:
 
 
 def _in_order(counters: Columns) -> bool:
-    """Whether dispatches ascend, and the counters within each: then none is there twice."""
+    """Whether dispatches ascend, and counters ascend within each dispatch, which excludes duplicates."""
     import numpy as np
 
     dispatch, code = np.asarray(counters["dispatch"]), counters["counter"].codes
@@ -93,7 +96,7 @@ def _over_hundred(counters: Columns, part: FileTables) -> None:
 
 
 def _above(words: Any, codes: Any, values: Any) -> Iterator[tuple[str, Any]]:
-    """Percentages that are above 100, and their rows."""
+    """Yield percentage counters with values above 100, and the affected rows."""
     import numpy as np
 
     percentages = [place for place, word in enumerate(words) if word in _PERCENT]
@@ -140,7 +143,7 @@ def _never_zero(counters: Columns, part: FileTables) -> None:
 
 
 def _always_zero(words: list[str], codes: Any, value: Any) -> Iterator[tuple[str, Any]]:
-    """Counters that no kernel leaves at 0 and that are 0 in every dispatch, and their rows."""
+    """Yield counters that every kernel increments but that are 0 in every dispatch, and their rows."""
     import numpy as np
 
     for place, word in enumerate(words):
@@ -151,7 +154,7 @@ def _always_zero(words: list[str], codes: Any, value: Any) -> Iterator[tuple[str
 
 
 def _empty(words: list[str], codes: Any, value: Any, dispatch: Any) -> Iterator[tuple[str, str, Any]]:
-    """Counters that read 0, one that they contain or imply and that does not, and the dispatches in which it is so."""
+    """Yield a counter that reads 0, a counter that shows that this is wrong, and the affected dispatches."""
     import numpy as np
 
     for whole, fraction in _WHOLE_AND_PART:
@@ -166,10 +169,10 @@ def _empty(words: list[str], codes: Any, value: Any, dispatch: Any) -> Iterator[
 
 
 def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
-    """Counters whose values are no measurement: name, why, and the dispatches (rows of that table) in which.
+    """Yield counters with invalid values: name, reason, and the affected dispatches as rows of the dispatches table.
 
     Args:
-        counters: the table of that name, files about the same dispatches joined.
+        counters: counters table, after joining files about the same dispatches.
     """
     import numpy as np
     import pandas as pd
@@ -188,9 +191,9 @@ def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
 
 
 def compare_passes(parts: list[FileTables]) -> list[ProfileIssue]:
-    """Counters that one dispatch has more than once, from several files or passes, with different values.
+    """Report counters whose values for one dispatch differ between files or passes.
 
-    Call it once the counters of files about the same dispatches point at the same dispatch numbers.
+    Call this function after the counters of files about the same dispatches refer to the same dispatch numbers.
     """
     import pandas as pd
 

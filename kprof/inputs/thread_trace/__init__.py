@@ -1,4 +1,4 @@
-"""Thread traces (ATT) as decoded by rocprofv3 and rocprofv2, and raw ones of CDNA GPUs.
+"""Read thread traces (ATT) decoded by rocprofv3 or rocprofv2, and raw ones of CDNA GPUs.
 
 >>> from kprof.inputs import thread_trace
 >>> trace = thread_trace.read("ui_output_agent_1_dispatch_2")   # doctest: +SKIP
@@ -41,19 +41,19 @@ def is_thread_trace(path: Path) -> bool:
 
 
 def find(folder: Path) -> list[Path]:
-    """Every thread trace below a folder; where a folder has both forms, the one that tells more comes first."""
+    """Return all files with a thread trace below a folder, sorted by path."""
     found = [path for path in sorted(folder.rglob("*")) if path.suffix in {".csv", ".json"} and path.is_file()]
     return [path for path in found if is_thread_trace(path)]
 
 
 def read(path: str | Path) -> DecodedThreadTrace:
-    """Read an ATT CSV, a ``code.json``, a raw ``.att``, or the folder that holds one or more of them.
+    """Read an ATT CSV, a ``code.json``, a raw ``.att``, or a folder that contains one or more of them.
 
-    Of several dispatches the first is read that issued instructions and is no fill or copy of the runtime; all are in
-    :attr:`DecodedThreadTrace.dispatches`.
+    If there are several dispatches, the first one is read that issued instructions and is not a fill or copy of the
+    runtime. All dispatches are listed in :attr:`DecodedThreadTrace.dispatches`.
 
     Raises:
-        KprofError: nothing of the kind is there, or it cannot be read.
+        KprofError: if there is no thread trace, or it cannot be read.
     """
     from dataclasses import replace
 
@@ -80,7 +80,7 @@ def read(path: str | Path) -> DecodedThreadTrace:
 
 
 def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
-    """The listing to read of a folder, all its dispatches when there are several, and what was left out."""
+    """Return the listing to read in a folder, all its dispatches if there are several, and notes about problems."""
     from kprof.inputs.thread_trace.dispatches import listings, summaries
 
     found = listings(find(folder))
@@ -106,10 +106,10 @@ def _listing(place: Path, path: str) -> DecodedThreadTrace:
 
 
 def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
-    """Where the files cannot be of one trace: the listing's hits are the sum over all wavefronts."""
+    """Return sentences about contradictions: the listing's hits must be the sum over all wavefronts."""
     found = []
     lived, cycles = sum(trace.lifetimes), sum(one.cycles for one in timeline.states)
-    # The decoder's states end up to a few cycles after the wavefront.
+    # The decoder's states may end a few cycles after the wavefront.
     if timeline.states and lived and len(trace.lifetimes) == trace.wavefronts and abs(cycles - lived) > lived / 100:
         found.append(f"the states add up to {cycles:,} cycles, the wavefronts lived {lived:,}: a state may be missing")
     listed = {one.line: one.hits for one in trace.instructions if one.line is not None}
@@ -126,7 +126,7 @@ def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
 
 
 def _wavefronts(listing: Path) -> tuple[list[int | None] | None, tuple[str, ...]]:
-    """Lifetime in cycles of every wavefront in ``filenames.json``: by shader engine, SIMD, slot and wavefront."""
+    """Return the lifetime in cycles of each wavefront in ``filenames.json``, and notes about problems."""
     try:
         document: Any = boundary.json_of(boundary.read_bytes(listing), object, str(listing), "no JSON")
     except InputError:
@@ -139,6 +139,6 @@ def _wavefronts(listing: Path) -> tuple[list[int | None] | None, tuple[str, ...]
 def _leaves(tree: Any, depth: int = 0) -> list[int | None]:
     if isinstance(tree, dict) and depth < 8:
         return [leaf for branch in tree.values() for leaf in _leaves(branch, depth + 1)]
-    # A file's name, and when the wavefront began and ended.
+    # Each leaf contains the name of a file, and the begin and end of the wavefront.
     known = isinstance(tree, list) and len(tree) == 3 and all(type(one) is int for one in tree[1:])
     return [tree[2] - tree[1] if known and tree[2] >= tree[1] else None]

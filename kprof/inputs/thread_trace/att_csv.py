@@ -1,7 +1,7 @@
-"""ATT as CSV, in three layouts.
+"""Read ATT CSV files in three layouts.
 
-They are ``CodeObj, Vaddr, Instruction, Hitcount, Latency, Source`` (with blanks after the commas), the later one
-with ``Stall`` and ``Idle``, and rocprofv2's ``Addr``, ``Hitcount``, ``Cycles``, ``C++ Reference``.
+The layouts are ``CodeObj, Vaddr, Instruction, Hitcount, Latency, Source`` (with blanks after the commas), the same with
+``Stall`` and ``Idle``, and rocprofv2's ``Addr``, ``Hitcount``, ``Cycles``, ``C++ Reference``.
 """
 
 import csv
@@ -38,7 +38,7 @@ _LONGEST = 1 << 20
 
 
 def columns_of(first_line: str) -> dict[str, int] | None:
-    """Our name to position, when a heading is of one of the three layouts."""
+    """Return the position of each known column if the heading matches a layout, else ``None``."""
     try:
         fields = next(csv.reader([first_line.lstrip("\ufeff")], skipinitialspace=True), [])
     except csv.Error:
@@ -56,7 +56,7 @@ def read(text: str, path: str) -> DecodedThreadTrace:
     """Read the CSV.
 
     Raises:
-        KprofError: not such a CSV, or without any instruction.
+        KprofError: if the text is not such a CSV or has no instruction.
     """
     lines = text.lstrip("\ufeff").splitlines()
     places = columns_of(lines[0]) if lines else None

@@ -1,6 +1,6 @@
-"""``code.json`` of a ``ui_output_agent_*_dispatch_*`` folder.
+"""Read ``code.json`` of a ``ui_output_agent_*_dispatch_*`` folder.
 
-A record is ``[text, _, number, source, code object, address, hits, latency]``, later with stall and idle.
+A record is ``[text, _, number, source, code object, address, hits, latency]``; newer versions append stall and idle.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ def read(data: bytes, path: str) -> DecodedThreadTrace:
     """Read the JSON.
 
     Raises:
-        KprofError: not this JSON, cut off, or without any instruction.
+        KprofError: if the data is not such JSON, is cut off, or has no instruction.
     """
     document = boundary.json_of(data, _Code, path, "not readable as code.json")
     kernel: str | None = None

@@ -1,8 +1,8 @@
-"""Everything that lies beside a thread trace's listing. One file that cannot be read costs nothing but itself.
+"""Read the files next to a thread trace's listing. An unreadable file is skipped without affecting the others.
 
-An event is ``[clock, CU, SIMD, slot, whether it began, kernel]``. Earlier decoders pack it into 64 bits
-(``occupancy_data_v1`` of rocprofiler-sdk), the lowest first: kernel 12, SIMD 2, slot 4, began 1, CU 4 and time 41 in
-units of 8 cycles.
+An occupancy event is ``[clock, CU, SIMD, slot, whether it began, kernel]``. Earlier decoders pack it into 64 bits
+(``occupancy_data_v1`` of rocprofiler-sdk), from the lowest bits: kernel 12, SIMD 2, slot 4, began 1, CU 4 and time 41
+in units of 8 cycles.
 """
 
 import re
@@ -21,7 +21,7 @@ from kprof.inputs.thread_trace.timeline import ResidentWavefronts, Timeline, Wav
 from kprof.inputs.thread_trace.wave_json import state_name
 
 RESIDENT = "occupancy.json"
-"""Name of the file with the wavefronts that are resident at a time."""
+"""Name of the file with the number of resident wavefronts over time."""
 LARGEST_OCCUPANCY = 32 << 20
 PARTS = 32
 _FIELDS = 6
@@ -36,7 +36,7 @@ MOST_BYTES = 512 << 20
 
 
 def read(folder: Path) -> tuple[Timeline, tuple[str, ...]]:
-    """The wavefronts, the states and the occupancy of a folder, and what was odd in words."""
+    """Return the wavefronts, states and occupancy of a folder, and sentences about problems."""
     issues: list[str] = []
     waves: list[Wavefront] = []
     for place in _files(folder, wave_json.PATTERN, issues):
@@ -72,7 +72,7 @@ def read(folder: Path) -> tuple[Timeline, tuple[str, ...]]:
 
 
 def _files(folder: Path, pattern: str, issues: list[str]) -> list[Path]:
-    """The files of one kind by name, as many as are worth reading."""
+    """Return the files that match a pattern, in name order, up to limits on their number and total size."""
     found = sorted(islice((place for place in folder.glob(pattern) if place.is_file()), MOST_FILES + 1))
     used: list[Path] = []
     size = 0
@@ -101,10 +101,10 @@ class _File(msgspec.Struct):
 
 
 def read_states(place: Path) -> tuple[WavefrontState, tuple[str, ...]]:
-    """The state's cycles, and what was odd in words.
+    """Return the cycles in one state, and sentences about problems.
 
     Raises:
-        KprofError: cut off, of wrong types, or with times that do not go up.
+        KprofError: if the file is cut off, has wrong types, or has times that are not ascending.
     """
     number = re.fullmatch(r"wstates(\d{1,3})\.json", place.name)
     if number is None:
@@ -121,16 +121,16 @@ def read_states(place: Path) -> tuple[WavefrontState, tuple[str, ...]]:
 
 
 def with_shares(states: list[WavefrontState]) -> tuple[WavefrontState, ...]:
-    """Each with its share of the cycles of all."""
+    """Return the states with their fraction of the total cycles."""
     whole = sum(one.cycles for one in states)
     return tuple(replace(one, share=one.cycles / whole if whole else 0.0) for one in states)
 
 
 def read_occupancy(place: Path) -> tuple[tuple[ResidentWavefronts, ...], tuple[str, ...]]:
-    """Each shader engine followed by its compute units, and what was odd in words.
+    """Return the occupancy of each shader engine followed by its compute units, and sentences about problems.
 
     Raises:
-        KprofError: cut off, or no such file.
+        KprofError: if the file is cut off or is not an occupancy file.
     """
     try:
         document = msgspec.json.decode(content(place, LARGEST_OCCUPANCY), type=dict[str, Any])
@@ -166,7 +166,7 @@ def read_occupancy(place: Path) -> tuple[tuple[ResidentWavefronts, ...], tuple[s
 
 
 def _event(record: Any) -> _Event | None:
-    """Clock, CU, SIMD, slot, and 1 for a start or 0 for an end."""
+    """Decode an event into clock, CU, SIMD, slot, and 1 for a start or 0 for an end; ``None`` if it is invalid."""
     if type(record) is int and 0 <= record < 1 << 64:
         return (record >> 23) * _UNIT, record >> 19 & 15, record >> 12 & 3, record >> 14 & 15, record >> 18 & 1
     if not isinstance(record, list) or len(record) < _FIELDS or type(record[4]) not in {int, bool}:
@@ -178,7 +178,7 @@ def _event(record: Any) -> _Event | None:
 
 
 def _unpaired(events: list[_Event]) -> int:
-    """Starts without an end and ends without a start."""
+    """Return the number of starts without an end and ends without a start."""
     live: set[tuple[int, int, int]] = set()
     wrong = 0
     for _, unit, simd, slot, began in events:
@@ -189,14 +189,17 @@ def _unpaired(events: list[_Event]) -> int:
 
 
 def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_Event]) -> ResidentWavefronts:
-    """An end without a start is not counted, a start without an end lasts until the next in its slot, or to the end."""
+    """Compute occupancy.
+
+    Ends without a start are ignored; a start without an end lasts to the slot's next start or the end.
+    """
     begin, end = span[0][0], span[-1][0]
     live: set[tuple[int, int, int]] = set()
     steps: list[tuple[int, int]] = []
     for clock, cu, simd, slot, began in events:
         (live.add if began else live.discard)((cu, simd, slot))
         steps.append((clock, len(live)))
-    # The last of a cycle's events counts: a slot may be taken again at once.
+    # The last event of a cycle counts, because a freed slot may be taken again in the same cycle.
     most = max(dict(steps).values())
     area = _areas([(clock - begin, count) for clock, count in steps], end - begin)
     mean = sum(area) / (end - begin) if end > begin else None
@@ -206,7 +209,7 @@ def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_
 
 
 def _areas(steps: list[tuple[int, int]], end: int) -> list[float]:
-    """Wavefronts times cycles in each of the equal parts of the time from 0 to ``end``."""
+    """Return wavefronts times cycles in each of the equal parts of the time from 0 to ``end``."""
     borders = [end * number / PARTS for number in range(PARTS + 1)]
     areas = [0.0] * PARTS
     part = 0

@@ -1,4 +1,4 @@
-"""The traced dispatches below a folder: which there are, and which one is worth looking at first."""
+"""Find the traced dispatches below a folder, and choose the most interesting one."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from kprof.errors import KprofError
 from kprof.inputs.thread_trace.model import DecodedThreadTrace, Dispatch
 
 _NUMBERS = re.compile(r"agent_(\d+)_dispatch_(\d+)")
-# Fills and copies that the runtime itself launches.
+# Prefix of the fill and copy kernels that the runtime itself launches.
 _RUNTIME = "__amd_rocclr_"
 
 
@@ -18,9 +18,9 @@ class Listing:
     """The listing of one dispatch.
 
     Attributes:
-        path: the file that tells most of it.
-        agent: as in the name of its folder or file; ``None`` when that has no number.
-        dispatch: as ``agent``.
+        path: path of the listing with the most details.
+        agent: agent number in the name of the folder or file, or ``None`` if the name has none.
+        dispatch: dispatch number in the same name, or ``None``.
     """
 
     path: Path
@@ -29,7 +29,7 @@ class Listing:
 
 
 def listings(files: list[Path]) -> list[Listing]:
-    """One listing a dispatch: of several forms of one, ``code.json`` before the CSV."""
+    """Return one listing per dispatch, preferring ``code.json`` to CSV."""
     groups: dict[tuple[str, ...], list[Path]] = {}
     for path in files:
         groups.setdefault(_key(path, files), []).append(path)
@@ -42,7 +42,7 @@ def listings(files: list[Path]) -> list[Listing]:
 
 
 def _place(path: Path) -> tuple[Path, int | None, int | None]:
-    """The folder that the dispatches of a program lie in, and the numbers in the nearest name that has them."""
+    """Return the folder that contains a program's dispatches, and agent and dispatch number from the nearest name."""
     for one in (path, path.parent):
         if match := _NUMBERS.search(one.name):
             return one.parent, int(match[1]), int(match[2])
@@ -53,7 +53,7 @@ def _key(path: Path, files: list[Path]) -> tuple[str, ...]:
     base, agent, dispatch = _place(path)
     if agent is not None:
         return str(base), str(agent), str(dispatch)
-    # Beside a code.json a CSV is the same dispatch; alone it is one of its own.
+    # A CSV next to a code.json belongs to the same dispatch; otherwise it is a dispatch of its own.
     beside = any(one.suffix == ".json" and one.parent == path.parent for one in files)
     return (str(path.parent),) if beside else (str(path),)
 
@@ -61,7 +61,7 @@ def _key(path: Path, files: list[Path]) -> tuple[str, ...]:
 def summaries(
     found: list[Listing], read: Callable[[Path], DecodedThreadTrace]
 ) -> tuple[list[tuple[Listing, Dispatch]], tuple[str, ...], KprofError | None]:
-    """Each dispatch in short, the one to look at first in front; in words what could not be read; the first error."""
+    """Return summaries of the dispatches (the most interesting first), notes about problems, and the first error."""
     pairs: list[tuple[Listing, Dispatch]] = []
     issues: list[str] = []
     failed: KprofError | None = None

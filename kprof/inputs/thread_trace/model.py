@@ -1,4 +1,4 @@
-"""What a thread trace (ATT) tells: how often each instruction ran and how long it took."""
+"""Content of a thread trace (ATT): number of issues and cycles of each instruction."""
 
 import re
 from dataclasses import asdict, dataclass, field
@@ -9,7 +9,7 @@ _MNEMONIC = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def kernel_in(comment: str) -> str | None:
-    """The kernel that a comment row of a listing names; ``None`` for one that only marks its begin or end."""
+    """Return the kernel named in a comment row of a listing; ``None`` if the row only marks a begin or end."""
     name = comment.strip().lstrip(";").strip()
     return name if name and not name.lower().startswith(("begin att", "end att")) else None
 
@@ -20,15 +20,15 @@ class TracedInstruction:
 
     Attributes:
         index: position in the listing.
-        text: as disassembled.
-        code_object: number of the code object, when recorded.
+        text: disassembled text.
+        code_object: number of the code object, if recorded.
         address: virtual address in bytes.
-        hits: times it was issued by the traced wavefronts.
-        latency: cycles from when it could have issued until it was done, summed over the hits.
-        stall: cycles of that in which it could not issue; ``None`` in formats that do not tell.
-        idle: cycles in which nothing was ready before it; ``None`` in formats that do not tell.
+        hits: number of issues by the traced wavefronts.
+        latency: cycles from when it could have issued until it completed, summed over the hits.
+        stall: part of the latency in which it could not issue, in cycles; ``None`` if the format does not contain it.
+        idle: cycles before it in which no instruction was ready; ``None`` if the format does not contain them.
         source: ``file:line``, or ``None``.
-        line: number that files of single wavefronts refer to it by; ``None`` in formats that do not tell.
+        line: number by which files of single wavefronts refer to it; ``None`` if the format has no such number.
     """
 
     index: int
@@ -44,22 +44,22 @@ class TracedInstruction:
 
     @property
     def mnemonic(self) -> str:
-        """The first word."""
+        """The first word of the text."""
         match = _MNEMONIC.match(self.text)
         return match[0] if match else ""
 
 
 @dataclass(frozen=True)
 class LineCost:
-    """All instructions of one source line, or one mnemonic.
+    """Total cost of all instructions of one source line or mnemonic.
 
     Attributes:
         name: ``file:line`` or mnemonic.
-        instructions: different instructions.
-        hits: issues.
-        latency: cycles, summed.
-        stall: cycles, summed; ``None`` when the format does not tell.
-        share: of the latency of the whole trace, 0 to 1.
+        instructions: number of different instructions.
+        hits: number of issues.
+        latency: total cycles.
+        stall: total stall cycles; ``None`` if the format does not contain them.
+        share: fraction of the trace's total latency, 0 to 1.
     """
 
     name: str
@@ -72,15 +72,15 @@ class LineCost:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """A traced dispatch in short.
+    """Summary of a traced dispatch.
 
     Attributes:
-        path: its listing.
-        agent: number in the name of its folder or file; ``None`` when it has none.
-        dispatch: as ``agent``.
-        kernel: name from the listing, when recorded.
-        hits: instructions issued by the traced wavefronts.
-        latency: cycles of them, summed.
+        path: path of its listing.
+        agent: agent number in the name of its folder or file, or ``None`` if the name has none.
+        dispatch: dispatch number in the same name, or ``None``.
+        kernel: kernel name from the listing, if recorded.
+        hits: number of instructions issued by the traced wavefronts.
+        latency: total cycles of these instructions.
     """
 
     path: str
@@ -96,16 +96,16 @@ class DecodedThreadTrace:
     """A decoded thread trace.
 
     Attributes:
-        path: the file read.
-        format: which layout.
-        kernel: name from the listing's comment line, when there is one.
-        version: of the decoder, when recorded.
-        instructions: in address order as listed.
-        issues: what was odd, in words.
-        wavefronts: number of wavefront files listed beside it, when there is such a list.
-        lifetimes: cycles from the beginning to the end of each wavefront of that list.
-        timeline: wavefronts that have a file of their own, states and occupancy; empty without such files.
-        dispatches: of a folder with several: all of them, the one that this is in front.
+        path: path of the file that was read.
+        format: name of the file's layout.
+        kernel: kernel name from the listing's comment line, if there is one.
+        version: version of the decoder, if recorded.
+        instructions: instructions in the address order of the listing.
+        issues: sentences about problems.
+        wavefronts: number of wavefront files listed next to the listing, if there is such a list.
+        lifetimes: cycles from begin to end of each listed wavefront.
+        timeline: wavefronts with a file of their own, states and occupancy; empty without such files.
+        dispatches: all dispatches of a folder with several, starting with this one.
     """
 
     path: str
@@ -121,24 +121,24 @@ class DecodedThreadTrace:
 
     @property
     def hits(self) -> int:
-        """Issues in all."""
+        """Total number of issues."""
         return sum(one.hits for one in self.instructions)
 
     @property
     def latency(self) -> int:
-        """Cycles in all, summed over wavefronts that ran at the same time: not the kernel's time."""
+        """Total cycles, summed over wavefronts that ran concurrently, so not the kernel's duration."""
         return sum(one.latency for one in self.instructions)
 
     def by_line(self) -> list[LineCost]:
-        """Cost by source line, most expensive first. Instructions without a line are under ``?``."""
+        """Return the cost by source line, most expensive first. Instructions without a line are grouped as ``?``."""
         return self._grouped([one.source or "?" for one in self.instructions])
 
     def by_mnemonic(self) -> list[LineCost]:
-        """Cost by mnemonic, most expensive first."""
+        """Return the cost by mnemonic, most expensive first."""
         return self._grouped([one.mnemonic or "?" for one in self.instructions])
 
     def by_stall(self) -> list[StalledInstruction]:
-        """Instructions of the wavefronts that have a file of their own, most stalled first."""
+        """Return the instructions of wavefronts with a file of their own, most stalled first."""
         listed = {one.line: one for one in self.instructions if one.line is not None}
         totals = self.timeline.totals()
         whole = sum(one.stall for one in totals)

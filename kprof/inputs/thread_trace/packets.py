@@ -1,18 +1,18 @@
-"""Packets of a raw thread trace of a CDNA GPU: its wavefronts, what they issued, and when.
+"""Decode the packets of a CDNA GPU's raw thread trace into wavefronts, their issued instructions and times.
 
-A trace is a row of little-endian packets of 16 to 64 bits whose kind is in the lowest four bits; bit 4 of all but one
-moves the time by a tick of four cycles. The layout is as public readers have it (tinygrad's ``sqtt.py``; the header as
-in rocprofiler's ``att.h``). In public raw traces of a gfx950 every byte is part of a packet, each wavefront that starts
-ends, and what is issued is what the kernel's code object has, in its order. AMD's decoder finds the same instructions
-at the same times, to a tick: docs/validation/raw_thread_traces.md.
+A trace is a sequence of little-endian packets of 16 to 64 bits whose kind is in the lowest four bits. Bit 4 of all
+kinds but one advances the time by a tick of four cycles. The layout follows public readers (tinygrad's ``sqtt.py``; the
+header follows rocprofiler's ``att.h``). In public raw traces of a gfx950, every byte is part of a packet, every started
+wavefront ends, and the issued instructions match the kernel's code object in order. AMD's decoder finds the same
+instructions at the same times, to a tick: docs/validation/raw_thread_traces.md.
 """
 
 from dataclasses import dataclass, field
 
 CYCLES = 4
-"""Of a tick."""
+"""Cycles per tick."""
 HEADER_BYTES = 8
-# The lowest 13 bits of the header in front of a CDNA trace; a Radeon's first packet has them in use.
+# The lowest 13 bits of a CDNA trace's header. In a Radeon's trace, the first packet uses these bits.
 _MARK, _MARK_BITS = 0x11, 0x1FFF
 _SIZES = (2, 8, 8, 4, 2, 6, 2, 2, 2, 2, 2, 8, 6, 4, 8, 6)
 _MISC, _TIMESTAMP, _START, _END, _ISSUED = 0, 1, 3, 6, 10
@@ -35,7 +35,7 @@ NAMES = {
     18: "valu_64",
     28: "mfma",
 }
-"""What an instruction is told to be; 32 and 64 are the bits of its encoding."""
+"""Kind of an instruction by its number in a packet; 32 and 64 are the bits of its encoding."""
 
 
 @dataclass
@@ -43,9 +43,9 @@ class RawWavefront:
     """One wavefront.
 
     Attributes:
-        cu, simd, slot: where it ran, in the shader engine of its file.
-        start, end: cycles; ``end`` is ``None`` where the trace ends before.
-        issued: cycle and kind, see :data:`NAMES`, of what it issued; only of the CU that is traced.
+        cu, simd, slot: CU, SIMD and slot on which it ran, in the shader engine of its file.
+        start, end: cycles of its start and end; ``end`` is ``None`` if the trace ends earlier.
+        issued: cycle and kind (see :data:`NAMES`) of each issued instruction; recorded only on the traced CU.
     """
 
     cu: int
@@ -58,13 +58,13 @@ class RawWavefront:
 
 @dataclass(frozen=True)
 class RawTrace:
-    """One shader engine's trace.
+    """Trace of one shader engine.
 
     Attributes:
-        engine: its number.
-        wavefronts: in the order of their starts.
-        unknown: instructions and ends of wavefronts that began before the trace.
-        left: bytes at the end that are no whole packet.
+        engine: number of the shader engine.
+        wavefronts: wavefronts in the order of their starts.
+        unknown: number of instructions and ends of wavefronts that began before the trace.
+        left: bytes at the end that are not a complete packet.
     """
 
     engine: int
@@ -74,12 +74,12 @@ class RawTrace:
 
 
 def is_cdna(data: bytes) -> bool:
-    """Whether the header is that of a CDNA GPU."""
+    """Whether the header is that of a CDNA GPU's trace."""
     return len(data) >= HEADER_BYTES and int.from_bytes(data[:2], "little") & _MARK_BITS == _MARK
 
 
 def read_packets(data: bytes) -> RawTrace:
-    """The wavefronts of a file with the header of a CDNA GPU."""
+    """Decode the wavefronts of a file with a CDNA GPU's header."""
     header = int.from_bytes(data[:HEADER_BYTES], "little")
     traced, engine = header >> 20 & 31, header >> 32 & 63
     found: list[RawWavefront] = []
@@ -97,7 +97,7 @@ def read_packets(data: bytes) -> RawTrace:
             ticks += packet >> 4 & 255
         elif kind == _TIMESTAMP:
             if not packet >> 4 & 0xFFF:
-                # The clock of packets stands while nothing is traced.
+                # The packet clock stops while nothing is traced, so it is advanced to the time of the timestamp.
                 cycles = packet >> 16
                 if anchor is not None:
                     ticks = max(ticks, anchor[1] + (cycles - anchor[0]) // CYCLES)

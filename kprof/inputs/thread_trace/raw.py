@@ -1,4 +1,4 @@
-"""Raw thread traces: what rocprofv3 writes before its decoder has read it, and what each issued, found in the code."""
+"""Read raw thread traces, which rocprofv3 writes before decoding, and match issued instructions with the code."""
 
 import re
 from collections import Counter
@@ -15,9 +15,9 @@ from kprof.inputs.thread_trace.packets import JUMP, MESSAGE, NAMES, NEXT, RawTra
 
 _LINE = re.compile(r"^\s+([a-z]\S*.*?)\s*// ([0-9A-F]+): ((?:[0-9A-F]{8} ?)+)")
 _LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
-# No packet tells of these.
+# Instructions without a packet.
 _SILENT = ("s_waitcnt", "s_nop")
-# Of these public traces have none: they may have a packet or not. An s_barrier has one.
+# Public traces contain none of these instructions, so it is unknown whether they have a packet. An s_barrier has one.
 _MAYBE_SILENT = ("s_sleep", "s_setprio", "s_sethalt", "s_inst_prefetch", "s_clause", "s_delay_alu")
 _READ, _WRITE = frozenset({2, 14}), frozenset({3, 4})
 _ISSUE_CYCLES = 4
@@ -29,9 +29,9 @@ class Coded:
     """One instruction of the code.
 
     Attributes:
-        text: as disassembled.
-        address: in the code object, bytes.
-        kinds: what a packet may say of it; empty where there is none.
+        text: disassembled text.
+        address: address in the code object, in bytes.
+        kinds: possible kinds of its packet; empty if it has no packet.
         target: address of a branch's target.
     """
 
@@ -42,7 +42,7 @@ class Coded:
 
 
 def kernels_in(listing: str) -> dict[str, list[Coded]]:
-    """The instructions below each label of what llvm-objdump writes."""
+    """Parse the instructions below each label of llvm-objdump's output."""
     found: dict[str, list[Coded]] = {}
     here: list[Coded] = []
     for line in listing.splitlines():
@@ -87,7 +87,7 @@ def _kinds(text: str, words: int) -> frozenset[int]:
 
 @dataclass
 class Followed:
-    """Issues and cycles of each instruction, by its place in the code, and wavefronts that left it."""
+    """Issues and cycles by the instruction's index in the code, and the number of wavefronts that diverged."""
 
     hits: Counter[int]
     cycles: Counter[int]
@@ -96,11 +96,11 @@ class Followed:
 
 
 def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followed:
-    """Go through the code with what each wavefront issued; one whose next kind does not fit is left out from there.
+    """Match each wavefront's issued kinds with the code; a wavefront is abandoned at its first mismatch.
 
-    Wavefronts may begin behind the loads of preloaded arguments. The cycles of an instruction are those since the one
-    before it was issued. An ``s_waitcnt`` in between has what is more than an issue, an ``s_nop`` as much of it as it
-    asks for, and an ``s_barrier`` all that passes until the next instruction.
+    Wavefronts may begin after the loads of preloaded arguments. The cycles of an instruction are those since the
+    previous instruction was issued. An ``s_waitcnt`` in between gets the cycles beyond one issue, an ``s_nop`` gets as
+    many of them as it requests, and an ``s_barrier`` gets all cycles until the next instruction.
     """
     places = {one.address: place for place, one in enumerate(code)}
     tried = (_from(entry, code, places, wavefronts) for entry in _entries(code, places))
@@ -108,10 +108,10 @@ def follow(code: Sequence[Coded], wavefronts: Sequence[RawWavefront]) -> Followe
 
 
 def _entries(code: Sequence[Coded], places: Mapping[int, int]) -> Iterator[int]:
-    """Where wavefronts may begin.
+    """Yield the indexes at which wavefronts may begin.
 
-    A kernel with preloaded arguments begins with their loads and a branch over them, for firmware that does not know of
-    preloading; other firmware enters 256 bytes further on (LLVM's AMDGPU usage, "Preloaded Kernel Arguments").
+    A kernel with preloaded arguments begins with their loads and a branch over them, for firmware without support for
+    preloading. Other firmware enters 256 bytes further on (LLVM's AMDGPU usage, "Preloaded Kernel Arguments").
     """
     yield 0
     behind = places.get(code[0].address + _PRELOADED) if code else None
@@ -138,7 +138,7 @@ def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefron
             found.hits[at] += 1
             found.cycles[at] += _divided(gap, code, waits, found.cycles)
             before = time
-            # Its packet is of its arrival: the others are waited for after it.
+            # A barrier's packet marks the wavefront's arrival; the wait for other wavefronts follows it.
             waits = [at] if code[at].text.startswith("s_barrier") else []
             target = code[at].target
             at = at + 1 if kind != JUMP else None if target is None else places.get(target)
@@ -146,7 +146,7 @@ def _from(entry: int, code: Sequence[Coded], places: Mapping[int, int], wavefron
 
 
 def _divided(gap: int, code: Sequence[Coded], waits: Sequence[int], cycles: Counter[int]) -> int:
-    """What is left of the cycles between two issues for the second one, after those that are waited in between."""
+    """Assign the cycles between two issues to the waits in between; return those left for the second issue."""
     more = max(0, gap - _ISSUE_CYCLES)
     waiting = None
     for place in waits:
@@ -182,14 +182,14 @@ _ELF = b"\x7fELF"
 
 
 def raw_files(place: Path) -> list[Path]:
-    """The raw traces at or below a path, by name alone: nothing in them is looked at."""
+    """Return the raw traces at or below a path, by file name only."""
     if place.is_dir():
         return sorted(path for path in place.rglob("*.att") if path.is_file())
     return [place] if place.suffix == ".att" and place.is_file() else []
 
 
 def not_decoded(path: str, found: list[Path]) -> InputError:
-    """The error for a path where only raw traces are."""
+    """Return the error for a path that contains only raw traces."""
     if Path(path).is_dir():
         count = "one raw thread trace" if len(found) == 1 else f"{len(found):,} raw thread traces"
         return InputError(f"{count} (.att), none decoded", path=path, hint=_HINT)
@@ -197,15 +197,15 @@ def not_decoded(path: str, found: list[Path]) -> InputError:
 
 
 def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
-    """Raw traces of one or more dispatches; the first that issued instructions and is no fill is told in full.
+    """Read raw traces of one or more dispatches, and return the first that issued instructions and is not a fill.
 
     Args:
-        path: as the user named it.
-        files: the traces: one a shader engine and dispatch.
-        largest: bytes of a file that are read at most.
+        path: path named by the user.
+        files: raw traces, one per shader engine and dispatch.
+        largest: maximum bytes of a file.
 
     Raises:
-        KprofError: none is a trace of a CDNA GPU.
+        KprofError: if none is a trace of a CDNA GPU.
     """
     known = [file for file in files if is_cdna(head_of(file, 8))]
     if not known:
@@ -229,7 +229,7 @@ def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
 
 
 def _code(files: list[Path]) -> tuple[dict[str, list[Coded]], list[str]]:
-    """The kernels of the code objects that stand beside traces."""
+    """Return the kernels of the code objects next to the traces, and notes about unreadable ones."""
     from kprof.inputs.code_object import disassemble_text, read_file
 
     kernels: dict[str, list[Coded]] = {}
@@ -281,7 +281,7 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
 
 
 def _fitting(wavefronts: list[RawWavefront], kernels: dict[str, list[Coded]]) -> tuple[str, Followed | None]:
-    """The one kernel whose code most wavefronts follow to their ends; none where several do alike."""
+    """Return the kernel whose code most wavefronts follow to their end, or no kernel if several are equally good."""
     tried = {name: follow(code, wavefronts) for name, code in kernels.items()} if wavefronts else {}
     kept = {name: one.wavefronts - one.lost for name, one in tried.items()}
     best = max(kept.values(), default=0)

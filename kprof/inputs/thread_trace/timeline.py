@@ -1,18 +1,18 @@
-"""What the files of single wavefronts, of their states and of the occupancy tell. All times are in shader cycles."""
+"""Content of the files of single wavefronts, their states and the occupancy. All times are in shader cycles."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Issues:
-    """One instruction in one wavefront, or in all wavefronts that were read.
+    """Cost of one instruction in one wavefront, or summed over all wavefronts that were read.
 
     Attributes:
-        line: the number that wavefront files refer to the instruction by: ``Instruction.line``.
-        issues: times it was issued.
-        latency: cycles from when it could have issued until it was done, summed; ``stall`` is a part of it.
-        stall: cycles of that in which it could not issue, summed.
-        idle: cycles before it in which no instruction of the wavefront was under way, summed.
+        line: number by which wavefront files refer to the instruction: ``Instruction.line``.
+        issues: number of times it was issued.
+        latency: total cycles from when it could have issued until it completed, including ``stall``.
+        stall: total cycles in which it could not issue.
+        idle: total cycles before it in which no instruction of the wavefront was in progress.
     """
 
     line: int
@@ -24,12 +24,12 @@ class Issues:
 
 @dataclass(frozen=True)
 class StalledInstruction(Issues):
-    """An instruction's sum over the wavefronts, with what the listing says of it.
+    """An instruction's cost summed over the wavefronts, with details from the listing.
 
     Attributes:
-        text: as disassembled, or ``None`` when the listing does not have it.
+        text: disassembled text, or ``None`` if the listing does not contain it.
         source: ``file:line``, or ``None``.
-        share: of the stall cycles of all instructions, 0 to 1.
+        share: fraction of the stall cycles of all instructions, 0 to 1.
     """
 
     text: str | None
@@ -39,24 +39,24 @@ class StalledInstruction(Issues):
 
 @dataclass(frozen=True)
 class Wavefront:
-    """One wavefront's own file.
+    """Content of one wavefront's file.
 
     Attributes:
-        file: its name.
-        shader_engine: from ``SE<number>`` in the file; ``None`` when it does not tell.
-        cu: compute unit in its shader array (on RDNA the workgroup processor).
+        file: name of the file.
+        shader_engine: number from ``SE<number>`` in the file; ``None`` if it is missing.
+        cu: compute unit in its shader array (the workgroup processor on RDNA).
         simd: SIMD of that unit.
         slot: wavefront slot of the SIMD.
-        number: of the wavefronts that used the slot, from 0.
+        number: index among the wavefronts that used the slot, from 0.
         begin: cycle of its start.
         end: cycle of its end.
-        cycles: from ``begin`` to ``end``.
-        issued: instructions.
-        latency: cycles in instructions, summed.
-        stall: cycles of that in which an instruction could not issue.
+        cycles: cycles from ``begin`` to ``end``.
+        issued: number of issued instructions.
+        latency: total cycles in instructions.
+        stall: part of the latency in which an instruction could not issue, in cycles.
         idle: cycles before instructions, as in :class:`Issues`.
-        states: cycles in each state. They may add up to a few cycles more than from ``begin`` to ``end``.
-        costs: by instruction, in the listing's order.
+        states: cycles in each state. Their sum may exceed ``cycles`` by a few cycles.
+        costs: costs by instruction, in the listing's order.
     """
 
     file: str
@@ -78,13 +78,13 @@ class Wavefront:
 
 @dataclass(frozen=True)
 class WavefrontState:
-    """One ``wstates*.json``: how many traced wavefronts were in a state at a time.
+    """Content of one ``wstates*.json``: number of traced wavefronts in a state over time.
 
     Attributes:
-        name: empty, idle, exec, wait or stall.
-        cycles: summed over the wavefronts.
-        most: wavefronts in the state at the same time, at most.
-        share: of the cycles of all states, 0 to 1; ``None`` where a state's file could not be read.
+        name: name of the state: empty, idle, exec, wait or stall.
+        cycles: cycles in the state, summed over the wavefronts.
+        most: maximum number of wavefronts in the state at the same time.
+        share: fraction of the cycles of all states, 0 to 1; ``None`` if the file of a state could not be read.
     """
 
     name: str
@@ -98,14 +98,14 @@ class ResidentWavefronts:
     """Resident wavefronts of a shader engine, or of one of its compute units.
 
     Attributes:
-        shader_engine: its number.
-        cu: compute unit (on RDNA the workgroup processor); ``None`` for the whole shader engine.
-        begun: wavefronts that began in the trace.
+        shader_engine: number of the shader engine.
+        cu: compute unit (the workgroup processor on RDNA); ``None`` for the whole shader engine.
+        begun: number of wavefronts that began in the trace.
         begin: cycle of the shader engine's first event.
-        end: cycle of its last.
-        most: wavefronts at the same time.
-        mean: wavefronts, over the cycles from ``begin`` to ``end``; ``None`` when these are the same.
-        over_time: mean wavefronts in equal parts of that time, in order.
+        end: cycle of the shader engine's last event.
+        most: maximum number of wavefronts at the same time.
+        mean: mean number of wavefronts from ``begin`` to ``end``; ``None`` if both are equal.
+        over_time: mean number of wavefronts in equal parts of that time, in order.
     """
 
     shader_engine: int
@@ -120,12 +120,12 @@ class ResidentWavefronts:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What was read besides the listing.
+    """Data read from files other than the listing.
 
     Attributes:
-        wavefronts: by file name.
-        states: by number: empty, idle, exec, wait, stall.
-        occupancy: each shader engine, then its compute units.
+        wavefronts: wavefronts in the order of their file names.
+        states: states in numerical order: empty, idle, exec, wait, stall.
+        occupancy: occupancy of each shader engine, followed by its compute units.
     """
 
     wavefronts: tuple[Wavefront, ...] = ()
@@ -133,7 +133,7 @@ class Timeline:
     occupancy: tuple[ResidentWavefronts, ...] = ()
 
     def totals(self) -> list[Issues]:
-        """Return the issue counts and cycles of each instruction, summed over the wavefronts; most stalled first."""
+        """Return the issue counts and cycles of each instruction, summed over the wavefronts, most stalled first."""
         sums: dict[int, list[int]] = {}
         for wave in self.wavefronts:
             for one in wave.costs:

@@ -1,6 +1,7 @@
-"""``se*_sm*_sl*_wv*.json``: one wavefront, instruction by instruction.
+"""Read ``se*_sm*_sl*_wv*.json``, the instructions of one wavefront.
 
-An instruction is ``[clock, category, stall, duration, line of code.json]``, a part of the timeline ``[state, cycles]``.
+An instruction is ``[clock, category, stall, duration, line of code.json]``; a part of the timeline is ``[state,
+cycles]``.
 """
 
 import re
@@ -17,7 +18,7 @@ PATTERN = "se*_wv*.json"
 LARGEST = 64 << 20
 
 STATES = ("empty", "idle", "exec", "wait", "stall")
-"""Of a wavefront, by the decoder's numbers."""
+"""Names of a wavefront's states by the decoder's numbers."""
 
 _Record = Annotated[list[Clock], msgspec.Meta(min_length=5, max_length=16)]
 _Part = Annotated[list[Count], msgspec.Meta(min_length=2, max_length=16)]
@@ -42,10 +43,10 @@ class _File(msgspec.Struct):
 
 
 def read(place: Path) -> tuple[Wavefront, tuple[str, ...]]:
-    """The wavefront, and what was odd in words.
+    """Return the wavefront, and sentences about problems.
 
     Raises:
-        KprofError: cut off, of wrong types, or with times that cannot be.
+        KprofError: if the file is cut off, has wrong types, or has impossible times.
     """
     document = decode(place, _File, LARGEST)
     wave = document.wave
@@ -79,7 +80,7 @@ def read(place: Path) -> tuple[Wavefront, tuple[str, ...]]:
 
 
 def state_name(number: int) -> str:
-    """What the decoder calls a state."""
+    """Return the decoder's name of a state."""
     return STATES[number] if number < len(STATES) else f"state {number}"
 
 
@@ -91,7 +92,10 @@ def _states(parts: list[list[int]]) -> dict[str, int]:
 
 
 def _costs(records: list[list[int]], begin: int, place: Path) -> tuple[Issues, ...]:
-    """Idle cycles are counted as in the listing: from the end of all that was issued before."""
+    """Sum the costs by instruction.
+
+    Idle cycles are counted from the end of all earlier instructions, as in the listing.
+    """
     sums: dict[int, list[int]] = {}
     done = begin
     for number, (clock, _, stall, duration, line, *_) in enumerate(records):

@@ -1,6 +1,6 @@
-"""PyTorch profiler (Kineto) traces and Proton profiles.
+"""Read PyTorch profiler (Kineto) traces and Proton profiles.
 
-:func:`load` gives the linked tables of one trace; :class:`TraceReader` streams its events in bounded memory.
+:func:`load` returns the linked tables of one trace; :class:`TraceReader` streams its events in bounded memory.
 """
 
 from kprof.inputs.torch_profiler.load import load

@@ -1,4 +1,4 @@
-"""Records of one kind, kept as a column a field: a fifth of the memory that the records themselves would take."""
+"""Store records of one kind as one column per field, which takes a fifth of the records' own memory."""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,17 +11,17 @@ import msgspec
 R = TypeVar("R", bound=msgspec.Struct)
 
 NOTHING = -(1 << 63)
-"""Stands in a column of numbers for ``None``."""
+"""Marks ``None`` in a column of integers."""
 ELSEWHERE = NOTHING + 1
-"""Stands in a column of numbers for one that does not fit 64 bits."""
-# What both marks have in memory, and where in their eight bytes.
+"""Marks an integer that does not fit 64 bits in a column of integers."""
+# Bytes that both marks have in common, and their position in the eight bytes of an integer.
 _LIKE_A_MARK = NOTHING.to_bytes(8, byteorder, signed=True)[1:] if byteorder == "little" else b"\x80" + bytes(6)
 _PLACE = 1 if byteorder == "little" else 0
 _TOGETHER = 1 << 12
 
 
 class _Column:
-    """Numbers of which a run of one value takes no memory until another one comes or all are asked for."""
+    """A column of integers; a run of a single value takes no memory until another value is added or all are read."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -30,7 +30,7 @@ class _Column:
 
     @property
     def data(self) -> "array[int]":
-        """All numbers, to read and to write."""
+        """All integers, for reading and writing."""
         if self._count:
             self._data, self._count = array(self._kind, (self._value,)) * self._count, 0
         return self._data
@@ -41,25 +41,25 @@ class _Column:
 
     @property
     def readable(self) -> "array[int]":
-        """All numbers, only to be read: a run of one value is written out for the caller, and stays a run."""
+        """All integers, for reading only; a run of a single value is expanded for the caller but stays a run."""
         return array(self._kind, (self._value,)) * self._count if self._count else self._data
 
     @property
     def only(self) -> int | None:
-        """The number of all rows where they are kept as a run of one value."""
+        """The value of all rows if the column is a run of a single value, else ``None``."""
         return self._value if self._count else None
 
     def numbers_of(self, low: int, high: int) -> "array[int]":
-        """The numbers of neighbouring rows."""
+        """Return the integers of adjacent rows."""
         if self._count:
             return array(self._kind, (self._value,)) * (min(high, self._count) - low)
         return self._data[low:high]
 
     def at(self, row: int) -> int:
-        """The number of a row.
+        """Return the integer of a row.
 
         Raises:
-            IndexError: there is no such row.
+            IndexError: if there is no such row.
         """
         if not self._count:
             return self._data[row]
@@ -68,15 +68,15 @@ class _Column:
         return self._value
 
     def extremes(self) -> tuple[int, int]:
-        """The least and the largest number of a column that has any."""
+        """Return minimum and maximum of a column that is not empty."""
         return (self._value, self._value) if self._count else (min(self._data), max(self._data))
 
     def distinct(self) -> set[int]:
-        """Every number that is in it."""
+        """Return the set of integers in the column."""
         return {self._value} if self._count else set(self._data)
 
     def _add(self, numbers: "list[int] | array[int]") -> None:
-        """Add numbers; a run of one value stays one where they continue it."""
+        """Add integers; a run of a single value stays a run if they continue it."""
         if not self._data and numbers and numbers.count(numbers[0]) == len(numbers):
             self._repeat(numbers[0], len(numbers))
         else:
@@ -96,7 +96,7 @@ class _Column:
 
 
 class OptionalIntegers(_Column):
-    """Integers that may be missing. :attr:`data` may be read and written; both marks above are no values."""
+    """A column of integers that may be missing. :attr:`data` is readable and writable; the marks are not values."""
 
     def __init__(self) -> None:
         super().__init__("q")
@@ -116,7 +116,7 @@ class OptionalIntegers(_Column):
             self._add(plain)
 
     def repeat(self, value: int | None, count: int) -> None:
-        """Add one value several times."""
+        """Add a value several times."""
         mark = NOTHING if value is None else value
         self._plain = self._plain and (value is not None or not count)
         self._repeat(mark, count)
@@ -153,7 +153,7 @@ class OptionalIntegers(_Column):
         self._plain = self._plain and mark > ELSEWHERE
 
     def part(self, low: int, high: int) -> list[int | None]:
-        """Values of neighbouring rows."""
+        """Return the values of adjacent rows."""
         if self._count:
             return [None if self._value == NOTHING else self._value] * (min(high, self._count) - low)
         values: list[int | None] = self.data[low:high].tolist()  # type: ignore[assignment]
@@ -165,11 +165,11 @@ class OptionalIntegers(_Column):
 
     @property
     def huge(self) -> int:
-        """How many do not fit 64 bits."""
+        """Number of integers that do not fit 64 bits."""
         return len(self._large)
 
     def fill(self, value: int) -> None:
-        """Put a value where none is."""
+        """Replace missing values by a value."""
         if self._count and self._value == NOTHING:
             self._value, self._plain = value, True
         elif not self._plain:
@@ -181,21 +181,21 @@ class OptionalIntegers(_Column):
             self._plain = not self._large
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Leave only some rows, in the given order."""
+        """Keep only the given rows, in the given order."""
         self._large = {new: self._large[old] for new, old in enumerate(rows) if old in self._large}
         self._keep(rows)
 
 
 def _has_mark(numbers: bytes) -> bool:
     at = numbers.find(_LIKE_A_MARK)
-    # Across two numbers it is no mark.
+    # A match that spans two integers is not a mark.
     while at >= 0 and at % 8 != _PLACE:
         at = numbers.find(_LIKE_A_MARK, at + 1)
     return at >= 0
 
 
 class Words(_Column):
-    """Texts, triples of sizes and other values that come again and again: each is kept once."""
+    """A column of recurring texts, size triples and other values; each distinct value is stored once."""
 
     def __init__(self) -> None:
         super().__init__("i")
@@ -203,7 +203,7 @@ class Words(_Column):
         self._codes: dict[Any, int] = {}
 
     def code(self, value: Any) -> int:
-        """What stands in :attr:`data` for a value."""
+        """Return the integer that represents a value in :attr:`data`."""
         code = self._codes.get(value)
         if code is None:
             code = self._codes[value] = len(self.words)
@@ -221,7 +221,7 @@ class Words(_Column):
         self._add(codes)
 
     def repeat(self, value: Any, count: int) -> None:
-        """Add one value several times."""
+        """Add a value several times."""
         self._repeat(self.code(value), count)
 
     def __getitem__(self, row: int) -> Any:
@@ -233,18 +233,18 @@ class Words(_Column):
         self.data[row] = self.code(value)
 
     def part(self, low: int, high: int) -> list[Any]:
-        """Values of neighbouring rows."""
+        """Return the values of adjacent rows."""
         if self._count:
             return [self.words[self._value]] * (min(high, self._count) - low)
         return list(map(self.words.__getitem__, self.data[low:high]))
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Leave only some rows, in the given order."""
+        """Keep only the given rows, in the given order."""
         self._keep(rows)
 
 
 class Records(Sequence[R], Generic[R]):
-    """A list of records to read and to append to. An element is made anew each time: change columns, not elements."""
+    """A list of records for reading and appending. Elements are created on access, so change columns instead."""
 
     def __init__(self, kind: type[R], records: Iterable[R] = ()) -> None:
         self.kind = kind
@@ -266,7 +266,7 @@ class Records(Sequence[R], Generic[R]):
             self._store()
 
     def extend(self, count: int, **fields: Sequence[Any] | None) -> None:
-        """Add records column by column; a field not given has its default in all of them, ``None`` if it has none."""
+        """Add records column by column; fields that are not given get their default, or ``None`` if they have none."""
         self._store()
         for name, column in self._columns.items():
             values = fields.get(name)
@@ -284,7 +284,7 @@ class Records(Sequence[R], Generic[R]):
             self._new = []
 
     def __len__(self) -> int:
-        """How many."""
+        """Return the number of records."""
         return self._stored + len(self._new)
 
     @overload
@@ -292,7 +292,7 @@ class Records(Sequence[R], Generic[R]):
     @overload
     def __getitem__(self, index: slice) -> list[R]: ...
     def __getitem__(self, index: int | slice) -> R | list[R]:
-        """A record, or a list of them."""
+        """Return a record, or a list of records for a slice."""
         self._store()
         if isinstance(index, slice):
             return [self[row] for row in range(*index.indices(len(self)))]
@@ -300,14 +300,14 @@ class Records(Sequence[R], Generic[R]):
         return self.kind(*[column[row] for column in self._columns.values()])
 
     def __iter__(self) -> Iterator[R]:
-        """All records; a few thousand are made at a time."""
+        """Yield all records, creating a few thousand at a time."""
         self._store()
         for low in range(0, self._stored, _TOGETHER):
             high = min(low + _TOGETHER, self._stored)
             yield from map(self.kind, *[column.part(low, high) for column in self._columns.values()])
 
     def __eq__(self, other: object) -> bool:
-        """Whether another list holds equal records in the same order."""
+        """Whether another sequence contains equal records in the same order."""
         if not isinstance(other, Sequence):
             return NotImplemented
         return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
@@ -315,7 +315,7 @@ class Records(Sequence[R], Generic[R]):
     __hash__ = None  # type: ignore[assignment]
 
     def numbers(self, field: str) -> OptionalIntegers:
-        """The column of a field that is an integer."""
+        """Return the column of an integer field."""
         if self._new:
             self._store()
         column = self._columns[field]
@@ -324,7 +324,7 @@ class Records(Sequence[R], Generic[R]):
         return column
 
     def words(self, field: str) -> Words:
-        """The column of any other field."""
+        """Return the column of a field that is not an integer."""
         if self._new:
             self._store()
         column = self._columns[field]
@@ -333,12 +333,12 @@ class Records(Sequence[R], Generic[R]):
         return column
 
     def column(self, field: str) -> OptionalIntegers | Words:
-        """The column of any field."""
+        """Return the column of any field."""
         self._store()
         return self._columns[field]
 
     def values(self, field: str) -> list[Any]:
-        """A field of all records."""
+        """Return the values of a field in all records."""
         self._store()
         return self._columns[field].part(0, self._stored)
 
@@ -349,7 +349,7 @@ class Records(Sequence[R], Generic[R]):
             self._columns[name][row] = value
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Leave only some records, in the given order."""
+        """Keep only the given records, in the given order."""
         self._store()
         for column in self._columns.values():
             column.keep(rows)
@@ -362,7 +362,7 @@ def _is_int(annotation: Any) -> bool:
 
 
 def by_start(records: Records[Any], rows: Iterable[int]) -> list[int]:
-    """Rows in the order of their starts; of those that start together the longest first."""
+    """Return rows in the order of their starts; rows that start together are ordered by descending duration."""
     starts, durations = records.numbers("start_ns").data, records.numbers("duration_ns").data
-    # Two sorts by a number each need less memory than one by pairs.
+    # Two sorts by a single number need less memory than one sort by pairs.
     return sorted(sorted(rows, key=durations.__getitem__, reverse=True), key=starts.__getitem__)

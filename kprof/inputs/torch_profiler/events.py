@@ -1,26 +1,26 @@
-"""One event of a trace as it stands in the file: typed, and nothing decoded that is not asked for."""
+"""Types of a trace's events; arguments that are not needed are not decoded."""
 
 import msgspec
 
-# Seen as numbers and as text ("stream 7", "0x0", "3004819264"), in one file even.
+# These values occur as numbers and as text ("stream 7", "0x0", "3004819264"), even in the same file.
 Loose = int | float | str | None
 
 
 class SlimArgs(msgspec.Struct, gc=False):
-    """The arguments that sums by device need."""
+    """The arguments needed for sums by device."""
 
     device: Loose = None
     rank: Loose = None
 
 
 class SlimEvent(msgspec.Struct, gc=False):
-    """What sums by name need. Times in microseconds as written: integers stay exact.
+    """The fields of an event needed for sums by name. Times are microseconds as written, so integers stay exact.
 
     Attributes:
         ph: phase: ``X`` complete, ``M`` metadata, ``s``/``f`` flow ends, ``i`` instant, ``B``/``E`` begin and end.
-        tid: thread or stream; only needed to pair begin with end.
-        cat: category, empty for metadata.
-        dur: duration; ``None`` when there is none.
+        tid: thread or stream; needed only to pair begin and end.
+        cat: category; empty for metadata.
+        dur: duration; ``None`` if there is none.
     """
 
     ph: str = ""
@@ -59,7 +59,7 @@ class FullArgs(
         "device_type": "Device Type",
     },
 ):
-    """Every argument that ends in a table. Nested values stay JSON text."""
+    """All arguments that are stored in a table. Nested values stay JSON text."""
 
     device: Loose = None
     stream: Loose = None
@@ -99,7 +99,7 @@ class FullArgs(
 
 
 class FullEvent(msgspec.Struct, gc=False):
-    """As :class:`SlimEvent`, with every argument that a table keeps."""
+    """An event like :class:`SlimEvent`, with all arguments that are stored in a table."""
 
     ph: str = ""
     cat: str = ""

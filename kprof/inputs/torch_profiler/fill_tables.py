@@ -1,4 +1,4 @@
-"""Batches of events of one kind into the columns of their table, field by field: the rows that single records give."""
+"""Add batches of events of one kind to their table, column by column, with the same result as adding single records."""
 
 from array import array
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _NUMBER, _TEXT = {int, type(None)}, {str, type(None)}
 
 
 def add_gpu(trace: LinkedTrace, events: Events) -> None:
-    """Kernels, copies and memsets with sound times."""
+    """Add kernels, copies and memsets with valid times."""
     brief = _is_brief(events, BriefGpuArgs)
     of = _Fields(events, BriefGpuArgs() if brief else GpuArgs())
     trace.activities.extend(
@@ -49,7 +49,7 @@ def add_gpu(trace: LinkedTrace, events: Events) -> None:
 
 
 def _is_brief(events: Events, kind: type[msgspec.Struct]) -> bool:
-    """All events of a file are decoded alike."""
+    """Whether the events are decoded with brief arguments; all events of a file have the same type."""
     return next((isinstance(event.args, kind) for event in events if event.args is not None), False)
 
 
@@ -66,7 +66,7 @@ def _gpu_details(of: "_Fields") -> dict[str, Any]:
 
 
 def add_launches(trace: LinkedTrace, events: Events) -> None:
-    """API calls with sound times."""
+    """Add API calls with valid times."""
     of = _Fields(events, LaunchArgs())
     trace.launches.extend(
         len(events),
@@ -81,7 +81,7 @@ def add_launches(trace: LinkedTrace, events: Events) -> None:
 
 
 def add_operators(trace: LinkedTrace, events: Events) -> None:
-    """Operators and annotations with sound times."""
+    """Add operators and annotations with valid times."""
     brief = _is_brief(events, BriefOperatorArgs)
     of = _Fields(events, BriefOperatorArgs() if brief else OperatorArgs())
     trace.operators.extend(
@@ -114,7 +114,7 @@ def _shapes(of: "_Fields") -> dict[str, Any]:
 
 
 def add_frames(trace: LinkedTrace, events: Events) -> None:
-    """Python frames with sound times."""
+    """Add Python frames with valid times."""
     of = _Fields(events, FrameArgs())
     trace.frames.extend(
         len(events),
@@ -125,19 +125,19 @@ def add_frames(trace: LinkedTrace, events: Events) -> None:
 
 
 class _Fields:
-    """Events and their arguments field by field; ``None`` stands for a column without any value."""
+    """Columns of the events and of their arguments; ``None`` represents a column without any value."""
 
     def __init__(self, events: Events, nothing: msgspec.Struct) -> None:
         self._events: Sequence[Any] = events
         self.event = _transposed(events)
-        # The general events have their category; of the others it is the class.
+        # General events have a category field; for other events, the class determines it.
         self._categories = self.event.get("cat")
         if self._categories is not None:
             nothing = FullArgs()
         self.arguments = _transposed([nothing if args is None else args for args in self.event["args"]])
 
     def common(self) -> dict[str, Any]:
-        """Columns that every table has."""
+        """Return the columns that every table has."""
         return {
             "name": self.event["name"],
             "rank": self._ranks(),
@@ -159,21 +159,21 @@ class _Fields:
         return [rank_of(rank, pid) for rank, pid in zip(written, processes, strict=True)]
 
     def integers(self, field: str) -> Integers:
-        """Numbers, where they were text, too."""
+        """Return integers, converting text."""
         return integers(self.arguments[field])
 
     def texts(self, field: str) -> Values | None:
-        """Values as text."""
+        """Return the values as text."""
         values = self.arguments[field]
         return None if _empty(values) else values if set(map(type, values)) <= _TEXT else list(map(text, values))
 
     def correlations(self) -> Integers:
-        """Zero stands for "none"."""
+        """Return the correlation ids, in which 0 means "none"."""
         ids = self.integers("correlation")
         return ids if ids is None or 0 not in ids else [number or None for number in ids]
 
     def external_ids(self) -> Integers:
-        """Zero is what 2021's traces write for "none"."""
+        """Return the external ids; traces of 2021 write 0 for "none"."""
         ids = integers(self.arguments["external_id"])
         if isinstance(ids, array) and 0 not in ids:
             return ids
@@ -183,11 +183,11 @@ class _Fields:
         ]
 
     def json(self, field: str) -> list[str | None]:
-        """Nested values as JSON text."""
+        """Return nested values as JSON text."""
         return list(map(_json_text, map(bytes, self.arguments[field])))
 
     def sizes(self, field: str) -> Sequence[Size | None] | None:
-        """Three extents."""
+        """Return size triples."""
         values = self.arguments[field]
         if isinstance(values[0], msgspec.Raw):
             return [_size(bytes(value)) for value in values]
@@ -205,7 +205,7 @@ def _empty(values: Values) -> bool:
 
 
 def integers(values: Values) -> Integers:
-    """Numbers as an array where all are there and fit 64 bits; ``None`` where none is."""
+    """Return integers as an array if all are present and fit 64 bits, or ``None`` if all are missing."""
     if _empty(values):
         return None
     try:
@@ -223,13 +223,13 @@ def _first_known(values: Integers, others: Values) -> Integers:
 
 
 def needs_values(name: str) -> bool:
-    """Whether the work of an operator depends on more than shapes: strides, paddings, masks."""
+    """Whether an operator's work depends on more than shapes, such as strides, paddings or masks."""
     return "conv" in name or "attention" in name or "_attn" in name
 
 
 def json_text(raw: msgspec.Raw) -> str | None:
-    """A nested value as text, ``None`` for none."""
-    # A copy: the raw view would keep its whole block alive.
+    """Return a nested value as text, or ``None`` if it is empty."""
+    # The value is copied, because the raw view would keep its whole block alive.
     return _json_text(bytes(raw))
 
 

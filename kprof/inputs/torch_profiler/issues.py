@@ -1,20 +1,20 @@
-"""What a reader met on its way and did not keep to itself."""
+"""Collect the problems that a reader reports."""
 
 import msgspec
 
 
 class TraceIssue(msgspec.Struct, frozen=True):
-    """One kind of trouble in one file.
+    """One kind of problem in one file.
 
     Attributes:
         kind: stable identifier such as ``cut-off`` or ``bad-utf8``.
         message: one sentence for the user.
-        path: the file.
-        place: where it was met first: ``byte 4096`` of the uncompressed text, or an event's name.
-        count: how many times.
-        lost: events that are therefore missing from every table and sum.
-        unknown: numbers that cannot be known because of it, such as ``busy``.
-        cure: the setting, version or option that makes them known.
+        path: path of the file.
+        place: first place at which it occurred: ``byte 4096`` of the uncompressed text, or an event's name.
+        count: number of occurrences.
+        lost: number of events that are therefore missing from all tables and sums.
+        unknown: results that are unknown because of it, such as ``busy``.
+        cure: setting, version or option that makes them known.
     """
 
     kind: str
@@ -27,14 +27,14 @@ class TraceIssue(msgspec.Struct, frozen=True):
     cure: str = ""
 
     def __str__(self) -> str:
-        """``path, byte 12: message (3 times)``."""
+        """Return text such as ``path, byte 12: message (3 times)``."""
         where = ", ".join(part for part in (self.path, self.place) if part)
         times = f" ({self.count:,} times)" if self.count > 1 else ""
         return f"{where}: {self.message}{times}" if where else f"{self.message}{times}"
 
 
 class IssueLog:
-    """Issues of one file, the same kind counted together so that memory stays bounded."""
+    """Issues of one file. Issues of the same kind are counted together, so that memory stays bounded."""
 
     def __init__(self, path: str | None) -> None:
         self._path = path
@@ -51,7 +51,7 @@ class IssueLog:
         unknown: tuple[str, ...] = (),
         cure: str = "",
     ) -> None:
-        """Note trouble; the first message and place of a kind are kept, the rest is counted."""
+        """Record a problem; the first message and place of each kind are kept, further ones are counted."""
         if count <= 0:
             return
         seen = self._by_kind.get(kind)
@@ -67,7 +67,7 @@ class IssueLog:
             )
 
     def extend(self, issues: "tuple[TraceIssue, ...]") -> None:
-        """Take over issues that another log has collected for the same file."""
+        """Add the issues that another log has collected for the same file."""
         for issue in issues:
             self.add(
                 issue.kind,
@@ -80,5 +80,5 @@ class IssueLog:
             )
 
     def all(self) -> tuple[TraceIssue, ...]:
-        """In the order in which the kinds were first met."""
+        """Return the issues in the order in which their kinds first occurred."""
         return tuple(self._by_kind.values())

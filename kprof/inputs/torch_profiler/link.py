@@ -1,6 +1,6 @@
-"""Launch to kernel to CPU operator to Python module: by correlation id, by external id, by nesting in time.
+"""Link kernels to launches, CPU operators and Python modules by correlation id, external id and nesting in time.
 
-Everything is done on whole columns, with numpy, which is imported where a trace is linked: sums need none of it.
+All operations work on complete columns with numpy, which is imported only here because sums do not need it.
 """
 
 from array import array
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int32]
 
 _FRAME, _OPERATOR, _LAUNCH = 0, 1, 2
-"""Order of two records with the same start and length: the first one encloses the second."""
-# Names of the columns that hold the innermost open frame and the innermost open operator.
+"""Order of two records with the same start and duration: the one with the lower number encloses the other."""
+# Names of the columns for the innermost open frame and the innermost open operator, by kind of record.
 _FILLED = (("parent", None), ("frame", "parent"), ("frame", "operator"))
 _MOST_CODES = 1 << 62
 
 
 def view(column: "array[int]") -> "Numbers":
-    """A column of numbers as an array of the same memory: what is written to one stands in the other."""
+    """Return a column of integers as an array that shares its memory."""
     import numpy as np
 
     return np.frombuffer(column, dtype=np.int64) if len(column) else np.zeros(0, dtype=np.int64)
 
 
 def codes(column: "array[int]") -> "Codes":
-    """As :func:`view`, of the codes of a column of words."""
+    """Return the codes of a column of words as an array that shares its memory."""
     import numpy as np
 
     return np.frombuffer(column, dtype=np.int32) if len(column) else np.zeros(0, dtype=np.int32)
 
 
 def link(trace: LinkedTrace, log: IssueLog) -> None:
-    """Fill in every index of the tables."""
+    """Fill in all index columns of the tables."""
     _nest(trace)
     _forward(trace)
     repeated, number = _link_activities(trace)
@@ -53,7 +53,7 @@ def link(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def _nest(trace: LinkedTrace) -> None:
-    """Parents by time: thread by thread, all records of a thread at once."""
+    """Fill in the parents of records by time, for all records of a thread at once."""
     import numpy as np
 
     tables: tuple[Records[Any], ...] = (trace.frames, trace.operators, trace.launches)
@@ -78,7 +78,8 @@ def _nest_thread(
         places = np.flatnonzero(kinds == around)
         if not len(places):
             continue
-        # The last record of the kind that starts before each one; that record or one that encloses it is still open.
+        # For each record, find the last enclosing-kind record that starts before it. That record, or one that encloses
+        # it, is still open.
         before = np.cumsum(kinds == around) - (kinds == around) - 1
         parents = before[places]
         _climb(parents, parents, starts[places], ends[places])
@@ -94,10 +95,10 @@ def _nest_thread(
 
 
 def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbers") -> None:
-    """Go from candidates to what is around them until they are still open at the starts.
+    """Move each candidate to its parent until the candidate is still open at the given start.
 
-    Where ``found`` is ``parents`` itself, half known, each step doubles: whatever was passed over for a candidate had
-    ended when that began.
+    If ``found`` is the partly known ``parents`` itself, each step doubles the distance. This is valid because every
+    skipped record ended before the candidate began.
     """
     import numpy as np
 
@@ -109,7 +110,7 @@ def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbe
 
 
 class _Rows:
-    """Rows by a number; those that share it in the order that is given."""
+    """Rows by number; rows with the same number keep the given order."""
 
     def __init__(self, numbers: "Numbers", rows: "Numbers") -> None:
         import numpy as np
@@ -119,14 +120,14 @@ class _Rows:
         self._keys = numbers[self.rows]
 
     def ranges(self, numbers: "Numbers") -> "tuple[Numbers, Numbers]":
-        """For each number where its rows begin in :attr:`rows`, and how many they are; none of an unknown one."""
+        """Return, for each number, the position of its rows in :attr:`rows` and their count (0 if unknown)."""
         import numpy as np
 
         low = np.searchsorted(self._keys, numbers, "left")
         return low, np.searchsorted(self._keys, numbers, "right") - low
 
     def first(self, numbers: "Numbers") -> "Numbers":
-        """The first row of each number, -1 of none."""
+        """Return the first row of each number, or -1 for an unknown number."""
         import numpy as np
 
         low, count = self.ranges(numbers)
@@ -135,13 +136,13 @@ class _Rows:
         return found
 
     def repeated(self) -> "Numbers":
-        """The numbers of rows that share theirs with an earlier one."""
+        """Return the numbers of rows whose number also belongs to an earlier row."""
         again: Numbers = self._keys[1:][self._keys[1:] == self._keys[:-1]]
         return again
 
 
 def _by_rank(*tables: Records[Any]) -> "Iterator[tuple[Numbers, ...]]":
-    """Rank by rank its rows in each of the tables: ids are those of a process."""
+    """Yield, rank by rank, the rows of that rank in each table, because ids are unique only within a process."""
     import numpy as np
 
     ranks = [table.numbers("rank") for table in tables]
@@ -153,7 +154,7 @@ def _by_rank(*tables: Records[Any]) -> "Iterator[tuple[Numbers, ...]]":
 
 
 def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
-    """Fill in launches and operators of activities; return the number of repeated correlation ids and the first."""
+    """Fill in launches and operators of activities; return the number of repeated correlation ids and the first one."""
     import numpy as np
 
     launches, operators, activities = trace.launches, trace.operators, trace.activities
@@ -176,7 +177,7 @@ def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
         without = mine[(operator[mine] < 0) & (externals[mine] > ELSEWHERE)]
         operator[without] = _Rows(of_operator, around).first(externals[without])
     known = np.flatnonzero(launch >= 0)
-    # Columns of which nothing is known stay runs of -1, which take no memory.
+    # Columns without a known value stay runs of -1, which take no memory.
     if (operator >= 0).any():
         view(activities.numbers("operator").data)[:] = operator
     if len(known):
@@ -192,7 +193,7 @@ def _link_activities(trace: LinkedTrace) -> tuple[int, int]:
 
 
 def _called(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Numbers") -> "Numbers":
-    """The call of each activity; of several with its id the last that had begun by its start, else the first."""
+    """Return each activity's call; if several have its id, the last that began before it starts, else the first."""
     import numpy as np
 
     found = calls.first(correlations)
@@ -206,7 +207,7 @@ def _called(calls: _Rows, correlations: "Numbers", begun: "Numbers", starts: "Nu
 
 
 def _forward(trace: LinkedTrace) -> None:
-    """Backward operators name the thread of their forward pass and share its sequence number."""
+    """Link backward operators to forward ones by the thread that they name and by the shared sequence number."""
     operators = trace.operators
     of_thread = operators.numbers("forward_thread")
     if not len(operators) or of_thread.extremes() in {(0, 0), (NOTHING, NOTHING)}:
@@ -216,13 +217,13 @@ def _forward(trace: LinkedTrace) -> None:
     for (mine,) in _by_rank(operators):
         backward = mine[~is_forward[mine] & (sequences[mine] > ELSEWHERE)]
         if len(backward):
-            # Nested operators repeat the number; the outermost comes first and carries the module.
+            # Nested operators share the number; the outermost one comes first and belongs to the module.
             ahead = _Rows(sequences, mine[is_forward[mine] & (sequences[mine] >= 0)])
             view(operators.numbers("forward").data)[backward] = ahead.first(sequences[backward])
 
 
 def alike(columns: "list[Codes]", rows: "Numbers") -> "list[Numbers]":
-    """Rows with equal codes in all columns together, by their first row; a code of -1 stands for nothing."""
+    """Group rows with equal codes in all columns, ordered by first row; a code of -1 means no value."""
     import numpy as np
 
     key, size = np.zeros(len(rows), dtype=np.int64), 1
@@ -239,7 +240,7 @@ def alike(columns: "list[Codes]", rows: "Numbers") -> "list[Numbers]":
 
 
 def stack_of(trace: LinkedTrace, activity: Activity) -> list[Operator | PythonFrame]:
-    """Everything around an activity's launch on the CPU, innermost first, operators and frames by time."""
+    """Return the operators and frames around an activity's launch on the CPU, innermost first."""
     launch = trace.launches[activity.launch] if activity.launch >= 0 else None
     operators: list[Operator | PythonFrame] = list(trace.operator_chain(activity.operator))
     frame = launch.frame if launch is not None else trace.operators[activity.operator].frame if operators else -1

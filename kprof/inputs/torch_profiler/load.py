@@ -1,4 +1,4 @@
-"""A whole trace as linked tables."""
+"""Load a complete trace as linked tables."""
 
 import math
 from collections import Counter, defaultdict
@@ -39,8 +39,8 @@ from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, sou
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.link import Numbers
 
-# hipExt*LaunchKernel take the global work size, as OpenCL does: in published traces each such grid (2,018 of
-# 2,018) is a multiple of its block. The other calls take blocks, as CUDA does.
+# hipExt*LaunchKernel take the global work size in work-items, as OpenCL does: in published traces, each such grid
+# (2,018 of 2,018) is a multiple of its block. Other calls take the number of blocks, as CUDA does.
 _IN_WORK_ITEMS = ("hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel")
 Issue = tuple[str, str]
 _OWN = ("graph", "grid_as_written", "workgroup_size")
@@ -48,11 +48,11 @@ _CALLS = ("name", "grid", "block")
 _SETTLED = ("grid_as_written", "grid_unit", "workgroup_size", "workgroups", "work_items")
 
 MODULES_ONLY = math.inf
-"""Duration from which Python frames are kept where none but those of modules are wanted."""
+"""Minimum duration that keeps no Python frames except those of modules."""
 _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
 _TIMED = GPU_KINDS | {"launch", "operator"}
-# Where the events of a kind go, and at once how many: a column's share of the work is then small.
+# Function that adds the events of a kind to their table. Events are added in batches to reduce the cost per column.
 Adding = Callable[[LinkedTrace, "list[CompleteEvent] | list[FullEvent]"], None]
 _ADDING: dict[Kind, Adding] = {
     "kernel": add_gpu,
@@ -65,7 +65,7 @@ _ADDING: dict[Kind, Adding] = {
 }
 _TOGETHER = 1024
 _phase = attrgetter("ph")
-# Until the whole file is known.
+# Rank of events until the complete file has been read.
 _UNKNOWN_RANK: Any = None
 
 
@@ -80,17 +80,18 @@ def load(
     """Read a Kineto trace (.json or .json.gz) into linked tables.
 
     Args:
-        path: the trace.
-        shortest_frame_us: keep Python frames of this duration, 0 for all; those of modules are always kept.
-        memory: keep allocator events.
-        details: read :data:`~kprof.inputs.torch_profiler.table_events.DETAILS`, too. If false, they may be read.
-        rank: the rank of events that name none; by default the file's own, or 0.
+        path: path of the trace.
+        shortest_frame_us: minimum duration of Python frames to keep, 0 for all; module frames are always kept.
+        memory: whether to keep allocator events.
+        details: whether to read :data:`~kprof.inputs.torch_profiler.table_events.DETAILS`. If false, they may still be
+            read.
+        rank: rank of events that name none; by default the file's own rank, or 0.
 
     Raises:
-        KprofError: unreadable, or not a trace. Damage inside is in ``LinkedTrace.issues``.
+        KprofError: if the file is unreadable or not a trace. Damage inside it is reported in ``LinkedTrace.issues``.
     """
     loading = _Loading(path, shortest_frame_us=shortest_frame_us, memory=memory, rank=rank)
-    # Allocator events need the general types.
+    # Allocator events need the general event types.
     decoder = None if memory else table_decoder(stacks=shortest_frame_us < MODULES_ONLY, details=details)
     with paused():
         for events in loading.reader.events() if decoder is None else loading.reader.decoded_by(decoder):
@@ -114,18 +115,18 @@ class _Loading:
         self._waiting: defaultdict[Adding, list[CompleteEvent]] = defaultdict(list)
 
     def take_batch(self, events: list[TableEvent]) -> None:
-        """Put events whose class is their category into the tables, table by table."""
+        """Add events whose class determines their category to the tables, table by table."""
         types = list(map(type, events))
         classes: Counter[type[TableEvent]] = Counter(types)
         kept = {kind: adding for kind in classes if (adding := _adding(kind)) is not None}
-        # Most events are frames and arrows of flows: one pass leaves them out.
+        # Most events are frames and flow arrows; a single pass filters them out.
         rest = cast("list[CompleteEvent]", list(compress(events, map(kept.__contains__, types))))
         goes = [kept[type(event)] for event in rest]
         found = {
             adding: list(compress(rest, map(is_, goes, repeat(adding)))) for adding in dict.fromkeys(kept.values())
         }
         if self._shortest_frame_us and add_frames in found:
-            # As _is_wanted; a call for each of the frames takes longer.
+            # This repeats _is_wanted inline, because a call per frame takes longer.
             least = self._shortest_frame_us
             found[add_frames] = [
                 frame
@@ -133,7 +134,7 @@ class _Loading:
                 if (frame.dur or 0) >= least or frame.name.startswith(MODULE_PREFIX)
             ]
         if not all(sound([e.ts for e in each], [e.dur for e in each]) for each in found.values() if each):
-            # One by one, so that the issues are in the order of the file.
+            # Add the events one by one, so that issues are in file order.
             self.take(cast("list[FullEvent]", events))
             return
         self._profiled = True
@@ -156,11 +157,11 @@ class _Loading:
             adding(self.trace, waiting)
 
     def take(self, events: list[FullEvent]) -> None:
-        """Put events into the tables they belong to, one by one."""
+        """Add events to their tables one by one."""
         for adding in list(self._waiting):
             self._add(adding)
         if self._shortest_frame_us:
-            # Most of a trace: left out before anything else is asked.
+            # Frames are most of a trace, so unwanted ones are skipped before other checks.
             kept = [e for e in events if e.cat != _PYTHON or e.ph not in _PHASES or self._is_wanted(e)]
             if len(kept) < len(events):
                 self._categories[_PYTHON] += len(events) - len(kept)
@@ -175,7 +176,7 @@ class _Loading:
             adding(self.trace, each)
 
     def _place_of(self, event: FullEvent) -> Adding | None:
-        """Return the table that an event belongs to, with its times corrected; ``None`` where it belongs to none."""
+        """Return the function that adds an event to its table, after correcting its times, or ``None`` to skip it."""
         if event.ph:
             self._profiled = True
         if event.ph in _PHASES:
@@ -202,7 +203,7 @@ class _Loading:
         return None
 
     def _is_wanted(self, frame: CompleteEvent | FullEvent) -> bool:
-        """Whether a Python frame lasts long enough, or is a module's."""
+        """Whether a Python frame lasts long enough or belongs to a module."""
         return (frame.dur or 0) >= self._shortest_frame_us or frame.name.startswith(MODULE_PREFIX)
 
     def _unpaired(self) -> None:
@@ -224,7 +225,7 @@ class _Loading:
         self.trace.memory.append(record)
 
     def finish(self) -> LinkedTrace:
-        """Ranks, plausibility, links and grids, when all of the file is known."""
+        """Complete ranks, plausibility checks, links and grids after the whole file has been read."""
         reader, trace = self.reader, self.trace
         for adding in list(self._waiting):
             self._add(adding)
@@ -260,25 +261,25 @@ def _adding(kind: type[TableEvent]) -> Adding | None:
 
 
 def _category(name: str, phase: str) -> str:
-    """As a category is counted: apart where its events are not complete."""
+    """Return the name under which a category is counted; incomplete events are counted separately."""
     return name if phase in _PHASES else f"{name} {phase}".strip()
 
 
 def _rank_of(event: FullEvent) -> int:
-    """The rank that an event names, else the mark that :meth:`_Loading.finish` fills in."""
+    """Return the rank that an event names, or the mark that :meth:`_Loading.finish` replaces."""
     rank = rank_of(event.args.rank if event.args is not None else None, event.pid)
     return rank if rank is not None else _UNKNOWN_RANK
 
 
 def unit_of(api: str | None, vendor: str | None) -> GridUnit | None:
-    """What the three numbers of a grid count; ``None`` when the call is not known on AMD."""
+    """Return the unit of a grid's three numbers; ``None`` if it is unknown because the launch call is unknown."""
     if api is None:
         return "workgroups" if vendor == "nvidia" else None
     return "work-items" if api.startswith(_IN_WORK_ITEMS) else "workgroups"
 
 
 def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
-    """Fill in workgroups and work-items of every kernel; from the launch where the kernel itself does not say."""
+    """Fill in workgroups and work-items of every kernel, using the launch if the kernel does not contain them."""
     vendor = trace.info.vendor
     if vendor is None and any(launch.name.startswith("cuda") for launch in trace.launches[:1000]):
         vendor = "nvidia"
@@ -300,11 +301,11 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def _alike(trace: LinkedTrace) -> "list[Numbers]":
-    """Rows of kernels whose grids are settled alike, by their first row."""
+    """Group rows of kernels whose grids are settled in the same way, ordered by first row."""
     activities, launches = trace.activities, trace.launches
     kinds, launch = activities.words("kind"), view(activities.numbers("launch").readable)
     rows = (codes(kinds.readable) == kinds.code("kernel")).nonzero()[0]
-    # A column of one value tells no rows apart.
+    # A column with a single value does not distinguish rows.
     own = [column for column in map(activities.words, _OWN) if column.only is None]
     columns = [codes(column.data)[rows] for column in own]
     called = launch[rows]
@@ -316,7 +317,7 @@ def _alike(trace: LinkedTrace) -> "list[Numbers]":
 
 
 def _take_lds(trace: LinkedTrace) -> None:
-    """From the launch, where the kernel itself does not say."""
+    """Copy LDS sizes from the launch if the kernel does not contain them."""
     activities = trace.activities
     lds, of_launch = activities.numbers("lds_bytes"), trace.launches.numbers("lds_bytes")
     kinds, graph = activities.words("kind"), activities.words("graph")
