@@ -1,4 +1,4 @@
-"""Triton's metadata of a compiled kernel, ``kernel.json``: what a launch cannot have is left out of it."""
+"""Read Triton's metadata of a compiled kernel (``kernel.json``), dropping values that no launch can have."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from kprof.errors import KprofError
 from kprof.inputs import boundary
 
 RANGES: Mapping[str, tuple[int, int]] = {
-    # LDS over the limit compiles, and is to be reported as such.
+    # LDS above the limit compiles, and must be reported as such instead of being dropped.
     "shared": (0, 1 << 28),
     "num_warps": (1, 1 << 10),
     "num_stages": (0, 1 << 10),
@@ -17,11 +17,11 @@ RANGES: Mapping[str, tuple[int, int]] = {
     "kpack": (0, 1 << 10),
     "matrix_instr_nonkdim": (0, 1 << 10),
 }
-"""Numbers that the analysis takes from it, with the least and the greatest that is taken for one."""
+"""Numbers that the analysis uses, with their minimum and maximum valid values."""
 
 
 def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
-    """The metadata without what cannot be, and a note on each number that was left out."""
+    """Return the metadata without impossible values, and a note on each value that was dropped."""
     if not isinstance(metadata, dict):
         return {}, ["the metadata is not a JSON object: left out"]
     notes = []
@@ -37,7 +37,7 @@ def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def decoded(data: bytes, path: str) -> tuple[dict[str, Any], list[str]]:
-    """:func:`sound` of a file's content; empty, with a note, where it is damaged."""
+    """Return :func:`sound` metadata of a file's content; if it is damaged, empty metadata with a note."""
     try:
         return sound(boundary.json_of(data, object, path, "the metadata is not JSON", unique=True))
     except KprofError as error:

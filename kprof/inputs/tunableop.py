@@ -1,9 +1,9 @@
-"""PyTorch TunableOp result files: the fastest GEMM solution found for each problem.
+"""Read PyTorch TunableOp result files, which contain the fastest GEMM solution found for each problem.
 
-A file has no heading: ``Validator,NAME,VALUE`` lines say what it is valid for, then
-``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS`` lines. ``Default`` as the solution means that nothing beat the library's
-own choice. The time of the default for the other problems is not in the file, so what tuning gained can only be said
-against a second file or an untuned measurement.
+A file has no heading. Lines of the form ``Validator,NAME,VALUE`` define the configuration for which it is valid,
+followed by lines ``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS``. The solution ``Default`` means that no solution was faster
+than the library's own choice. For other problems the file does not contain the default's time, so the gain of tuning
+can only be computed with a second file or an untuned measurement.
 """
 
 import math
@@ -27,15 +27,15 @@ class Solution:
 
     Attributes:
         operator: ``Gemm``, ``GemmAndBias``, ``GemmStridedBatched``, ``ScaledGemm`` ...
-        dtype: as PyTorch writes it: ``float``, ``Half``, ``BFloat16``.
-        problem: the key as written.
-        transposes: ``tn`` and so on, of the column-major BLAS call.
-        m: rows of the result; ``None`` when the key is of an unknown shape, as for the next.
+        dtype: data type in PyTorch's spelling: ``float``, ``Half``, ``BFloat16``.
+        problem: key of the problem as written.
+        transposes: transposes of the column-major BLAS call, such as ``tn``.
+        m: rows of the result; like n and k, ``None`` if the key has an unknown form.
         n: columns of the result.
-        k: reduction.
-        batch: problems in one call.
+        k: length of the reduction.
+        batch: number of problems per call.
         solution: name in rocBLAS or hipBLASLt, or ``Default``.
-        milliseconds: of one call; ``None`` when the file has none.
+        milliseconds: time of one call; ``None`` if the file has none.
     """
 
     operator: str
@@ -56,13 +56,13 @@ class Solution:
 
     @property
     def library(self) -> str:
-        """``Rocblas``, ``Hipblaslt`` or ``Default``."""
+        """Library of the solution: ``Rocblas``, ``Hipblaslt`` or ``Default``."""
         parts = self.solution.split("_")
         return parts[1] if len(parts) > 2 and parts[0] == "Gemm" else self.solution
 
     @property
     def tflops(self) -> float | None:
-        """``2 m n k batch`` operations over the time, in TFLOP/s."""
+        """``2 m n k batch`` operations divided by the time, in TFLOP/s, or ``None``."""
         if self.milliseconds is None or self.m is None or self.n is None or self.k is None or self.milliseconds <= 0:
             return None
         return 2.0 * self.m * self.n * self.k * self.batch / (self.milliseconds * 1e9)
@@ -70,13 +70,13 @@ class Solution:
 
 @dataclass(frozen=True)
 class TunableOpResults:
-    """A result file.
+    """Content of a result file.
 
     Attributes:
-        path: the file.
-        validators: what the results are valid for: PyTorch, HIP, library versions, ``GCN_ARCH_NAME``.
-        solutions: in file order, later lines for a problem after earlier ones.
-        issues: records that were not used, in words.
+        path: path of the file.
+        validators: configuration for which the results are valid: PyTorch, HIP, library versions, ``GCN_ARCH_NAME``.
+        solutions: solutions in file order, so later lines for a problem follow earlier ones.
+        issues: sentences about records that were skipped.
     """
 
     path: str
@@ -86,11 +86,11 @@ class TunableOpResults:
 
     @property
     def arch(self) -> str | None:
-        """GPU, ``gfx1151`` for example."""
+        """Architecture such as ``gfx1151``, or ``None``."""
         return self.validators.get("GCN_ARCH_NAME", "").split(":")[0] or None
 
     def best(self) -> dict[tuple[str, str, str], Solution]:
-        """The fastest entry of each (operator, dtype, problem)."""
+        """Return the fastest entry of each (operator, dtype, problem)."""
         found: dict[tuple[str, str, str], Solution] = {}
         for one in self.solutions:
             key = (one.operator, one.dtype, one.problem)
@@ -100,17 +100,17 @@ class TunableOpResults:
         return found
 
     def defaults(self) -> dict[tuple[str, str, str], Solution]:
-        """Entries measured with the library's own choice."""
+        """Return the entries measured with the library's own choice, by (operator, dtype, problem)."""
         return {(one.operator, one.dtype, one.problem): one for one in self.solutions if one.is_default}
 
 
 @dataclass(frozen=True)
 class TuningGain:
-    """What tuning gave for one problem.
+    """Gain of tuning for one problem.
 
     Attributes:
-        default: with the library's own choice.
-        best: the fastest.
+        default: entry with the library's own choice.
+        best: fastest entry.
     """
 
     default: Solution
@@ -118,17 +118,17 @@ class TuningGain:
 
     @property
     def lost_milliseconds(self) -> float:
-        """Time a call loses without tuning."""
+        """Time per call that is lost without tuning, in milliseconds."""
         return max(0.0, (self.default.milliseconds or 0.0) - (self.best.milliseconds or 0.0))
 
 
 def gains(results: TunableOpResults, untuned: TunableOpResults | None = None) -> list[TuningGain]:
-    """Default against best for every problem where both are known, largest loss first.
+    """Compare the default with the best entry of each problem with both times, and return the largest gains first.
 
     Args:
-        results: the tuned file.
-        untuned: a file in which the same problems were timed with ``Default`` (for example a run with tuning of
-            both libraries switched off). Without it only problems that ``results`` itself has twice can be compared.
+        results: results of the tuned file.
+        untuned: results in which the same problems were timed with ``Default`` (for example a run with tuning of both
+            libraries switched off). Without it, only problems that ``results`` itself contains twice can be compared.
     """
     defaults = (untuned or results).defaults()
     best = results.best()
@@ -139,12 +139,12 @@ def gains(results: TunableOpResults, untuned: TunableOpResults | None = None) ->
 
 @dataclass(frozen=True)
 class Suspect:
-    """A problem left at the default solution although a similar problem was solved much faster.
+    """A problem left at the default solution although a similar problem has a much faster one.
 
     Attributes:
-        solution: the entry with ``Default``.
-        neighbour: the tuned problem nearest in size.
-        expected_milliseconds: the time at the neighbour's FLOP rate: an estimate.
+        solution: entry with ``Default``.
+        neighbour: tuned problem nearest in size.
+        expected_milliseconds: estimated time at the neighbour's FLOP rate.
     """
 
     solution: Solution
@@ -153,9 +153,9 @@ class Suspect:
 
 
 def suspects(results: TunableOpResults) -> list[Suspect]:
-    """Problems best with ``Default`` that a tuned neighbour suggests could be at least a tenth faster.
+    """Return default problems that could be at least 10 % faster, judging by a tuned neighbour.
 
-    A neighbour has the same operator, type and transposes, and each of m, n, k within a factor of two.
+    A neighbour has the same operator, type and transposes, and m, n and k within a factor of two each.
     """
     best = list(results.best().values())
     tuned = [one for one in best if not one.is_default and one.tflops]
@@ -201,10 +201,10 @@ def _only_one(folder: Path) -> Path:
 
 
 def read(path: str | Path) -> TunableOpResults:
-    """Read a result file, or the only one of a folder.
+    """Read a result file, or the only result file of a folder.
 
     Raises:
-        KprofError: it is none, or cannot be read.
+        KprofError: if it is not a result file or cannot be read.
     """
     place = Path(path)
     try:

@@ -1,4 +1,4 @@
-"""How a model's weights are quantised, by its file's ``quantization_config``. Its forms differ from tool to tool."""
+"""Read the quantisation of a model's weights from ``quantization_config``, whose form differs between tools."""
 
 import re
 from collections.abc import Mapping
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 LARGEST = 1 << 24
-"""That any size may be: what is larger is damaged, and products of sizes stay exact."""
+"""Maximum valid size. Larger values are damage; below it, products of sizes stay exact."""
 
 _FOUR, _EIGHT = 4, 8
 _KEPT = ("ignore", "modules_to_not_convert", "exclude", "exclude_layers", "ignored_layers")
-"""Keys of the modules that are not quantised."""
+"""Keys that list modules without quantisation."""
 _PRODUCT = re.compile(
     r"attn|attention|mlp|feed_forward|expert|[qkvo]_proj|kv_|qkv|down_proj|up_proj|gate_proj", re.IGNORECASE
 )
@@ -22,13 +22,15 @@ _FP4 = ("fp4", "fp4_e2m1")
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """How weights are quantised.
+    """Quantisation of weights.
 
     Attributes:
-        name: ``bf16`` for not at all, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4``; else the file's own word.
-        block: rows and columns that share a scale, where the name is ``fp8-block``.
-        group: elements that share a scale, where the name is ``w4a16``.
-        everywhere: where the name is ``mxfp4``: all products are quantised, both sides; else the experts' weights only.
+        name: ``bf16`` without quantisation, ``fp8``, ``fp8-block``, ``int8``, ``w4a16``, ``mxfp4``, or another name
+            from the file.
+        block: rows and columns that share a scale, for ``fp8-block``.
+        group: number of elements that share a scale, for ``w4a16``.
+        everywhere: for ``mxfp4``, whether both operands of all GEMMs are quantised; otherwise only the experts' weights
+            are.
     """
 
     name: str = "bf16"
@@ -38,10 +40,10 @@ class WeightFormat:
 
 
 def quantised(found: Mapping[str, Any]) -> tuple[WeightFormat, list[str]]:
-    """The format of most weights, and what is not known of it, a sentence each.
+    """Return the format of most weights, and sentences about unknown parts of it.
 
     Args:
-        found: the file's ``quantization_config``.
+        found: ``quantization_config`` of the file.
     """
     reader = _Reader()
     chosen = reader.chosen(found)
@@ -69,7 +71,7 @@ class _Reader:
         return WeightFormat(method)
 
     def kept(self, found: Mapping[str, Any]) -> None:
-        """A problem where products are left as they are: which, depends on each module's name."""
+        """Report GEMMs that are not quantised, which depends on each module's name."""
         names = [name for key in _KEPT if isinstance(found.get(key), list) for name in found[key]]
         products = [str(n) for n in names if _PRODUCT.search(str(n)) and not _NO_PRODUCT.search(str(n))]
         if products:
@@ -80,7 +82,7 @@ class _Reader:
             )
 
     def compressed(self, found: Mapping[str, Any]) -> WeightFormat:
-        """As ``compressed-tensors`` writes it: the first group is taken for all."""
+        """Read the form of ``compressed-tensors``; the first group is used for all weights."""
         groups = found.get("config_groups")
         listed = list(groups.values()) if isinstance(groups, dict) else []
         first = listed[0] if listed else None
@@ -101,7 +103,7 @@ class _Reader:
         return self.unknown("compressed-tensors", f"{repr(bits)[:10]} bits of {repr(kind)[:20]}, {sides},")
 
     def quark(self, found: Mapping[str, Any]) -> WeightFormat:
-        """As AMD's Quark writes it: what holds for all layers, or for the experts alone where nothing does."""
+        """Read the form of AMD's Quark: the global configuration, or that of the experts if there is no global one."""
         layers = found.get("layer_quant_config")
         every = found.get("global_quant_config")
         kind = _quark_kind(every)
@@ -120,12 +122,12 @@ class _Reader:
         return self.unknown("quark", f"{repr(kind)[:40]}")
 
     def unknown(self, method: str, said: str) -> WeightFormat:
-        """With the problem that it is."""
+        """Report an unknown quantisation and return a format with the method's name."""
         self.problems.append(f"{method}, {said} is not known, nor which files are looked up for it")
         return WeightFormat(method)
 
     def fp8(self, block: Any) -> WeightFormat:
-        """With a scale for each block where the file names a block."""
+        """Return ``fp8``, or ``fp8-block`` if the file contains a valid block size."""
         if block is None:
             return WeightFormat("fp8")
         if isinstance(block, list) and len(block) == 2 and all(map(is_size, block)):
@@ -134,14 +136,14 @@ class _Reader:
         return WeightFormat("fp8")
 
     def four_bits(self, group: Any) -> WeightFormat:
-        """Of integers; a group of -1 is a whole row."""
+        """Return ``w4a16`` (4-bit integers); a group size of -1 means a whole row."""
         if group is not None and group != -1 and not is_size(group):
             self.problems.append(f"group_size is no size: {repr(group)[:40]}")
         return WeightFormat("w4a16", group=group if is_size(group) else None)
 
 
 def _quark_kind(config: Any) -> str | None:
-    """The type of the weights; two steps after one another are no type that kprof knows."""
+    """Return the type of the weights, or ``None`` if it is unknown or quantised in two steps."""
     weight = config.get("weight") if isinstance(config, dict) else None
     if isinstance(weight, list):
         weight = weight[0] if len(weight) == 1 else None
@@ -150,5 +152,5 @@ def _quark_kind(config: Any) -> str | None:
 
 
 def is_size(value: Any) -> TypeGuard[int]:
-    """A whole number from 1 to :data:`LARGEST`."""
+    """Whether a value is an integer from 1 to :data:`LARGEST`."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LARGEST

@@ -1,7 +1,8 @@
-"""XLA's profiles (``.xplane.pb``, as JAX and TensorFlow write them) as linked tables, one plane at a time.
+"""Read XLA's profiles (``.xplane.pb`` from JAX and TensorFlow) into linked tables, one plane at a time.
 
-Only the needed messages are declared. Numbers of fields are those of XLA's published ``xplane.proto``. Streams of a
-GPU's plane are the activities; its other lines (``XLA Ops``, ``Steps``) are made from them and would count twice.
+Only the needed messages are declared, with the field numbers of XLA's published ``xplane.proto``. The streams of a
+GPU's plane are read as activities. Its other lines (``XLA Ops``, ``Steps``) are derived from the streams and would
+count twice.
 """
 
 import re
@@ -68,18 +69,18 @@ _SIZE = re.compile(r"\bsize:(\d{1,18})\b")
 
 
 def is_xplane(path: Path) -> bool:
-    """Whether a file is a profile of XLA by its name."""
+    """Whether a file name is that of an XLA profile."""
     return path.name.endswith(ENDINGS)
 
 
 def load_xplane(path: Path) -> LinkedTrace:
-    """Read a profile into linked tables; a cut end is reported and the planes before it are kept.
+    """Read a profile into linked tables; a truncated end is reported and the planes before it are kept.
 
-    HLO operations are the operators around their launches, with the module around them. Steps of
+    HLO operations become operators around their launches, and their module encloses them. Steps of
     ``jax.profiler.StepTraceAnnotation`` become ``ProfilerStep#N``.
 
     Raises:
-        KprofError: ``protobuf`` is not installed, or the file cannot be read or is no profile.
+        KprofError: if ``protobuf`` is not installed, or the file cannot be read or is not a profile.
     """
     log = IssueLog(str(path))
     reader = _Reader(path, log)
@@ -106,7 +107,7 @@ class _Reader:
         self._error = decode_error()
 
     def planes(self) -> Iterator["_Plane"]:
-        """Planes in the order of the file."""
+        """Yield the planes in file order."""
         for data in self._plane_data():
             try:
                 plane = _Plane(self._plane, self._whole_line, data)
@@ -117,7 +118,7 @@ class _Reader:
             yield plane
 
     def _whole_line(self, data: bytes) -> Any:
-        """A parsed line; one that is damaged has no events."""
+        """Return a parsed line; a damaged line has no events."""
         try:
             return self._line(data)
         except self._error:
@@ -125,7 +126,7 @@ class _Reader:
             return self._line(b"")
 
     def _plane_data(self) -> Iterator[bytes]:
-        """Contents of the planes; one is held at a time."""
+        """Yield the contents of the planes, keeping only one in memory."""
         held = bytearray()
         needed = 0
         for block in blocks(self.path, self._log, _BLOCK):
@@ -146,8 +147,8 @@ class _Reader:
             self._log.add("cut-off", "the file ends within a plane", place=place, lost=1)
 
     def _field_end(self, held: bytearray) -> int | None:
-        """Where the first field of the file ends; ``None`` where more is needed to know."""
-        # Planes, errors, warnings and names of hosts: all have a length.
+        """Return the end of the first field of the data, or ``None`` if more data is needed."""
+        # The file's fields (planes, errors, warnings, host names) are all length-delimited.
         if held[0] not in {_PLANE_TAG, 0x12, 0x1A, 0x22}:
             if not self.found:
                 raise InputError("not a profile of XLA", path=str(self.path), place="byte 0")
@@ -166,13 +167,13 @@ class _Reader:
 
 
 class _Plane:
-    """One plane: a GPU, the host, or something else, with its names."""
+    """One plane with its names: a GPU, the host, or another plane."""
 
     def __init__(self, plane: Any, line: Any, data: bytes) -> None:
         self._line = line
         self._data = memoryview(data)
         fields = list(fields_of(data))
-        # Fields that have no length, such as the id, are not needed.
+        # Fields without a length, such as the id, are not needed.
         rest = b"".join(_delimited(number, data[begin:end]) for number, begin, end in fields if number != _LINES)
         self._content = plane(rest)
         self._lines = [(begin, end) for number, begin, end in fields if number == _LINES]
@@ -180,7 +181,7 @@ class _Plane:
         self._stats = {entry.key: text(entry.value.name) for entry in self._content.names}
 
     def add_to(self, trace: LinkedTrace, rank: int) -> None:
-        """Put the events of the plane into their tables."""
+        """Add the events of the plane to their tables."""
         name = text(self._content.name)
         gpu = _GPU.match(name)
         if gpu:
@@ -207,7 +208,7 @@ class _Plane:
             found = Activity(normalise(name), kind, *where, *times, correlation)
             if kind == "kernel":
                 found.workgroup_size = _extents(_BLOCK_SIZE, details)
-                # XLA writes workgroups: its grids are smaller than its blocks where one workgroup runs.
+                # XLA's grids count workgroups: a grid is smaller than its block if a single workgroup runs.
                 found.workgroups = _extents(_GRID, details)
                 found.lds_bytes = _first(_LDS, details)
             elif kind == "copy":
@@ -220,7 +221,7 @@ class _Plane:
             correlation = _number(notes.get("correlation_id"))
             step = _number(notes.get("step_num"))
             if name.startswith("$"):
-                # Python functions of the host tracer: modules are not among them.
+                # These are Python functions of the host tracer; they do not include modules.
                 continue
             if correlation is not None and _API.match(name):
                 for kind, key in (("annotation", "hlo_module"), ("operator", "hlo_op")):
@@ -237,7 +238,7 @@ class _Plane:
         trace.operators.append(Operator(name, kind, *where, *times))
 
     def _timed(self, line: Any) -> Iterator[tuple[Any, str, tuple[int, int]]]:
-        """Events with their name, start and duration in nanoseconds; sums of several have neither."""
+        """Yield events with name, and start and duration in ns, skipping sums of several events."""
         for event in line.events:
             if event.occurrences:
                 continue
@@ -258,7 +259,7 @@ class _Plane:
 
 
 def _delimited(number: int, content: bytes) -> bytes:
-    """A field with a length, as it stands in a message."""
+    """Encode a length-delimited field as in a message."""
     length, out = len(content), bytearray([number << 3 | 2])
     while length > 0x7F:
         out.append(length & 0x7F | 0x80)
@@ -273,7 +274,7 @@ def _vendor(written: Any) -> Literal["amd", "nvidia"] | None:
 
 
 def _number(value: Any) -> int | None:
-    """A whole number other than 0, which is none."""
+    """Return a non-zero integer; 0 and other values mean that there is none."""
     try:
         return int(value) or None
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""The normalised tables of one or several traces: what ran on the GPU, who asked for it, and from where.
+"""The normalised tables of one or more traces: GPU activities, the calls that launched them, and their origin.
 
-Times are whole nanoseconds on the trace's own clock, sizes are bytes, indexes point into the lists of the same
-:class:`LinkedTrace` and are -1 where nothing is known. ``None`` means that the trace does not say.
+Times are integer nanoseconds on the trace's own clock, and sizes are bytes. Indexes refer to the lists of the same
+:class:`LinkedTrace` and are -1 if unknown. ``None`` means that the trace does not contain the value.
 """
 
 from functools import partial
@@ -17,19 +17,19 @@ GridUnit = Literal["workgroups", "work-items"]
 
 
 class Activity(msgspec.Struct, gc=False):
-    """One thing the GPU did: a kernel, a copy or a memset.
+    """One GPU activity: a kernel, a copy or a memset.
 
     Attributes:
         kind: ``kernel``, ``copy`` or ``memset``.
         rank: process of a distributed job.
-        device: as the trace numbers it: on ROCm the HSA node, not the HIP ordinal.
+        device: device number in the trace: on ROCm the HSA node, not the HIP ordinal.
         launch, operator: index of the API call and of the CPU operator that caused it, or -1.
-        workgroups: grid in workgroups, ``None`` when not known or not sure.
+        workgroups: grid in workgroups; ``None`` if unknown or uncertain.
         work_items: grid in work-items.
-        grid_as_written, grid_unit: the trace's own figure and what it counts.
-        graph: it ran as a node of a graph launch.
+        grid_as_written, grid_unit: grid as written in the trace, and its unit.
+        graph: whether it ran as a node of a graph launch.
         bytes: size of a copy or memset.
-        collective, group_size, elements, element_type: of a communication kernel, where the trace says.
+        collective, group_size, elements, element_type: facts about a communication kernel, if the trace contains them.
     """
 
     name: str
@@ -63,11 +63,11 @@ class RuntimeCall(msgspec.Struct, gc=False):
     """One call of the HIP or CUDA runtime.
 
     Attributes:
-        operator: innermost CPU operator around it on its thread, or -1.
-        frame: innermost kept Python frame around it, or -1.
-        activities: how many GPU activities carry its correlation id; hundreds for a graph launch.
-        grid, block: as the call was given them.
-        lds_bytes: dynamic LDS of the launch.
+        operator: index of the innermost enclosing CPU operator on its thread, or -1.
+        frame: index of the innermost enclosing Python frame that was kept, or -1.
+        activities: number of GPU activities with its correlation id; hundreds for a graph launch.
+        grid, block: grid and block passed to the call.
+        lds_bytes: dynamic LDS of the launch in bytes.
     """
 
     name: str
@@ -89,12 +89,13 @@ class Operator(msgspec.Struct, gc=False):
     """One CPU operator (``aten::mm``) or user annotation (``ProfilerStep#3``).
 
     Attributes:
-        parent: innermost operator around it on its thread, or -1.
-        frame: innermost kept Python frame around it, or -1.
-        forward: for a backward operator the forward operator with its sequence number, or -1.
+        parent: index of the innermost enclosing operator on its thread, or -1.
+        frame: index of the innermost enclosing Python frame that was kept, or -1.
+        forward: for a backward operator, index of the forward operator with its sequence number, or -1.
         input_dims, input_types: JSON text as written.
-        concrete_inputs: scalars and lists of them as JSON text, of convolutions and attention, whose work they decide.
-        kernel_file, kernel_hash, num_warps, num_stages: what Inductor says of a Triton kernel it launches.
+        concrete_inputs: scalars and their lists as JSON text; only for convolutions and attention, whose work depends
+            on them.
+        kernel_file, kernel_hash, num_warps, num_stages: Inductor's description of a Triton kernel that it launches.
     """
 
     name: str
@@ -119,7 +120,7 @@ class Operator(msgspec.Struct, gc=False):
 
 
 class PythonFrame(msgspec.Struct, gc=False):
-    """One Python function call; ``module`` when it is the forward of an ``nn.Module``."""
+    """One Python function call; ``module`` is true if it is the forward of an ``nn.Module``."""
 
     name: str
     rank: int
@@ -143,19 +144,19 @@ class MemoryEvent(msgspec.Struct, gc=False):
 
 
 class TraceInfo(msgspec.Struct):
-    """Where a trace comes from.
+    """Origin and general facts of a trace.
 
     Attributes:
-        path: the file.
-        vendor: ``amd``, ``nvidia`` or ``None`` when the trace does not tell.
+        path: path of the file.
+        vendor: ``amd``, ``nvidia``, or ``None`` if unknown.
         devices: product names as written; may be empty strings.
-        wavefront_sizes: lanes of a wavefront of each device, as far as written.
+        wavefront_sizes: lanes per wavefront of each device, as far as written.
         versions: ``hip_runtime_version``, ``cuda_driver_version``, ``roctracer_version``, ... as written.
-        ranks: ranks found in it.
-        base_time_ns: what to add to times for the wall clock; 0 when they are wall-clock times already.
-        events: events in the file.
-        categories: category as written to number of events.
-        bytes_read: size of the unpacked text.
+        ranks: ranks found in the trace.
+        base_time_ns: offset that converts times to wall-clock time; 0 if they are wall-clock times already.
+        events: number of events in the file.
+        categories: number of events by category as written.
+        bytes_read: size of the unpacked text in bytes.
     """
 
     path: str
@@ -172,7 +173,7 @@ class TraceInfo(msgspec.Struct):
 
 
 class LinkedTrace(msgspec.Struct):
-    """Everything read from one file, linked."""
+    """All tables read from one file, linked by indexes."""
 
     info: TraceInfo
     activities: Records[Activity] = msgspec.field(default_factory=partial(Records, Activity))
@@ -183,7 +184,7 @@ class LinkedTrace(msgspec.Struct):
     issues: tuple[TraceIssue, ...] = ()
 
     def operator_chain(self, index: int) -> list[Operator]:
-        """An operator and those around it, innermost first."""
+        """Return an operator and its enclosing operators, innermost first."""
         chain: list[Operator] = []
         while index >= 0:
             operator = self.operators[index]
@@ -192,7 +193,7 @@ class LinkedTrace(msgspec.Struct):
         return chain
 
     def frame_chain(self, index: int) -> list[PythonFrame]:
-        """A Python frame and those around it, innermost first."""
+        """Return a Python frame and its enclosing frames, innermost first."""
         chain: list[PythonFrame] = []
         while index >= 0:
             frame = self.frames[index]
@@ -201,11 +202,11 @@ class LinkedTrace(msgspec.Struct):
         return chain
 
     def operator_name(self, index: int) -> str:
-        """Of one operator, and nothing of -1."""
+        """Return the name of an operator, or "" for index -1."""
         return str(self.operators.words("name")[index]) if index >= 0 else ""
 
     def operator_names(self, index: int) -> list[str]:
-        """Names of an operator and of those around it, innermost first."""
+        """Return the names of an operator and its enclosing operators, innermost first."""
         names, parents = self.operators.words("name"), self.operators.numbers("parent").data
         chain: list[str] = []
         while index >= 0:
@@ -214,11 +215,11 @@ class LinkedTrace(msgspec.Struct):
         return chain
 
     def modules(self, activity: Activity) -> list[str]:
-        """Names of the modules an activity ran for, innermost first, a backward pass by its forward operator."""
+        """Return the names of an activity's modules, innermost first; a backward operator uses its forward one."""
         return self.modules_of(activity.launch, activity.operator)
 
     def modules_of(self, launch: int, operator: int) -> list[str]:
-        """As :meth:`modules`, by what launched an activity."""
+        """Return the module names as in :meth:`modules`, for the launch and operator of an activity."""
         if not len(self.frames):
             return []
         names = self._modules_at(self.launches.numbers("frame").data[launch] if launch >= 0 else -1)
@@ -244,7 +245,7 @@ class LinkedTrace(msgspec.Struct):
 
 
 def info_from(metadata: dict[str, Any], path: str) -> TraceInfo:
-    """What the metadata around the events says."""
+    """Return the facts in the metadata around the events."""
     devices = metadata.get("deviceProperties")
     properties = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
     names = [str(d.get("name", "")) for d in properties]

@@ -1,4 +1,4 @@
-"""One meaning for what the generations of the profiler write differently: categories, times, numbers, ranks."""
+"""Normalise categories, times, numbers and ranks, which profiler versions write differently."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from kprof.inputs.torch_profiler.events import Loose
 
 Kind = Literal["kernel", "copy", "memset", "launch", "operator", "annotation", "python", "memory", "other", "unknown"]
 
-# Category as written, in lower case: 2021's "Kernel", "Runtime", "Operator" are thereby the same as today's.
+# Kind of each category in lower case, so that 2021's "Kernel", "Runtime", "Operator" match today's names.
 KINDS: dict[str, Kind] = {
     "kernel": "kernel",
     "gpu_memcpy": "copy",
@@ -50,22 +50,22 @@ for _category in _NOT_IN_TABLES:
 
 GPU_KINDS = frozenset({"kernel", "copy", "memset"})
 
-# Before Kineto the profiler wrote no category but kept the two sides apart by process.
+# Before Kineto, the profiler wrote no category and distinguished GPU and CPU events by their process.
 PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
 
-# Longer ones are no numbers that anything is known by, and Python refuses to read some of them.
+# Longer numbers identify nothing, and Python refuses to parse some of them.
 _MOST_DIGITS = 40
 _INTEGER_LIMIT = 1 << 62
 _MOST_RANKS = 1 << 31
 
-# A merged trace sets the processes of rank r off by r times this.
+# A merged trace adds this offset times the rank to process numbers.
 RANK_OFFSET = 100_000_000
 _RANK_IN_NAME = re.compile(r"(?:rank|worker|gpu|device|(?<![a-z])tp)[-_.]?([0-9]{1,9})", re.IGNORECASE)
 _STREAM_NUMBER = re.compile(r"(?<!\d)(\d{1,18})\s*$")
 
 
 def kind_of(category: str, pid: Loose = None) -> Kind:
-    """What an event of this category is; ``unknown`` for a category no version is known to write."""
+    """Return the kind of events of a category; ``unknown`` for a category that no known version writes."""
     kind = KINDS.get(category)
     if kind is None:
         kind = KINDS.get(category.lower(), "unknown")
@@ -75,7 +75,7 @@ def kind_of(category: str, pid: Loose = None) -> Kind:
 
 
 def integer(value: Loose) -> int | None:
-    """A number that may be text: ``7``, ``"7"``, ``"0x10"``, ``"stream 7"``; ``None`` when there is none."""
+    """Parse a number that may be text: ``7``, ``"7"``, ``"0x10"``, ``"stream 7"``; ``None`` if there is none."""
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, float):
@@ -83,27 +83,27 @@ def integer(value: Loose) -> int | None:
     try:
         return int(value, 0) if len(value) <= _MOST_DIGITS else None
     except ValueError:
-        # Of a long text only the end is looked at.
+        # Only the end of a long text is searched.
         found = _STREAM_NUMBER.search(value[-_MOST_DIGITS:])
         return int(found[1]) if found else None
 
 
 def text(value: Loose) -> str | None:
-    """A value as text; ``None`` stays ``None``."""
+    """Return a value as text; ``None`` stays ``None``."""
     return value if value is None or isinstance(value, str) else str(value)
 
 
 def rank_of_process(pid: Loose) -> int | None:
-    """The rank that a merged trace has put into a process number; ``None`` for an ordinary one.
+    """Return the rank that a merged trace has encoded in a process number, or ``None`` for an ordinary number.
 
-    Linux gives no process number above 4,194,304.
+    Linux assigns no process number above 4,194,304.
     """
     number = integer(pid)
     return number // RANK_OFFSET if number is not None and number >= RANK_OFFSET else None
 
 
 def rank_of(written: Loose, pid: Loose) -> int | None:
-    """The rank that an event tells, or its process number; ``None`` for neither."""
+    """Return the rank that an event or its process number contains, or ``None``."""
     rank = integer(written)
     if rank is None:
         rank = rank_of_process(pid)
@@ -111,7 +111,7 @@ def rank_of(written: Loose, pid: Loose) -> int | None:
 
 
 def rank_of_file(metadata: dict[str, Any], name: str) -> int | None:
-    """The rank by the trace's own ``distributedInfo``, else by its file name."""
+    """Return the rank from the trace's ``distributedInfo`` or else from its file name, or ``None``."""
     info = metadata.get("distributedInfo")
     rank = info.get("rank") if isinstance(info, dict) else None
     if isinstance(rank, int) and 0 <= rank < _MOST_RANKS:

@@ -1,4 +1,4 @@
-"""Bytes of a trace file, plain or gzip, in blocks; damage is reported and what came before it is kept."""
+"""Read a trace file, plain or gzip, in blocks; damage is reported and the data before it is kept."""
 
 import os
 import zlib
@@ -14,16 +14,16 @@ from kprof.inputs.opening import opened
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.output.progress import Step, step
 
-# Pieces that wait to be read; one more is being made and one is being read.
+# Number of finished pieces that wait in the queue. One more is being made and one is being read.
 DEPTH = 2
 _PATIENCE_S = 0.2
 _Item = tuple[bytes | None, BaseException | None]
 
 
 def read_ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Generator[bytes, None, None]:
-    """The pieces of ``make()``, made in a thread that is never more than ``depth`` + 1 of them ahead.
+    """Yield the pieces of ``make()``, which runs in a thread at most ``depth`` + 1 pieces ahead.
 
-    What it raises is raised here, in its place. A reader that stops early stops the thread too.
+    Errors that it raises are raised here at the same position. If the reader stops early, the thread stops too.
     """
     queue: Queue[_Item] = Queue(depth)
     stop = Event()
@@ -39,7 +39,7 @@ def read_ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Gener
             yield piece
     finally:
         stop.set()
-        # A thread that waits for room finds it, sees that reading has ended, and ends.
+        # A thread that waits for room in the queue gets it, notices that reading has ended, and stops.
         while thread.is_alive():
             try:
                 queue.get_nowait()
@@ -68,15 +68,15 @@ def _put(queue: "Queue[_Item]", item: _Item, stop: Event) -> bool:
     return False
 
 
-# Larger blocks fall out of the second-level cache: 256 KiB is 10 % faster than 1 MiB.
+# Larger blocks do not fit the second-level cache: 256 KiB is 10 % faster than 1 MiB.
 BLOCK = 1 << 18
 GZIP_MAGIC = b"\x1f\x8b"
 _COMPRESSED_READ = 1 << 18
-# Unpacked at a time beside the reader: long enough that waiting for Python's lock (5 ms) does not count.
+# Bytes unpacked per piece in the thread: large enough that waiting for Python's lock (5 ms) is negligible.
 _PIECE = 1 << 21
-# Smaller files are unpacked before a thread has started.
+# Smaller files are unpacked before a thread would have started.
 _WORTH_A_THREAD = 1 << 20
-# Real traces pack 12 to 40 times. Deflate's own ceiling is 1032; only repetition without content comes near it.
+# Real traces compress by a factor of 12 to 40. Deflate's own maximum is 1032, which only empty repetition approaches.
 BOMB_RATIO = 400
 BOMB_FREE_BYTES = 256 << 20
 
@@ -91,11 +91,11 @@ _OTHER_PACKING = {
 
 
 def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
-    """The file's content, unpacked when it is gzip (recognised by its first bytes, not by its name).
+    """Yield the file's content, unpacked if its first bytes (not its name) are those of gzip.
 
     Raises:
-        KprofError: the file is missing or unreadable, is packed in another way, or is gzip and nothing of it
-            can be unpacked.
+        KprofError: if the file is missing or unreadable, compressed in another format, or gzip of which nothing can be
+            unpacked.
     """
     try:
         with opened(path) as file, step(f"reading {path.name}", os.fstat(file.fileno()).st_size, "bytes") as read:
@@ -123,7 +123,7 @@ def _plain(file: BinaryIO, size: int, read: Step) -> Iterator[bytes]:
 
 
 def _unpacked_beside(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
-    """As :func:`_unpacked`, in a thread. Its issues are reported when all before them has been read."""
+    """Unpack like :func:`_unpacked` in a thread; its issues are reported after all data before them has been read."""
     met = IssueLog(str(path))
     with closing(read_ahead(lambda: _unpacked(file, path, met, _PIECE, read))) as pieces:
         for piece in pieces:
@@ -146,7 +146,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Ste
                 issues.add("cut-off", "the gzip stream ends before its end mark", place=f"compressed byte {packed}")
             return
         if unpacker.eof:
-            # A further member; zero padding and anything that is no gzip after the end is not content.
+            # A further gzip member may follow. Zero padding and other bytes after the end are not content.
             if not data.startswith(GZIP_MAGIC):
                 if data.strip(b"\0"):
                     issues.add("trailing-garbage", "bytes after the end of the gzip stream were left out")
@@ -177,7 +177,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Ste
 
 
 def _up_to_the_damage(unpacker: "zlib._Decompress", data: bytes) -> bytes:
-    """What a failing call would have given before it failed: fed in small pieces, only the last one is lost."""
+    """Return the output up to the damage: input in small pieces loses only the output of the damaged piece."""
     parts: list[bytes] = []
     for at in range(0, len(data), 32):
         try:

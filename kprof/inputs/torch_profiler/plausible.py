@@ -1,4 +1,4 @@
-"""Times that cannot be, and what looks untrustworthy: taken out or flagged, and always reported."""
+"""Drop or flag impossible times and other implausible data, and report all of them."""
 
 from array import array
 
@@ -11,7 +11,7 @@ from kprof.inputs.torch_profiler.times import DAY_NS
 
 
 def note_huge(trace: LinkedTrace, log: IssueLog) -> None:
-    """Ids and other numbers beyond 64 bits."""
+    """Report ids and other integers beyond 64 bits."""
     for table in (trace.activities, trace.launches, trace.operators, trace.frames, trace.memory):
         for name in table.kind.__struct_fields__:
             column = table.column(name)
@@ -21,7 +21,7 @@ def note_huge(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def drop_implausible(trace: LinkedTrace, log: IssueLog) -> None:
-    """Take out GPU activities that lie a day or more away from the bulk of them."""
+    """Drop GPU activities that are a day or more away from the bulk of them."""
     if not len(trace.activities):
         return
     starts = trace.activities.numbers("start_ns").readable
@@ -41,7 +41,7 @@ def drop_implausible(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def bulk_range(starts: list[int]) -> tuple[int, int]:
-    """First and last start of the largest group without a day's gap in it; ``starts`` is sorted and not empty."""
+    """Return first and last start of the largest group without a gap of a day; ``starts`` is sorted and not empty."""
     best = (0, 0)
     begin = 0
     for index in range(1, len(starts) + 1):
@@ -53,7 +53,7 @@ def bulk_range(starts: list[int]) -> tuple[int, int]:
 
 
 def note_oddities(trace: LinkedTrace, log: IssueLog) -> int:
-    """Note zero durations and repeated events; return the number of overlaps within one stream."""
+    """Report zero durations and repeated events; return the number of overlaps within a stream."""
     table = trace.activities
     durations, kinds = table.numbers("duration_ns").readable, table.words("kind")
     zero = 0
@@ -74,7 +74,7 @@ def note_oddities(trace: LinkedTrace, log: IssueLog) -> int:
 
 
 def _collisions(trace: LinkedTrace) -> tuple[int, int]:
-    """Activities that are there twice, and others that begin before an earlier one of their stream has ended."""
+    """Return the number of repeated activities, and of others that overlap an earlier one of their stream."""
     import numpy as np
 
     table = trace.activities
@@ -95,12 +95,12 @@ def _collisions(trace: LinkedTrace) -> tuple[int, int]:
 
 
 def complete(trace: LinkedTrace, log: IssueLog, no_gpu_cure: str) -> None:
-    """Link the tables that a reader has filled, and say what is wrong or missing in them.
+    """Link the tables that a reader has filled, and report problems and missing data.
 
     Args:
-        trace: the tables.
-        log: issues of the file, which become the trace's.
-        no_gpu_cure: how this profiler is told to record the GPU.
+        trace: tables of the trace.
+        log: issues of the file; they become the trace's issues.
+        no_gpu_cure: advice on how to record the GPU with this profiler.
     """
     drop_implausible(trace, log)
     link(trace, log)

@@ -1,4 +1,4 @@
-"""Triton Proton's profiles: trees of scopes with kernels as leaves, in JSON or MessagePack, and Chrome traces."""
+"""Read Triton Proton's profiles: trees of scopes and kernels in JSON or MessagePack, and Chrome traces."""
 
 import json
 import re
@@ -16,25 +16,25 @@ from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 _LARGEST = 1 << 63
 _TIME = "time (ns)"
 _CYCLES = "cycles"
-# MessagePack's marks of an array and of a map in front of the first key.
+# MessagePack marks of an array and a map, followed by the first key.
 _PACKED_TREE = re.compile(
     rb"(?:[\x90-\x9f]|\xdc..|\xdd.{4})(?:[\x80-\x8f]|\xde..)(?:\xa8children|\xa5frame)", re.DOTALL
 )
-# Between the documents of two streams in one Chrome trace.
+# Text between the documents of two streams in one Chrome trace.
 _NEXT_STREAM = re.compile(rb'(?P<empty>\[)?\s*\]\s*\}\s*\{[^\[\]{}]{0,100}"traceEvents"\s*:\s*\[\s*(?P<last>(?=\]))?')
 _LONGEST_SEAM = 256
 
 
 class ProtonRow(msgspec.Struct, frozen=True):
-    """One node of the tree that has a measurement of its own.
+    """One node of the tree that has a measurement.
 
     Attributes:
         name: kernel or scope, as written (C++ names are mangled).
-        scope: names around it, outermost first, the root left out.
-        time_ns: summed time, ``None`` when the profile counts something else.
-        count: launches.
-        device_type, device: as written: ``HIP`` or ``CUDA``, and an ordinal.
-        metrics: every other number, as written (``flops16``, ``bytes``, ``cycles``, ...).
+        scope: names of the enclosing scopes, outermost first, without the root.
+        time_ns: total time in ns; ``None`` if the profile measures something else.
+        count: number of launches.
+        device_type, device: device type (``HIP`` or ``CUDA``) and ordinal, as written.
+        metrics: all other numbers, as written (``flops16``, ``bytes``, ``cycles``, ...).
     """
 
     name: str
@@ -47,7 +47,7 @@ class ProtonRow(msgspec.Struct, frozen=True):
 
 
 class ProtonProfile(msgspec.Struct):
-    """A profile and the devices it was taken on: device type to ordinal to its properties."""
+    """A profile and the properties of its devices, by device type and ordinal."""
 
     path: str
     rows: list[ProtonRow]
@@ -56,14 +56,14 @@ class ProtonProfile(msgspec.Struct):
 
 
 def is_proton(path: Path) -> bool:
-    """Whether the file begins as a hatchet tree does."""
+    """Whether a file begins like a hatchet tree."""
     start = head_of(path, 1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
-    # Keys are written sorted: "children" comes first, whatever the depth.
+    # Keys are sorted in the file, so "children" comes first at every depth.
     return re.match(rb'\[\s*\{\s*"(?:children|frame)"', start) is not None or _PACKED_TREE.match(start) is not None
 
 
 def one_document(source: Iterator[bytes]) -> Iterator[bytes]:
-    """Join the documents of Proton's Chrome trace, one a stream, to one; pass other files on as they are."""
+    """Join the documents of Proton's Chrome trace (one per stream) into one; other files pass unchanged."""
     first = next(source, b"")
     if b'"call_stack":["ROOT"' not in first[:4096].replace(b" ", b""):
         yield first
@@ -83,10 +83,10 @@ def _seam(match: "re.Match[bytes]") -> bytes:
 
 
 def load_proton(path: Path | str) -> ProtonProfile:
-    """Read a hatchet profile, as JSON or MessagePack.
+    """Read a hatchet profile in JSON or MessagePack.
 
     Raises:
-        KprofError: unreadable, cut off, larger than 1 GiB, or not a hatchet tree.
+        KprofError: if the file is unreadable, cut off, larger than 1 GiB, or not a hatchet tree.
     """
     path = Path(path)
     data = boundary.read_bytes(path)

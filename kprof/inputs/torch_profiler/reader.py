@@ -1,4 +1,4 @@
-"""Events of a Kineto trace, block by block: typed decoding where the text is sound, event by event where not."""
+"""Read the events of a Kineto trace block by block: with typed decoding, or one by one where the text is damaged."""
 
 import json
 import re
@@ -31,7 +31,7 @@ MAX_FOOTER = 64 << 20
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _LIST_END = re.compile(rb"\}\s*\]")
 _END_GUESSES = 8
-# After a block that could not be decoded as a batch, so many are not tried, doubling from one to this.
+# After a block that could not be decoded as a batch, the batch decoder skips blocks, doubling from one to this number.
 _MOST_PATIENCE = 64
 _CLOSING = ord("]")
 _READ = "read are traces of PyTorch, rocprof, rocpd, Proton, Perfetto (.pftrace) and XLA (.xplane.pb), by their content"
@@ -40,8 +40,8 @@ _READ = "read are traces of PyTorch, rocprof, rocpd, Proton, Perfetto (.pftrace)
 class TraceReader(Generic[E]):
     """Reads one file once, from beginning to end.
 
-    After the events have been consumed, :attr:`metadata`, :attr:`issues` and :attr:`bytes_read` are complete.
-    Memory is a few blocks, whatever the size of the file.
+    After all events have been consumed, :attr:`metadata`, :attr:`issues` and :attr:`bytes_read` are complete. Memory
+    use is a few blocks, whatever the size of the file.
     """
 
     def __init__(self, path: Path | str, kind: type[E], block: int = BLOCK) -> None:
@@ -59,29 +59,29 @@ class TraceReader(Generic[E]):
 
     @property
     def issues(self) -> tuple[TraceIssue, ...]:
-        """What was met so far."""
+        """Issues found so far."""
         return self.log.all()
 
     def events(self) -> Iterator[list[E]]:
-        """Lists of events in the order of the file; a begin and its end are one complete event, where the end stands.
+        """Yield lists of events in file order; a begin and its end become one complete event at the end's position.
 
         Raises:
-            KprofError: the file cannot be read, or is not a trace. Damage inside a trace is not raised: it is in
-                :attr:`issues`.
+            KprofError: if the file cannot be read or is not a trace. Damage inside a trace is reported in
+                :attr:`issues` instead.
         """
-        # Without a batch decoder they are all of the reader's type.
+        # Without a batch decoder, all events are of the reader's type.
         yield from cast("Iterator[list[E]]", self._batches())
 
     def batches(self) -> Iterator[list[E] | list[SummaryEvent]]:
-        """As :meth:`events`; lists without begins, ends and damage hold :data:`SummaryEvent`."""
+        """Yield lists like :meth:`events`, with :data:`SummaryEvent` for lists without begins, ends and damage."""
         return self.decoded_by(summary_decoder())
 
     def decoded_by(self, decoder: Callable[[memoryview], list[Q]]) -> Iterator[list[E] | list[Q]]:
-        """As :meth:`events`, but each list is decoded by ``decoder`` where it accepts it.
+        """Yield lists like :meth:`events`, decoded by ``decoder`` where it accepts them.
 
         Args:
-            decoder: raises msgspec's errors for a list that it does not accept, which must include every list with
-                begin or end events, as they have to be paired.
+            decoder: function that raises msgspec's errors for lists that it does not accept. It must reject every list
+                with begin or end events, because those have to be paired.
         """
         self._batch_decoder = decoder
         return self._batches()
@@ -101,7 +101,8 @@ class TraceReader(Generic[E]):
         self._refuse_rocprof(carry)
         offset = self.bytes_read - len(carry)
         for block in source:
-            # One buffer, opened as a list: the closing bracket is then set in place, and nothing is copied again.
+            # One buffer begins with the list's opening bracket and gets its closing bracket in place, so nothing is
+            # copied again.
             data = bytearray(b"[")
             data += carry
             data += block
@@ -123,7 +124,7 @@ class TraceReader(Generic[E]):
         yield from self._tail(carry, offset)
 
     def refuse_other_lists(self) -> None:
-        """For a file that gave no event: raise when its list held other things, as it then is no trace."""
+        """Raise an error for a file without events whose list contains other values, because it is not a trace."""
         if any(i.kind == "malformed" for i in self.issues):
             raise InputError("the list holds no profiler events", path=str(self.path))
 
@@ -133,7 +134,7 @@ class TraceReader(Generic[E]):
             yield block
 
     def _header(self, source: Iterator[bytes]) -> bytes:
-        """Consume what stands before the events; returns the bytes after the opening bracket."""
+        """Consume the text before the events, and return the bytes after the opening bracket."""
         data = b""
         searched = 0
         for block in source:
@@ -164,8 +165,8 @@ class TraceReader(Generic[E]):
         )
 
     def _refuse_rocprof(self, events: bytes) -> None:
-        """Rocprof v1 writes its trace in the same outer form."""
-        # The arrows between its events are the only ones with a category.
+        """Raise an error for a trace of rocprof v1, which has the same outer structure."""
+        # Flow events are the only events of rocprof v1 with a category.
         head = events[: 1 << 16].replace(b'"cat":"DataFlow"', b"")
         rocprof = (b'"KernelName"' in head and b'"gpu-id"' in head) or (b'"BeginNs"' in head and b'"EndNs"' in head)
         if rocprof and b'"cat"' not in head:
@@ -176,7 +177,7 @@ class TraceReader(Generic[E]):
             )
 
     def _take_header(self, data: bytes) -> bool:
-        # Only at depth 1 does closing the object right here give sound JSON.
+        # Closing the object here yields valid JSON only at depth 1.
         header = _object(data.lstrip(b"\xef\xbb\xbf") + b'"":0}')
         if header is None:
             return False
@@ -185,7 +186,7 @@ class TraceReader(Generic[E]):
         return True
 
     def _decode_as_batch(self, data: memoryview) -> list[Any] | None:
-        """``None`` where the block is not of the kind, and for the next ones, as damage seldom comes alone."""
+        """Return the events, or ``None`` for a block of another form and for some blocks after it."""
         if self._batch_decoder is None:
             return None
         if self._wait:
@@ -200,14 +201,14 @@ class TraceReader(Generic[E]):
         return events
 
     def _decode(self, data: bytearray, cut: int, offset: int) -> tuple[list[E] | list[Any], bytes | None, bytes]:
-        """Events before ``cut``; what follows the list if its end was met; what to keep for the next block."""
+        """Return the events before ``cut``, the text after the list's end if found, and the data for the next block."""
         at_end = cut == len(data)
         if at_end:
             data += b"]"
         replaced = data[cut]
         data[cut] = _CLOSING
         try:
-            # Raw arguments keep views of the buffer: it is never resized after this.
+            # Raw arguments keep views of the buffer, so it must not be resized after this point.
             closed = memoryview(data)[: cut + 1]
             events = self._decode_as_batch(closed) or self._decode_many(closed)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -216,13 +217,13 @@ class TraceReader(Generic[E]):
             repaired, end, kept = self._repair.events(body, offset, final=False)
             return repaired, None if end is None else body[end + 1 :], body[kept:]
         data[cut] = replaced
-        # Only blanks stand between the cut and the comma.
+        # Only blanks precede the comma after the cut.
         return events, None, b"" if at_end else bytes(data[data.find(b",", cut) + 1 :])
 
     def _tail(self, data: bytes, offset: int) -> Iterator[list[E]]:
         for match in list(_LIST_END.finditer(data))[: -_END_GUESSES - 1 : -1]:
             if self._is_list and EVENT_START.search(data, match.end()):
-                # A bracket out of place, or a further list: events behind it count, whichever way they are read.
+                # The bracket is misplaced or begins another list; events after it are read either way.
                 break
             try:
                 events = self._decode_many(b"[" + data[: match.start() + 1] + b"]")
@@ -248,7 +249,7 @@ class TraceReader(Generic[E]):
         )
 
     def _footer(self, data: bytes, source: Iterator[bytes]) -> None:
-        """What stands after the events: more metadata, or nothing."""
+        """Parse the text after the events, which contains further metadata or nothing."""
         for block in source:
             data += block
             if len(data) > MAX_FOOTER:
@@ -277,7 +278,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 class Pairing(Generic[E]):
-    """Open events of one file, by process and thread; never more than :data:`MAX_OPEN`."""
+    """Open events of one file by process and thread; at most :data:`MAX_OPEN`."""
 
     def __init__(self, log: IssueLog) -> None:
         self._log = log
@@ -285,10 +286,10 @@ class Pairing(Generic[E]):
         self._depth = 0
 
     def complete(self, events: list[E]) -> list[E]:
-        """The events with each begin and end replaced by a complete event, where its end stands.
+        """Return the events with each begin and end replaced by a complete event at the end's position.
 
-        An end closes the innermost open event of its thread, or the innermost of its own name. What has no partner,
-        ends before it begins or is open when one around it ends is left out and counted as lost.
+        An end closes the innermost open event of its thread, or the innermost one with its name. Events are left out
+        and counted as lost if they have no partner, end before they begin, or are open when an enclosing event ends.
         """
         if _PAIRED.isdisjoint(map(_phase, events)):
             return events
@@ -305,7 +306,7 @@ class Pairing(Generic[E]):
         return result
 
     def finish(self) -> None:
-        """Count what is still open at the end of the file."""
+        """Report the events that are still open at the end of the file."""
         for stack in self._open.values():
             for event in stack:
                 self._lose(event, "begin events without an end were left out")
@@ -335,7 +336,7 @@ class Pairing(Generic[E]):
             self._lose(begin, "events that end before they begin were left out")
             return None
         begin.ph = "X"
-        # Times are written to the nanosecond; what the subtraction of doubles adds is not.
+        # Times are written with nanosecond resolution, so rounding removes the error of the subtraction.
         begin.dur = round(end.ts - begin.ts, 3)
         if begin.args is None:
             begin.args = end.args

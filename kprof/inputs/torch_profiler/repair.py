@@ -1,4 +1,4 @@
-"""Events one by one, where a block could not be decoded as a whole: keep what is readable, name what is not."""
+"""Decode events one by one if a block could not be decoded as a whole, keeping readable ones and reporting others."""
 
 import json
 import math
@@ -11,17 +11,17 @@ from kprof.inputs.torch_profiler.events import AnyEvent, FullArgs, FullEvent, Lo
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.scan import EVENT_START, ListScanner
 
-# Anything larger that never closes is damage, not an event: the largest real ones are under 1 MB.
+# A larger event that is never closed is damage; the largest real events are under 1 MB.
 MAX_EVENT = 8 << 20
 _LEAST_PATIENCE = 1 << 10
 _NESTED = frozenset({"grid", "block", "input_dims", "input_dims_old", "input_types", "concrete_inputs"})
-# What may stand at the end of the list of events: more metadata, the end of the document, the end of the data.
+# Possible text at the end of the list of events: more metadata, the end of the document, the end of the data.
 _LIST_END = re.compile(rb'\]\s*(?:,\s*"|\}|\Z)')
 _LONG_DIGITS = re.compile(r"(?<![\d.eE])-?\d{20,}(?![\d.eE])")
 
 
 class _Bare(msgspec.Struct, gc=False):
-    """What an event cannot do without; the rest of it is passed over, however it is damaged."""
+    """The fields that an event must have; other fields are skipped even if they are damaged."""
 
     ph: str
     cat: str = ""
@@ -31,7 +31,7 @@ class _Bare(msgspec.Struct, gc=False):
 
 
 class _WithDevice(_Bare, gc=False):
-    """With what tells the device, which a sum by device needs."""
+    """An event with the fields that identify its device, which sums by device need."""
 
     pid: Loose = None
     args: SlimArgs | None = None
@@ -41,7 +41,7 @@ _BARE = (msgspec.json.Decoder(_WithDevice).decode, msgspec.json.Decoder(_Bare).d
 
 
 class Repair:
-    """Decodes single events into ``kind``, with repairs noted in the log."""
+    """Decodes single events into ``kind`` and reports repairs in the log."""
 
     def __init__(self, kind: type[AnyEvent], issues: IssueLog) -> None:
         self._kind = kind
@@ -49,11 +49,11 @@ class Repair:
         self._issues = issues
 
     def events(self, data: bytes, offset: int, *, final: bool) -> tuple[list[AnyEvent], int | None, int]:
-        """Every readable event in ``data``.
+        """Return every readable event in ``data``.
 
         Returns:
-            The events; the index of the bracket that ends the list or ``None``; the index from which on data
-            has to be kept for the next block.
+            The events; the index of the bracket that ends the list, or ``None``; the index from which data must be kept
+            for the next block.
         """
         events: list[AnyEvent] = []
         position = 0
@@ -62,14 +62,15 @@ class Repair:
             scanner = ListScanner(data, position, patience)
             before = len(events)
             resume = self._walk(scanner, data, offset, events)
-            # Damage that packing has repeated in every event would have each of them walked to the end of the data.
+            # The limit shrinks after failures. Otherwise, damage repeated in every event would make each scan reach the
+            # end of the data.
             patience = min(MAX_EVENT, patience << (len(events) - before).bit_length()) // 2 + _LEAST_PATIENCE
             if resume is None:
                 if scanner.end is not None and _LIST_END.match(data, scanner.end):
                     return events, scanner.end, scanner.end
                 rest = scanner.rest
                 if scanner.end is not None:
-                    # A bracket out of place: the list goes on behind it, if events do.
+                    # The bracket is misplaced; the list continues after it if events follow.
                     following = EVENT_START.search(data, rest)
                     if following is None and not final:
                         return events, None, rest
@@ -87,7 +88,7 @@ class Repair:
             position = resume
 
     def _walk(self, scanner: ListScanner, data: bytes, offset: int, events: list[AnyEvent]) -> int | None:
-        """Take events until one is damaged; then where to go on: damage may have glued several together."""
+        """Collect events until one is damaged; return the position to continue at, ``None`` at the data's end."""
         for begin, end in scanner:
             event = self.one(data[begin:end], offset + begin)
             if event is not None:
@@ -99,7 +100,7 @@ class Repair:
         return None
 
     def one(self, raw: bytes, offset: int) -> AnyEvent | None:
-        """One event, repaired if need be; ``None`` when it is not an event at all."""
+        """Return one event, repaired if necessary, or ``None`` if it is not an event."""
         try:
             return self._decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -128,7 +129,7 @@ class Repair:
         return self._coerced(value, place)
 
     def _bare(self, raw: bytes, place: str) -> AnyEvent | None:
-        """The event by its name and times alone, where its damage is in what else it says."""
+        """Return the event with only its name and times, if only other fields are damaged, else ``None``."""
         for decode in _BARE:
             try:
                 found = decode(raw)

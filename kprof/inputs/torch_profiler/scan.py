@@ -1,29 +1,29 @@
-"""Scan a list of JSON values token by token, on bytes: brackets inside strings are not mistaken for structure."""
+"""Scan a list of JSON values in bytes token by token, ignoring brackets inside strings."""
 
 import re
 import sys
 from collections.abc import Iterator
 
-# A closed string, or one of the marks that structure is made of. A lone quote is a string without an end.
+# A closed string, or a structural character. A single quote mark is a string without an end.
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
 _OPEN = frozenset(b"{[")
 _CLOSE = frozenset(b"}]")
 _COMMA = ord(",")
 _QUOTE = ord('"')
 
-# The start of an event after another one. A quote that closes a string is never followed by a letter, so this
-# cannot be met inside a string; it can be met inside a nested list of objects.
+# The start of an event after another one. A quote that closes a string is never followed by a letter, so this pattern
+# cannot match inside a string. It can match inside a nested list of objects.
 EVENT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|s|args|bp)"\s*:)')
 OBJECT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"[A-Za-z_])')
 
 
 class ListScanner:
-    """Walks over the values of a list whose opening bracket has been passed; linear in what is walked over.
+    """Iterates over the values of a list after its opening bracket, in linear time.
 
     Attributes:
-        end: after the walk, index of the bracket that closes the list; ``None`` when the data ends before it.
-        rest: after the walk, index from which on the data is not part of a complete value.
-        gave_up: the walk ended in a value of more than ``longest`` bytes.
+        end: after iteration, index of the bracket that closes the list; ``None`` if the data ends before it.
+        rest: after iteration, index from which the data is not part of a complete value.
+        gave_up: whether iteration ended at a value of more than ``longest`` bytes.
     """
 
     def __init__(self, data: bytes, start: int = 0, longest: int = sys.maxsize) -> None:
@@ -35,7 +35,7 @@ class ListScanner:
         self.rest = start
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Start and end of each complete value, blanks and commas excluded."""
+        """Yield start and end of each complete value, without blanks and commas."""
         data = self._data
         depth = 0
         begin = self._start
@@ -51,7 +51,7 @@ class ListScanner:
                     self.gave_up = True
                     return
             elif depth == 0:
-                # A comma between values, or a closing mark of the list itself.
+                # This is a comma between values, or the closing bracket of the list.
                 yield from _trimmed(data, begin, at)
                 if mark != _COMMA:
                     self.end = self.rest = at
@@ -75,9 +75,9 @@ def _trimmed(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def last_boundary(data: bytes | bytearray, window: int = 1 << 11) -> int | None:
-    """Index just after the ``}`` that ends the last event known to be followed by another; ``None`` if none is found.
+    """Return the index after the ``}`` of the last event that another event follows, or ``None`` if there is none.
 
-    A guess: only decoding what stands before it proves that it is not inside a nested list.
+    This is a guess: the index may lie inside a nested list, which only decoding the data before it reveals.
     """
     for pattern in (EVENT_START, OBJECT_START):
         size = window

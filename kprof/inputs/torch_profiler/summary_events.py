@@ -1,7 +1,7 @@
-"""The events of a trace's summary: a class for each category, with only the fields that its sums need.
+"""Event classes for summaries: one class per category, with only the fields that its sums need.
 
-msgspec then creates no object for anything else. A block is decoded this way when all its events are of known
-categories and complete or instantaneous. Others (begin and end events, metadata, damage) need the general types of
+msgspec then creates no objects for other fields. A block is decoded this way if all its events are of known categories
+and complete or instantaneous. Other events (begin and end events, metadata, damage) need the general types of
 :mod:`kprof.inputs.torch_profiler.events`.
 """
 
@@ -16,9 +16,9 @@ from kprof.inputs.torch_profiler.normalise import KINDS, Kind
 
 
 class CountedEvent(msgspec.Struct, gc=False, kw_only=True):
-    """An event that is only counted. Its class is its category."""
+    """An event that is only counted; its class determines its category."""
 
-    # No B and E: begin and end events have to be paired first.
+    # B and E are missing because begin and end events must be paired first.
     ph: Literal["X", "i", "I", "s", "t", "f", "b", "n", "e", "C", "N", "O", "D"]
 
     several_phases: ClassVar[bool] = True
@@ -28,7 +28,7 @@ class CountedEvent(msgspec.Struct, gc=False, kw_only=True):
 
 
 class HostInterval(msgspec.Struct, gc=False, kw_only=True):
-    """An operator or an API call. Times in microseconds as written."""
+    """An operator or an API call, with times in microseconds as written."""
 
     ph: Literal["X"]
     name: str = ""
@@ -59,9 +59,9 @@ SummaryDecoder = Callable[[memoryview], list[SummaryEvent]]
 
 @cache
 def summary_decoder() -> SummaryDecoder:
-    """A decoder of lists of events; it raises msgspec's errors for a list with an event of no known category."""
+    """Return a decoder for lists of events; it raises msgspec's errors for an event of an unknown category."""
     made: list[Any] = []
-    # 2021's traces write "Kernel" and "Operator".
+    # Traces of 2021 write "Kernel" and "Operator".
     for category in dict.fromkeys(spelling for name in KINDS for spelling in (name, name.capitalize()) if name):
         kind = KINDS[category.lower()]
         base = _BASES.get(kind, CountedEvent)

@@ -1,7 +1,7 @@
-"""The events of the linked tables: as :mod:`kprof.inputs.torch_profiler.summary_events`, with what the tables keep.
+"""Event classes for the linked tables, like :mod:`kprof.inputs.torch_profiler.summary_events` with more fields.
 
-Python frames are most of a trace, and only those of modules are kept unless all are wanted. Where the text of a block
-has no ``nn.Module``, its frames are skipped: not even their names are decoded.
+Most of a trace consists of Python frames, of which only module frames are kept by default. If the text of a block
+contains no ``nn.Module``, its frames are skipped without decoding their names.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from kprof.inputs.torch_profiler.normalise import KINDS, Kind
 from kprof.inputs.torch_profiler.summary_events import CountedEvent
 
 MODULE_PREFIX = "nn.Module: "
-# The longer what is searched for, the faster.
+# Searching for a longer text is faster.
 _MODULE_MARK = b'"' + MODULE_PREFIX.encode()
-# A name with escapes may hold the mark in other bytes.
+# A name with escapes may contain the mark in another byte form.
 _BACKSLASH = ord("\\")
-# After a block with the mark, this many are not searched: they most likely have it too.
+# Number of blocks after a block with the mark that are not searched, because they probably contain it too.
 _UNSEARCHED = 15
 
 _GPU_ARGS = (
@@ -35,7 +35,7 @@ _Extent = Annotated[int, msgspec.Meta(gt=0, lt=1 << 62)]
 
 
 class CompleteEvent(msgspec.Struct, gc=False, kw_only=True):
-    """An event that a table keeps. Times in microseconds as written; ``args`` has the arguments of its kind."""
+    """An event that a table stores; times are microseconds as written, ``args`` has the arguments of its kind."""
 
     ph: Literal["X"]
     name: str = ""
@@ -56,11 +56,11 @@ DETAILS = frozenset(
         "bytes", "registers", "collective", "group_size", "group_name", "in_elements", "element_type",
     }
 )  # fmt: skip
-"""Arguments that only questions about shapes and collectives need; shapes take longest to read of all."""
+"""Arguments needed only for shapes and collectives; decoding shapes takes longest of all."""
 
 
 def _subset(name: str, wanted: tuple[str, ...]) -> type[msgspec.Struct]:
-    """Some of the arguments of :class:`FullArgs`; a size that is not three extents is left to that one."""
+    """Create a type with some arguments of :class:`FullArgs`; sizes other than three extents need that class itself."""
     fields = {field.name: field for field in msgspec.structs.fields(FullArgs)}
     sizes = dict.fromkeys(("grid", "block"), (tuple[_Extent, _Extent, _Extent] | None, None))
     return msgspec.defstruct(
@@ -99,11 +99,11 @@ TableDecoder = Callable[[memoryview], list[TableEvent]]
 
 
 def table_decoder(*, stacks: bool, details: bool = True) -> TableDecoder:
-    """A decoder of lists of events; it raises msgspec's errors for a list with an event of no known category or phase.
+    """Return a decoder for lists of events; it raises msgspec's errors for an unknown category or phase.
 
     Args:
-        stacks: keep Python frames that are no modules. If false, the decoder may or may not skip them.
-        details: decode :data:`DETAILS`, too.
+        stacks: whether to keep Python frames other than modules. If false, the decoder may still return them.
+        details: whether to decode :data:`DETAILS`.
     """
     return _decoder(frames=True, details=details) if stacks else _SkipsFrames(details=details)
 
@@ -114,7 +114,7 @@ class _SkipsFrames:
         self._unsearched = 0
 
     def __call__(self, data: memoryview) -> list[TableEvent]:
-        """Events of a block."""
+        """Decode the events of a block."""
         buffer: Any = data.obj
         frames = True
         if self._unsearched:
@@ -123,13 +123,13 @@ class _SkipsFrames:
             self._unsearched = _UNSEARCHED
         else:
             frames = False
-        # Made where it is first used: small traces need one of the two.
+        # Decoders are created on first use, because small traces need only one of the two.
         return _decoder(frames=frames, details=self._details)(data)
 
 
 @cache
 def _decoder(*, frames: bool, details: bool) -> TableDecoder:
-    # 2021's traces write "Kernel" and "Operator".
+    # Traces of 2021 write "Kernel" and "Operator".
     categories = dict.fromkeys(spelling for name in KINDS for spelling in (name, name.capitalize()) if name)
     arguments = _ARGS if details else _ARGS | _BRIEF
     made: list[Any] = [
@@ -149,7 +149,7 @@ def _class_of(
         base = CompleteEvent
         fields.append(("args", arguments[kind] | None, None))
     elif kind in {"memory", "python"}:
-        # Other phases need the general types.
+        # Events of other phases need the general types.
         fields.append(("ph", Literal["i" if kind == "memory" else "X"]))
     else:
         several = True

@@ -1,16 +1,17 @@
-"""The linked tables as columns: for pandas, Parquet, CSV and JSON, and back from Parquet.
+"""Convert the linked tables to columns for pandas, Parquet, CSV and JSON, and read them back from Parquet.
 
-Tables and their columns (ns, bytes; -1 in an index column means "not known"; empty cells mean "not said"):
+Tables and their columns (times in ns, sizes in bytes; -1 in an index column means unknown; empty cells mean that the
+trace does not contain the value):
 
 ``kernels``, ``transfers``
-    what ran on the GPU: name, kind, rank, device, stream, start_ns, duration_ns, correlation, external_id, launch
-    (row of ``launches``), operator (row of ``operators``), grid in workgroups (``workgroups_x`` ...) and in work-items
-    (``work_items_x`` ...) kept apart, ``grid_unit`` as the trace had it, workgroup size, graph, bytes, lds_bytes,
+    GPU activities: name, kind, rank, device, stream, start_ns, duration_ns, correlation, external_id, launch (row of
+    ``launches``), operator (row of ``operators``), separate grids in workgroups (``workgroups_x`` ...) and in
+    work-items (``work_items_x`` ...), ``grid_unit`` as in the trace, workgroup size, graph, bytes, lds_bytes,
     registers, and for communication collective, group, group_size, elements, element_type
 ``launches``, ``operators``, ``frames``, ``memory``
     API calls, CPU operators and annotations, Python frames, allocator events
 ``communications``
-    the rows of ``kernels`` that carry a collective's name
+    rows of ``kernels`` with the name of a collective
 """
 
 import csv
@@ -35,19 +36,19 @@ if TYPE_CHECKING:
 SCHEMA = "kprof.trace/1"
 FORMATS = ("parquet", "csv", "json")
 _SIZES = ("workgroups", "workgroup_size", "work_items", "grid_as_written", "grid", "block")
-# Rows that are turned into Python's values at a time.
+# Number of rows converted to Python values at a time.
 _BATCH = 1 << 16
 _READ = 1 << 13
 Columns = dict[str, list[Any]]
 
 
 def columns(trace: LinkedTrace) -> dict[str, Columns]:
-    """Every table as column name to values; all columns of a table are equally long."""
+    """Return the values of each column of every table; all columns of a table have the same length."""
     return {name: _columns(*chosen) for name, chosen in _choices(trace).items()}
 
 
 def _choices(trace: LinkedTrace) -> dict[str, tuple[Records[Any], Sequence[int] | None]]:
-    """Each table: of which records, and which rows of them, ``None`` for all."""
+    """Return the records of each table and their chosen rows, ``None`` for all."""
     kinds, collectives = trace.activities.words("kind"), trace.activities.words("collective")
     every = range(len(trace.activities))
     kernels = array("q", (row for row in every if kinds[row] == "kernel"))
@@ -73,7 +74,7 @@ def _columns(records: Records[Any], rows: Sequence[int] | None) -> Columns:
 
 
 def _part(records: Records[Any], rows: Sequence[int]) -> Columns:
-    """Some rows only, without a list of all."""
+    """Return the cells of some rows without creating a list of all rows."""
     result: Columns = {}
     for name in records.kind.__struct_fields__:
         column = records.column(name)
@@ -88,7 +89,7 @@ def _cells(name: str, values: list[Any]) -> Columns:
 
 
 def frames(trace: LinkedTrace) -> "dict[str, pd.DataFrame]":
-    """Every table as a pandas DataFrame; integer columns with gaps are ``Int64``."""
+    """Return every table as a pandas DataFrame; integer columns with gaps are ``Int64``."""
     import pandas as pd
 
     return {
@@ -101,20 +102,20 @@ def _series(pd: Any, values: list[Any]) -> Any:
     present = next((v for v in values if v is not None), None)
     whole = isinstance(present, int) and not isinstance(present, bool)
     values = _fitting(values) if whole else values
-    # object keeps text and None apart from NaN.
+    # The dtype object keeps text and None distinct from NaN.
     return pd.Series(values, dtype="Int64" if whole else "boolean" if isinstance(present, bool) else "object")
 
 
 def _fitting(values: list[Any]) -> list[Any]:
-    """Numbers that neither pandas nor Parquet can hold are missing there; the reader has reported them."""
+    """Replace integers that pandas and Parquet cannot represent by missing values; the reader has reported them."""
     return [None if value is not None and not -(1 << 63) <= value < 1 << 63 else value for value in values]
 
 
 def write_tables(trace: LinkedTrace, directory: Path, file_format: str) -> list[Path]:
-    """Write every table into a directory, ``trace.json`` (provenance, issues) last; returns the files.
+    """Write all tables into a directory, then ``trace.json`` (provenance, issues), and return the paths of the files.
 
     Raises:
-        KprofError: an unknown format, or a directory that cannot be written.
+        KprofError: if the format is unknown or the directory cannot be written.
     """
     if file_format not in FORMATS:
         raise InputError(f"no format {file_format!r}", hint=f"formats are {', '.join(FORMATS)}")
@@ -172,7 +173,7 @@ def _write_parquet(path: Path, records: Records[Any], rows: Sequence[int] | None
 
 
 def _types(records: Records[Any]) -> dict[str, type]:
-    """Of each cell: text, truth or integer."""
+    """Return the type of each cell: string, bool or integer."""
     result: dict[str, type] = {}
     for field in msgspec.structs.fields(records.kind):
         if field.name in _SIZES:
@@ -192,10 +193,10 @@ def is_tables(path: Path) -> bool:
 
 
 def read_tables(directory: Path) -> LinkedTrace:
-    """The trace that was written to a directory as Parquet.
+    """Read the trace that was written to a directory as Parquet.
 
     Raises:
-        KprofError: not such a directory, another schema, or damaged files.
+        KprofError: if it is not such a directory, has another schema, or contains damaged files.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -244,7 +245,7 @@ def _records(kind: type[Any], table: Columns) -> list[Any]:
 
 
 def _check_indexes(trace: LinkedTrace, directory: Path) -> None:
-    """Indexes from a file are not to be trusted: a wrong one must not become a wrong answer."""
+    """Raise an error if an index is invalid, because indexes from a file are not trusted."""
     launches, operators, python = len(trace.launches), len(trace.operators), len(trace.frames)
     sound = (
         _inside(trace.activities, "launch", launches)

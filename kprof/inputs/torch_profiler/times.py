@@ -1,4 +1,4 @@
-"""Which times of an event count: one rule for all who read traces."""
+"""Convert and validate the times of trace events, with the same rules for all readers."""
 
 from array import array
 from collections.abc import Sequence
@@ -7,18 +7,18 @@ from kprof.inputs.completeness import BUSY, GAPS, KERNEL_TIMES, STEPS
 from kprof.inputs.torch_profiler.issues import IssueLog
 
 DAY_NS = 86_400 * 10**9
-"""No profiler session is known to hold an hour; a day without any activity means that a clock went wrong."""
+"""A gap of a day in ns without activity means that a clock is wrong; no known profiler session lasts even an hour."""
 DAY_MICROSECONDS = 86_400 * 10**6
-"""Nothing lasts that long."""
+"""Duration in microseconds from which an event is impossible."""
 MAX_MICROSECONDS = (1 << 62) // 1000
-"""Beyond it (the year 2116) a time and a day do not fit 64 bits of nanoseconds."""
+"""Maximum time in microseconds (the year 2116); beyond it, a time plus a day does not fit 64 bits of nanoseconds."""
 
-# Below this many microseconds a double still holds whole nanoseconds.
+# Below this many microseconds, a double still represents whole nanoseconds.
 _EXACT = 1 << 43
 
 
 def nanoseconds(microseconds: float) -> int:
-    """A time as written, in whole nanoseconds; exact for integers of any size."""
+    """Convert microseconds to whole nanoseconds, exactly for integers of any size."""
     if -_EXACT < microseconds < _EXACT:
         return round(microseconds * 1000)
     whole = int(microseconds)
@@ -26,14 +26,14 @@ def nanoseconds(microseconds: float) -> int:
 
 
 def all_nanoseconds(times: Sequence[float]) -> list[int]:
-    """:func:`nanoseconds` of each of one or more times."""
+    """Apply :func:`nanoseconds` to one or more times."""
     if max(times) < _EXACT and min(times) > -_EXACT:
         return [round(time * 1000) for time in times]
     return [nanoseconds(time) for time in times]
 
 
 def nanosecond_column(times: Sequence[float]) -> "array[int]":
-    """As :func:`all_nanoseconds`, of a column; numpy rounds a product of doubles as Python does."""
+    """Convert one or more times to an array of nanoseconds; numpy rounds products of doubles as Python does."""
     import numpy as np
 
     values = np.array(times, dtype=np.float64)
@@ -43,7 +43,7 @@ def nanosecond_column(times: Sequence[float]) -> "array[int]":
 
 
 def sound(starts: list[int | float | None], durations: list[int | float | None]) -> bool:
-    """Whether :func:`usable` would take all of one or more as they are; at C speed, for it runs on everything."""
+    """Whether :func:`usable` would accept all of one or more times unchanged; fast, because it runs on every event."""
     if None in durations or None in starts:
         return False
     lasting: list[float] = durations  # type: ignore[assignment]
@@ -59,9 +59,9 @@ def sound(starts: list[int | float | None], durations: list[int | float | None])
 def usable(
     name: str, start: float | None, duration: float | None, log: IssueLog, *, on_gpu: bool = False
 ) -> tuple[int | float, int | float] | None:
-    """Start and duration in microseconds of an event that counts; of others ``None``, and they are counted as lost.
+    """Return start and duration in microseconds of a usable event; count others as lost and return ``None``.
 
-    A GPU activity without a duration leaves the sums unknown, as 0 is not what it took.
+    A GPU activity without a duration counts as 0, which makes the sums unknown.
     """
     place = name[:80]
     if start is None or abs(start) > MAX_MICROSECONDS:
