@@ -27,7 +27,10 @@ TOLERATED = 0.01
 Traces that a manual inspection found intact lose up to 0.5 % of their launches at the end of the recording.
 """
 OVERLONG = 20
-"""A duration over this many medians of its kernel that overlaps later activities of its stream is impossible."""
+"""Multiple of a kernel's median duration above which a duration is considered impossible.
+
+Such a duration must also overlap later activities of its stream.
+"""
 _ENOUGH_OF_A_KIND = 4
 _CUT = frozenset({"cut-off", "gzip-bomb", "no-events"})
 _WARM_UP = "warm-up"
@@ -365,7 +368,10 @@ def _streams(trace: "LinkedTrace") -> "list[list[int]]":
 
 
 def capped_durations(trace: "LinkedTrace") -> dict[int, int]:
-    """Return row to capped duration for activities of impossible duration; the cap is the stream's next start."""
+    """Return the capped duration, by row, of activities with an impossible duration.
+
+    A capped activity ends when the next activity of its stream starts.
+    """
     table = trace.activities
     starts, durations, names = table.numbers("start_ns").data, table.numbers("duration_ns").data, table.words("name")
     suspects: dict[int, int] = {}

@@ -1,9 +1,9 @@
 """Demangle C++ names (Itanium C++ ABI, section 5.1).
 
 Only the parts that occur in kernels' names are supported: namespaces, templates, literals, function types, lambdas and
-operators. A name with anything else (expressions, member pointers) is returned unchanged.
+operators. For a name with anything else (expressions, member pointers), :func:`demangled` returns ``None``.
 
-There is no usable library. Names come from untrusted files, and ``__cxa_demangle`` aborts the process on some of them.
+No library is suitable. Names come from untrusted files, and ``__cxa_demangle`` aborts the process on some of them.
 The Python package for demangling supports neither lambdas nor local names, which most of PyTorch's kernels contain.
 """
 

@@ -1,4 +1,4 @@
-"""Open files from outside kprof. Only :mod:`kprof.inputs.boundary` and modules below it use this directly.
+"""Open files from outside kprof; :mod:`kprof.inputs.boundary` builds on this module to read them.
 
 The module imports only the standard library and ``kprof.errors``, because it is also used inside recorded programs.
 """

@@ -232,7 +232,10 @@ def dominators(blocks: Sequence[Block]) -> tuple[list[int | None], list[tuple[in
 
 
 def _intervals(idom: Sequence[int | None]) -> list[tuple[int, int]]:
-    """Return the first and last visit of each block in the dominator tree; dominators enclose their blocks."""
+    """Return the interval between first and last visit of each block in a walk of the dominator tree.
+
+    One block dominates another if its interval encloses the interval of the other.
+    """
     children: list[list[int]] = [[] for _ in idom]
     for block, parent in enumerate(idom):
         if parent is not None:

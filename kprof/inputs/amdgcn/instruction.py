@@ -306,7 +306,8 @@ def decode(name: str, text: str, generation: Generation) -> dict[str, int]:
         generation: hardware generation; it decides the fields of a numeric ``s_waitcnt``.
 
     Returns:
-        Counter name to count; empty if nothing is waited for or if the operand is an expression that is not a literal.
+        Counter name to count; empty if nothing is waited for, or if the operand is an expression that cannot be
+        evaluated here.
     """
     if name in _SINGLE:
         value = number(text.rpartition(",")[2])

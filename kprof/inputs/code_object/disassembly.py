@@ -94,7 +94,7 @@ def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | N
 
 
 def _oldest(arch: str) -> int | None:
-    """Return the first llvm-objdump release that decodes an architecture correctly, or ``None`` if any does."""
+    """Return the minimum llvm-objdump release for an architecture, or ``None`` if no minimum is known."""
     try:
         return load_architecture(arch).llvm.oldest_objdump
     except KprofError:

@@ -13,7 +13,7 @@ from typing import Any
 from kprof.inputs import boundary
 
 HEAD = 1 << 17
-"""Number of bytes by which a format is recognised. It is large because logs begin with a description of the program."""
+"""Number of leading bytes that are checked to recognise a format; logs may begin with a long description."""
 
 LARGEST = 256 << 20
 """Maximum bytes of a text file; the largest published find-db has 40 MB."""

@@ -186,6 +186,9 @@ def instance_of(counter: str) -> tuple[str, int]:
 
 
 def accumulated(counters: Sequence[str]) -> str | None:
-    """Return the name of ``SQ_ACCUM_PREV_HIRES`` next to these counters, such as ``SQ_LEVEL_WAVES_ACCUM``."""
+    """Return the name that ``SQ_ACCUM_PREV_HIRES`` gets next to these counters: ``SQ_LEVEL_WAVES_ACCUM`` and so on.
+
+    Return ``None`` unless exactly one counter of :data:`LEVELS` is present.
+    """
     present = [name for name in LEVELS if name in counters]
     return f"{present[0]}_ACCUM" if len(present) == 1 else None

@@ -131,8 +131,7 @@ class _Reader:
         if any(row.text.count('"') % 2 for row in bad):
             broken: list[Any] = []
             retried = self._parse(rest, types, bad=broken, newlines=True)
-            # A quoted line break causes two bad halves of a record; a missing quote makes the rest of the file one
-            # field.
+            # A quoted line break splits a record into two bad ones. A missing quote turns the rest into one field.
             if retried.num_rows >= table.num_rows:
                 return retried, broken
         return table, bad

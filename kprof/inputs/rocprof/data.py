@@ -187,7 +187,7 @@ def _move(other: FileTables, rows: Any, place: int) -> None:
 
 
 def _fill_times(first: FileTables, other: FileTables) -> None:
-    """Report a first file without times; times of another file belong to another run and are not used."""
+    """Report that the first file has no times; those of another file belong to another run and are not used."""
     if "duration_ns" not in first.tables["dispatches"]:
         first.complain("no-times", "note", f"no times in this file; those of {other.source.path.rsplit('/', 1)[-1]} "
                        "belong to another pass and are not used")  # fmt: skip
@@ -251,7 +251,7 @@ def _row_sets(parts: list[FileTables]) -> list[ProfileIssue]:
 
 
 def _offset(parts: list[FileTables]) -> None:
-    """Make the row numbers of each part count over all parts."""
+    """Convert dispatch row numbers within each part to row numbers over all parts."""
     starts: dict[int, int] = {}
     total = 0
     for place, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Find the traced dispatches below a folder, and choose the most interesting one."""
+"""Find the traced dispatches below a folder, and choose the one to show first."""
 
 import re
 from collections.abc import Callable
@@ -61,7 +61,10 @@ def _key(path: Path, files: list[Path]) -> tuple[str, ...]:
 def summaries(
     found: list[Listing], read: Callable[[Path], DecodedThreadTrace]
 ) -> tuple[list[tuple[Listing, Dispatch]], tuple[str, ...], KprofError | None]:
-    """Return summaries of the dispatches (the most interesting first), notes about problems, and the first error."""
+    """Return summaries of the dispatches, notes about unreadable ones, and the first error.
+
+    Dispatches that issued instructions and are not the runtime's own come first.
+    """
     pairs: list[tuple[Listing, Dispatch]] = []
     issues: list[str] = []
     failed: KprofError | None = None

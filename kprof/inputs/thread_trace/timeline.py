@@ -8,7 +8,7 @@ class Issues:
     """Cost of one instruction in one wavefront, or summed over all wavefronts that were read.
 
     Attributes:
-        line: number by which wavefront files refer to the instruction: ``Instruction.line``.
+        line: number by which wavefront files refer to the instruction: ``TracedInstruction.line``.
         issues: number of times it was issued.
         latency: total cycles from when it could have issued until it completed, including ``stall``.
         stall: total cycles in which it could not issue.

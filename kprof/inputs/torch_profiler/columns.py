@@ -11,9 +11,9 @@ import msgspec
 R = TypeVar("R", bound=msgspec.Struct)
 
 NOTHING = -(1 << 63)
-"""Marks ``None`` in a column of integers."""
+"""Value that represents ``None`` in a column of integers."""
 ELSEWHERE = NOTHING + 1
-"""Marks an integer that does not fit 64 bits in a column of integers."""
+"""Value that represents an integer beyond 64 bits in a column of integers."""
 # Bytes that both marks have in common, and their position in the eight bytes of an integer.
 _LIKE_A_MARK = NOTHING.to_bytes(8, byteorder, signed=True)[1:] if byteorder == "little" else b"\x80" + bytes(6)
 _PLACE = 1 if byteorder == "little" else 0

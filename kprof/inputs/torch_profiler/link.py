@@ -78,8 +78,8 @@ def _nest_thread(
         places = np.flatnonzero(kinds == around)
         if not len(places):
             continue
-        # For each record, find the last enclosing-kind record that starts before it. That record, or one that encloses
-        # it, is still open.
+        # For each record, find the last record of the enclosing kind that starts before it. Either that record or one
+        # that encloses it is still open.
         before = np.cumsum(kinds == around) - (kinds == around) - 1
         parents = before[places]
         _climb(parents, parents, starts[places], ends[places])
@@ -217,7 +217,7 @@ def _forward(trace: LinkedTrace) -> None:
     for (mine,) in _by_rank(operators):
         backward = mine[~is_forward[mine] & (sequences[mine] > ELSEWHERE)]
         if len(backward):
-            # Nested operators share the number; the outermost one comes first and belongs to the module.
+            # Nested operators share the number. The outermost one comes first, and its frame identifies the module.
             ahead = _Rows(sequences, mine[is_forward[mine] & (sequences[mine] >= 0)])
             view(operators.numbers("forward").data)[backward] = ahead.first(sequences[backward])
 

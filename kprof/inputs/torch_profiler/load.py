@@ -48,7 +48,7 @@ _CALLS = ("name", "grid", "block")
 _SETTLED = ("grid_as_written", "grid_unit", "workgroup_size", "workgroups", "work_items")
 
 MODULES_ONLY = math.inf
-"""Minimum duration that keeps no Python frames except those of modules."""
+"""Value of ``shortest_frame_us`` that keeps only the Python frames of modules."""
 _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
 _TIMED = GPU_KINDS | {"launch", "operator"}

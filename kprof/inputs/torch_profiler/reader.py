@@ -31,7 +31,7 @@ MAX_FOOTER = 64 << 20
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _LIST_END = re.compile(rb"\}\s*\]")
 _END_GUESSES = 8
-# After a block that could not be decoded as a batch, the batch decoder skips blocks, doubling from one to this number.
+# Maximum number of blocks for which the batch decoder is skipped after it failed; the number doubles from one.
 _MOST_PATIENCE = 64
 _CLOSING = ord("]")
 _READ = "read are traces of PyTorch, rocprof, rocpd, Proton, Perfetto (.pftrace) and XLA (.xplane.pb), by their content"

@@ -7,9 +7,9 @@ from kprof.inputs.completeness import BUSY, GAPS, KERNEL_TIMES, STEPS
 from kprof.inputs.torch_profiler.issues import IssueLog
 
 DAY_NS = 86_400 * 10**9
-"""A gap of a day in ns without activity means that a clock is wrong; no known profiler session lasts even an hour."""
+"""One day in ns. A gap of a day without activity means that a clock is wrong; no known session lasts even an hour."""
 DAY_MICROSECONDS = 86_400 * 10**6
-"""Duration in microseconds from which an event is impossible."""
+"""One day in microseconds, from which on an event's duration is impossible."""
 MAX_MICROSECONDS = (1 << 62) // 1000
 """Maximum time in microseconds (the year 2116); beyond it, a time plus a day does not fit 64 bits of nanoseconds."""
 

@@ -46,7 +46,7 @@ def schema_version(connection: sqlite3.Connection, runs: list[Run]) -> str | Non
 
 
 def agent_numbers(connection: sqlite3.Connection, run: Run) -> dict[Any, int | None]:
-    """Return the absolute index, which also counts CPUs, of each agent's row id."""
+    """Return the absolute index of each agent by its row id; absolute indexes also count CPUs."""
     rows = select(connection, run, "rocpd_info_agent", ("id", "absolute_index"))
     return {number: index if isinstance(index, int) else None for number, index in rows}
 
