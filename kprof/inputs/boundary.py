@@ -45,7 +45,7 @@ _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECAS
 _KEY = re.compile(rb'"([^"\\]*)"\s*:')
 _CHUNK = 1 << 20
 _DEEPEST = 50
-_HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
+_HINT = "set KPROF_INPUT_LIMIT=4G to read larger files"
 
 
 def limit(default: int = LIMIT) -> int:
@@ -59,7 +59,7 @@ def limit(default: int = LIMIT) -> int:
         return default
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise KprofError(f"KPROF_INPUT_LIMIT is no size: {text!r}", hint="Bytes, or as in 500M or 4G.")
+        raise KprofError(f"KPROF_INPUT_LIMIT is not a size: {text!r}", hint="Use bytes, or a size such as 500M or 4G.")
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[match[2].upper()]
 
 
@@ -73,7 +73,7 @@ def ratio() -> int:
     if not text:
         return RATIO
     if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text)):
-        raise KprofError(f"KPROF_INPUT_RATIO is no number: {text[:40]!r}", hint="A whole number, such as 1000.")
+        raise KprofError(f"KPROF_INPUT_RATIO is not a number: {text[:40]!r}", hint="Use an integer such as 1000.")
     return int(text)
 
 
@@ -349,7 +349,7 @@ def _too_much(path: str, allowed: int, times: int, *, packed: int, own: bool) ->
         return InputError(
             f"unpacks to more than {allowed >> 20} MiB, {times} times its own {packed:,} bytes",
             path=path,
-            hint=f"KPROF_INPUT_RATIO={10 * times} reads it, or unpack it yourself, if it is meant to be that large",
+            hint=f"KPROF_INPUT_RATIO={10 * times} reads it if it is meant to be that large; or unpack it yourself",
         )
     return InputError(
         f"unpacks to more than {allowed >> 20} MiB",

@@ -35,7 +35,7 @@ _ENOUGH_OF_A_KIND = 4
 _CUT = frozenset({"cut-off", "gzip-bomb", "no-events"})
 _WARM_UP = "warm-up"
 _WORST = 3
-_NO_GPU_CURE = "profile with ProfilerActivity.CUDA, which stands for ROCm, too"
+_NO_GPU_CURE = "profile with ProfilerActivity.CUDA, which also covers ROCm"
 _GRAPH_CURE = (
     "record with ROCm 7.2.2 or later (also the libraries that PyTorch's wheel brings) "
     "or without graphs (vLLM --enforce-eager, SGLang --disable-cuda-graph)"
@@ -44,7 +44,7 @@ _GRAPH_CURE = (
 
 NONZERO_COUNTERS = frozenset({"GRBM_COUNT", "GRBM_GUI_ACTIVE", "SQ_WAVES", "SQ_WAVE_CYCLES", "SQ_BUSY_CYCLES"})
 """Hardware counters that are nonzero for every kernel."""
-NEVER_ZERO = "reads 0 in every dispatch, which no kernel can: it was not counted"
+NEVER_ZERO = "reads 0 in every dispatch, which is impossible: it was not counted"
 ZERO_CURE = (
     "on RDNA 4 set the performance level to profile_standard while counters are read "
     "(echo profile_standard | sudo tee /sys/class/drm/card*/device/power_dpm_force_performance_level)"
@@ -187,7 +187,7 @@ def judge_sums(kernels: int, launches: Mapping[str, int], log: "IssueLog", *, ot
 
 
 def _no_activity(launches: int, log: "IssueLog", cure: str) -> None:
-    calls = f" beside {launches:,} API call{'s' if launches > 1 else ''}" if launches else ""
+    calls = f" for {launches:,} API call{'s' if launches > 1 else ''}" if launches else ""
     log.add(
         "no-gpu",
         f"no GPU activity is recorded{calls}",
@@ -314,10 +314,10 @@ def _unlaunched(trace: "LinkedTrace", log: "IssueLog") -> None:
         grave = spent > TOLERATED * total
         if kind == _WARM_UP:
             words = f"{much}, have no launch in the trace: they were launched before the recording began"
-            cure = "--exclude-warm-up leaves them out; recorded with a warm-up step and a synchronization, none leak"
+            cure = "--exclude-warm-up leaves them out; a warm-up step and a synchronization before recording avoid them"
             log.add(kind, words, unknown=(KERNEL_TIMES, BUSY) if grave else (), cure=cure if grave else "")
         else:
-            words = f"{much}, have no launch in the trace, although it had begun"
+            words = f"{much}, have no launch in the trace, although the recording had begun"
             log.add(kind, words, unknown=(OPERATORS, STEPS) if grave else ())
 
 

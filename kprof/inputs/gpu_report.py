@@ -14,7 +14,7 @@ _ESCAPES = re.compile(r"\x1b?\[\d+(?:;\d+)*m")
 _AGENT = re.compile(r"Agent (\d{1,6})\s*")
 _GPU = re.compile(r"GPU: (\d{1,6})\s*")
 _ARCH = re.compile(r"gfx[0-9a-f]{3,5}(?![0-9a-z])")
-_HINT = "--report takes what rocminfo or amd-smi static prints"
+_HINT = "--report accepts the output of rocminfo or amd-smi static"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def read_gpu_report(path: str) -> tuple[ReportedGpu, ...]:
             "output of rocminfo and of amd-smi in one file",
             path=path,
             place=f"line {max(agents[0], gpus[0]) + 1}",
-            hint="write each into a file of its own",
+            hint="write them to separate files",
         )
     if not agents and not gpus:
         raise InputError("neither output of rocminfo nor of amd-smi", path=path, hint=_HINT)

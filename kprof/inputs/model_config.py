@@ -139,7 +139,7 @@ class _Reader:
         names = self.whole.get("architectures") or self.text.get("architectures") or []
         name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else "?"
         if name == "?":
-            self.problems.append("architectures is missing: what the layers are is not known")
+            self.problems.append("architectures is missing: the kind of layers is unknown")
         elif name not in KNOWN:
             self.problems.append(f"the architecture {name!r} is not known: its products may differ from these")
         hidden, layers, heads = self.size("hidden_size"), self.size("num_hidden_layers"), self.size(_HEADS)
@@ -216,18 +216,18 @@ class _Reader:
             there = {layer for layer in listed if _is_number(layer) and 0 <= layer < layers}
             if len(there) == len(listed):
                 return len(there)
-            wrong = "moe_layers names what is no layer, or one twice"
+            wrong = "moe_layers contains an invalid or repeated layer"
         elif not _is_number(first):
-            wrong = "first_k_dense_replace is no number of layers"
+            wrong = "first_k_dense_replace is not a number of layers"
         elif not is_size(step):
-            wrong = "the step from one layer with experts to the next is no size"
+            wrong = "the step from one layer with experts to the next is not a size"
         elif not isinstance(named, list):
-            wrong = "mlp_only_layers is no list"
+            wrong = "mlp_only_layers is not a list"
         else:
             first = min(max(0, first), layers)
             inside = {layer for layer in named if _is_number(layer) and first <= layer < layers}
             return layers // step - first // step - sum((layer + 1) % step == 0 for layer in inside)
-        self.problems.append(f"{wrong}: how many layers have experts is not known")
+        self.problems.append(f"{wrong}: the number of layers with experts is unknown")
         return None
 
     def dense(self, name: str, layers: int | None, experts: ExpertSizes | None) -> tuple[int | None, int | None]:

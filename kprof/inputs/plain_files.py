@@ -44,7 +44,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
         while line := file.readline(LINE_LIMIT + 1):
             number += 1
             if len(line) > LINE_LIMIT:
-                raise InputError("the line is longer than any that is written", path=str(path), place=f"line {number}")
+                raise InputError("the line is too long", path=str(path), place=f"line {number}")
             yield number, line
 
 
@@ -62,7 +62,7 @@ def _open(path: Path, limit: int) -> BinaryIO:
     except FileNotFoundError:
         raise
     except (InputError, IsADirectoryError):
-        raise InputError("is no plain file", path=str(path)) from None
+        raise InputError("is not a plain file", path=str(path)) from None
     except OSError as error:
         if path.is_symlink():
             raise InputError("is a link, and links are not followed", path=str(path)) from None

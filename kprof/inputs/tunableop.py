@@ -240,7 +240,7 @@ def _solution(fields: list[str], number: int, issues: list[str]) -> Solution:
     except ValueError:
         time = None
     if time is None or not math.isfinite(time) or time <= 0:
-        issues.append(f"line {number}: {fields[3][:40]!r} is no time")
+        issues.append(f"line {number}: {fields[3][:40]!r} is not a time")
         time = None
     if problem is None:
         issues.append(f"line {number}: problem {fields[1][:60]!r} is of an unknown form")

@@ -90,7 +90,7 @@ class _Reader:
         if not isinstance(first, dict) or not isinstance(weights, dict):
             return self.unknown("compressed-tensors", "without a group of weights")
         if any(isinstance(other, dict) and other.get("weights") != weights for other in listed[1:]):
-            self.problems.append(f"the weights are quantised in {len(listed)} ways: the first is taken for all of them")
+            self.problems.append(f"the weights are quantised in {len(listed)} ways: the first is used for all of them")
         acts = first.get("input_activations")
         bits, kind, block, group = (weights.get(key) for key in ("num_bits", "type", "block_structure", "group_size"))
         if bits == _FOUR and kind == "int" and acts is None:
@@ -113,7 +113,7 @@ class _Reader:
                 return WeightFormat("mxfp4")
         if layers:
             self.problems.append(
-                "layer_quant_config has layers with a quantisation of their own: they are not told apart"
+                "layer_quant_config has layers with a quantisation of their own: they are not distinguished"
             )
         if kind in _FP4:
             return WeightFormat("mxfp4", everywhere=True)

@@ -211,7 +211,7 @@ def test_archives_in_archives_end():
     data = b"end"
     for _ in range(6):
         data = gzip.compress(data)
-    with pytest.raises(KprofError, match="archives inside archives"):
+    with pytest.raises(KprofError, match="archives nested"):
         list(unpack(data, "x"))
 
 

@@ -44,7 +44,7 @@ def test_size_is_bounded_and_the_bound_can_be_raised(tmp_path, monkeypatch):
     assert "KPROF_INPUT_LIMIT" in caught.value.hint
     for value in ("-1", "1 GB or so", "9" * 30):
         monkeypatch.setenv("KPROF_INPUT_LIMIT", value)
-        with pytest.raises(KprofError, match="is no size"):
+        with pytest.raises(KprofError, match="is not a size"):
             boundary.read_bytes(path)
 
 
@@ -159,8 +159,8 @@ def test_the_ratio_can_be_raised(monkeypatch):
         monkeypatch.setenv("KPROF_INPUT_RATIO", text)
         with pytest.raises(KprofError) as caught:
             boundary.ratio()
-        assert caught.value.message == f"KPROF_INPUT_RATIO is no number: {text[:40]!r}"
-        assert caught.value.hint == "A whole number, such as 1000."
+        assert caught.value.message == f"KPROF_INPUT_RATIO is not a number: {text[:40]!r}"
+        assert caught.value.hint == "Use an integer such as 1000."
 
 
 def test_a_size_that_is_none_says_what_one_is(monkeypatch):
@@ -168,7 +168,7 @@ def test_a_size_that_is_none_says_what_one_is(monkeypatch):
     monkeypatch.setenv("KPROF_INPUT_LIMIT", "much")
     with pytest.raises(KprofError) as caught:
         boundary.limit()
-    assert str(caught.value) == "KPROF_INPUT_LIMIT is no size: 'much'\n  Bytes, or as in 500M or 4G."
+    assert str(caught.value) == "KPROF_INPUT_LIMIT is not a size: 'much'\n  Use bytes, or a size such as 500M or 4G."
     for text, size in (("5T", 5 << 40), (" 2k ", 2048), ("7 MiB", 7 << 20), ("", 1 << 30), ("9" * 15, int("9" * 15))):
         monkeypatch.setenv("KPROF_INPUT_LIMIT", text)
         assert boundary.limit() == size
@@ -186,7 +186,7 @@ def test_the_hint_is_for_the_limit_that_the_user_can_raise(tmp_path, monkeypatch
     assert caught.value == InputError(
         "too large: 11 bytes, and 10 are read at most",
         path="theirs",
-        hint="KPROF_INPUT_LIMIT=4G reads larger ones",
+        hint="set KPROF_INPUT_LIMIT=4G to read larger files",
     )
     with pytest.raises(InputError) as caught:
         boundary.read_bytes(path, most=10)
@@ -309,7 +309,7 @@ def test_a_file_may_unpack_to_what_is_always_free_or_to_its_ratio(monkeypatch):
     assert caught.value == InputError(
         f"unpacks to more than 0 MiB, 60 times its own {len(packed)} bytes",
         path="f",
-        hint="KPROF_INPUT_RATIO=600 reads it, or unpack it yourself, if it is meant to be that large",
+        hint="KPROF_INPUT_RATIO=600 reads it if it is meant to be that large; or unpack it yourself",
     )
     monkeypatch.setattr(boundary, "FREE", 5000)
     assert b"".join(boundary.gunzipped(packed, "f")) == b"\0" * 5000
@@ -319,7 +319,7 @@ def test_a_file_may_unpack_to_what_is_always_free_or_to_its_ratio(monkeypatch):
     assert caught.value == InputError(
         "unpacks to more than 0 MiB",
         path="f",
-        hint="KPROF_INPUT_LIMIT=4G reads larger ones; or unpack it yourself and read the plain file",
+        hint="set KPROF_INPUT_LIMIT=4G to read larger files; or unpack it yourself and read the plain file",
     )
 
 
@@ -327,7 +327,7 @@ def test_a_reader_s_own_bound_for_what_is_unpacked():
     """To the byte, whatever the ratio."""
     packed = gzip.compress(b"\0" * (3 << 20))
     assert sum(map(len, boundary.gunzipped(packed, "f", most=3 << 20))) == 3 << 20
-    with pytest.raises(InputError, match=r"^f: unpacks to more than 2 MiB\n  KPROF_INPUT_LIMIT=4G reads"):
+    with pytest.raises(InputError, match=r"^f: unpacks to more than 2 MiB\n  set KPROF_INPUT_LIMIT=4G"):
         list(boundary.gunzipped(packed, "f", most=(3 << 20) - 1))
 
 

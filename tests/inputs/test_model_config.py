@@ -148,7 +148,7 @@ def test_layers_with_experts(changes, layers):
     model = _Reader("config.json", data, data).read()
     assert model.experts is not None
     assert model.experts.layers == layers
-    assert [p.endswith("how many layers have experts is not known") for p in model.problems] == [True] * (
+    assert [p.endswith("the number of layers with experts is unknown") for p in model.problems] == [True] * (
         layers is None
     )
 

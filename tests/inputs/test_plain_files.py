@@ -55,7 +55,7 @@ def test_a_line_that_is_too_long_has_its_number(tmp_path, monkeypatch):
     with pytest.raises(InputError) as caught:
         found.extend(plain_files.lines(path))
     assert found == [(1, b"1234567\n")]
-    assert str(caught.value) == f"{path}, line 2: the line is longer than any that is written"
+    assert str(caught.value) == f"{path}, line 2: the line is too long"
 
 
 def test_a_journal_that_is_too_large_is_not_begun(tmp_path, monkeypatch):
@@ -86,8 +86,8 @@ def test_links_pipes_and_folders_are_refused_in_words(tmp_path):
     for name, words in (
         ("link", "is a link, and links are not followed"),
         ("dangling", "is a link, and links are not followed"),
-        ("pipe", "is no plain file"),
-        (".", "is no plain file"),
+        ("pipe", "is not a plain file"),
+        (".", "is not a plain file"),
     ):
         for read in (lambda p: plain_files.read_bytes(p, 100), lambda p: list(plain_files.lines(p))):
             with pytest.raises(InputError) as caught:

@@ -43,7 +43,7 @@ def name_high(kernel: AssemblyKernel) -> str | None:
             elif state and instruction.opcode.cls in {*_VECTOR, *_MEMORY}:
                 instruction.rewrite(_named(instruction, state))
     lost = sum(state is None for state in states.values())
-    return f"the registers of {lost} blocks are not known: they are entered with different {_SET}" if lost else None
+    return f"the registers of {lost} blocks are unknown: their predecessors differ in {_SET}" if lost else None
 
 
 def _mode(instruction: Instruction) -> int | None:

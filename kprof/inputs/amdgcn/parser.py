@@ -30,14 +30,14 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (
         re.compile(r"^(?:; ModuleID = |target triple = |target datalayout = |define [^\n]*@[^\n]*\{)", re.MULTILINE),
         "this is LLVM IR, not AMDGCN assembly",
-        "Give the .amdgcn file that lies beside the .llir.",
+        "Pass the .amdgcn file next to the .llir.",
     ),
     (
         re.compile(
             r"^\s*(?:module(?: attributes)? ?\{|module @\w+|tt\.func |#\w+ = #(?:ttg|triton_gpu|loc)\b)", re.MULTILINE
         ),
         "this is MLIR, not AMDGCN assembly",
-        "Give the .amdgcn file that lies beside the .ttgir; kprof ingest mlir reads it alone.",
+        "Pass the .amdgcn file next to the .ttgir; kprof ingest mlir reads the .ttgir itself.",
     ),
     (
         re.compile(r"\A\s*\{\s*\"(?:kprof\": ?\"\d|schema\": ?\"kprof\.)"),
@@ -47,7 +47,7 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (
         re.compile(r"\A\s*[\[{]\s*[\"{\[]"),
         "this is JSON, not AMDGCN assembly",
-        "Give the .amdgcn file that lies beside it.",
+        "Pass the .amdgcn file next to it.",
     ),
 )
 _MNEMONIC = re.compile(

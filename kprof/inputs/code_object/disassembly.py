@@ -20,7 +20,7 @@ from kprof.inputs.code_object.model import CodeObject
 _ROCM = ("/opt/rocm/llvm/bin/llvm-objdump", "/opt/rocm/lib/llvm/bin/llvm-objdump")
 _VERSIONS = range(26, 14, -1)
 _TIMEOUT_SECONDS = 120
-_HINT = f"pip install {PACKAGE} brings one; or give the .amdgcn file instead, or a folder that has it."
+_HINT = f"pip install {PACKAGE} installs one; or pass the .amdgcn file or a folder that contains it."
 _LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 _ADDRESS = re.compile(r"// ([0-9A-F]+):")
 _NO_TYPE, _FUNCTION = 0, 2

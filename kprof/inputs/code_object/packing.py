@@ -61,7 +61,7 @@ def unpack(data: bytes, path: str | None = None, *, depth: int = 0) -> Iterator[
             an installed decompressor.
     """
     if depth > 3:
-        raise InputError("archives inside archives inside archives are not read", path=path)
+        raise InputError("archives nested more than three deep are not read", path=path)
     if data.startswith(AKS2_MAGIC):
         yield from _aks2(data, path)
     elif data.startswith(_ZIP):

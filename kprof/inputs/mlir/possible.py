@@ -41,7 +41,7 @@ def _lanes(name: str, count: int) -> str | None:
 def _warps(name: str, count: int) -> str | None:
     if count <= MOST_WARPS:
         return None
-    return f"{name} makes {_number(count)} wavefronts: a workgroup has {MOST_WARPS} at most"
+    return f"{name} makes {_number(count)} wavefronts: a workgroup has at most {MOST_WARPS}"
 
 
 def _order(order: Sequence[int], rank: int) -> str | None:
@@ -60,7 +60,7 @@ def _blocked(layout: kinds.Blocked) -> str | None:
         if len(sizes) != len(layout.order):
             return f"{name} has {len(sizes)} axes and order {len(layout.order)}"
     if prod(layout.size_per_thread) > MOST_REGISTERS:
-        return f"sizePerThread makes {prod(layout.size_per_thread):,} elements a lane"
+        return f"sizePerThread makes {prod(layout.size_per_thread):,} elements per lane"
     return (
         _lanes("threadsPerWarp", prod(layout.threads_per_warp))
         or _warps("warpsPerCTA", prod(layout.warps_per_cta))
@@ -78,7 +78,7 @@ def _matrix(layout: kinds.Mfma | kinds.Wmma) -> str | None:
         if (why := _powers(name, sizes)) is not None:
             return why
     if len(layout.instr_shape) < 2 or max(layout.instr_shape) > 256:
-        return "instrShape is that of no matrix instruction"
+        return "instrShape matches no matrix instruction"
     if prod(layout.tiles_per_warp) > MOST_REGISTERS:
         return f"tilesPerWarp makes {prod(layout.tiles_per_warp):,} tiles"
     if isinstance(layout, kinds.Wmma):
@@ -92,7 +92,7 @@ def _matrix(layout: kinds.Mfma | kinds.Wmma) -> str | None:
 
 def _dot(layout: kinds.DotOperand) -> str | None:
     if layout.index not in {0, 1}:
-        return f"opIdx is {_number(layout.index)}: a product has operands 0 and 1"
+        return f"opIdx is {_number(layout.index)}: it must be 0 or 1"
     return None if layout.k_width == 0 else _powers("kWidth", (layout.k_width,))
 
 
@@ -102,11 +102,11 @@ def _slice(layout: kinds.Slice) -> str | None:
 
 def _bases(name: str, bases: kinds.Bases, most: int) -> str | None:
     if len(bases) > most.bit_length() - 1:
-        return f"{name} has {len(bases)} bases: {most.bit_length() - 1} are the most"
+        return f"{name} has {len(bases)} bases: the maximum is {most.bit_length() - 1}"
     if len({len(basis) for basis in bases}) > 1:
         return f"{name} has bases of different lengths"
     if any(len(basis) > _MOST_RANK or not all(0 <= step < _MOST_STEP for step in basis) for basis in bases):
-        return f"{name} has a basis that is no place in a tensor"
+        return f"{name} has a basis outside any tensor"
     return None
 
 
@@ -132,7 +132,7 @@ def _swizzled(layout: kinds.SwizzledShared | kinds.RotatingShared) -> str | None
 
 def _padded(layout: kinds.PaddedShared) -> str | None:
     if any(not (0 < interval <= _MOST_STEP and 0 <= padding <= _MOST_SIZE) for interval, padding in layout.paddings):
-        return "a padding is not put in after some elements"
+        return "a padding has an impossible interval or size"
     if len(layout.paddings) > _MOST_RANK * 2:
         return f"{len(layout.paddings)} paddings"
     if any(not 0 < size < _MOST_STEP for size in layout.shape):

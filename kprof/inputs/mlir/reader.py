@@ -47,7 +47,7 @@ def parse(text: str, path: str | None = None) -> Module:
         scan.line(number, line)
     if not scan.dialects:
         place = f"line {scan.strange[0]}" if scan.strange else None
-        what = "is empty" if not text.strip() else "is not MLIR: no operation of Triton or of MLIR's dialects in it"
+        what = "is empty" if not text.strip() else "is not MLIR: it has no operation of Triton's or MLIR's dialects"
         raise InputError(what, path=path, place=place)
     return scan.module(path)
 

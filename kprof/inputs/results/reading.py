@@ -55,7 +55,7 @@ def _mixed(candidates: list[ResultFormat], shown: str, head: bytes) -> InputErro
             least = middle + 1
     both = " and of ".join(each.name for each in candidates[:2])
     return InputError(
-        f"records of {both} in one file", path=shown, place=f"line {least}", hint="write each into a file of its own"
+        f"records of {both} in one file", path=shown, place=f"line {least}", hint="write them to separate files"
     )
 
 
@@ -68,6 +68,6 @@ def _unknown(place: Path, shown: str, head: bytes) -> InputError:
         return InputError("the file is empty", path=shown)
     for magic, command in _UNPACK.items():
         if head.startswith(magic):
-            return InputError("the file is packed", path=shown, hint=f"unpack it first: {command} FILE")
+            return InputError("the file is compressed", path=shown, hint=f"unpack it first: {command} FILE")
     known = ", ".join(sorted(each.name for each in formats()))
-    return InputError("no known format of another tool", path=shown, hint=f"read are: {known}")
+    return InputError("no known format of another tool", path=shown, hint=f"supported formats: {known}")

@@ -161,7 +161,7 @@ def _attach(other: FileTables, first: FileTables, place: int, issues: list[Profi
     same_order = len(mine) == len(theirs) and (mine["kernel_name"] == theirs["kernel_name"]).all()
     if matched.isna().any() and same_order:
         other.complain("ids-differ", "note", f"dispatch ids are not those of {first.source.path.rsplit('/', 1)[-1]}; "
-                       "the kernels are the same in the same order and are joined by it")  # fmt: skip
+                       "the kernels have the same order and are joined by position")  # fmt: skip
         matched = theirs["row"]
     if matched.isna().any():
         missing = int(matched.isna().sum())

@@ -114,7 +114,7 @@ def unmerged(path: Path) -> str | None:
     for suffix, words in (("-wal", "a write-ahead log"), ("-journal", "a rollback journal")):
         log = path.with_name(path.name + suffix)
         if log.is_file() and log.stat().st_size:
-            return f"{words} lies beside the database: its newest rows may be missing"
+            return f"{words} is next to the database: its newest rows may be missing"
     return None
 
 

@@ -49,7 +49,7 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
                 issues.append(_left_out(error, file))
                 continue
             if part is not None and path.is_dir() and part.source.format == v3_perfetto.NAME:
-                words = "left out: a Perfetto trace has what the run's other files have; name it itself to read it"
+                words = "left out: a Perfetto trace repeats the run's other files; name it explicitly to read it"
                 issues.append(ProfileIssue(_OTHER, "note", words, str(file)))
             elif part is not None:
                 part.describe(given=str(path))
@@ -139,7 +139,7 @@ _WHAT = {
     "trace": "a trace of another profiler",
     "tunableop": "a TunableOp result file",
     "thread-trace": "a decoded thread trace",
-    "results": "what another tool of ROCm writes",
+    "results": "a result file of another ROCm tool",
 }
 
 

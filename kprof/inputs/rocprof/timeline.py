@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _HEAD = 1 << 16
 _V1_MARKS = (b'"BeginNs"', b'"EndNs"')
-_CURE = "record with rocprofv3 --kernel-trace --memory-copy-trace, too"
+_CURE = "also record with rocprofv3 --kernel-trace --memory-copy-trace"
 _AXES = ("x", "y", "z")
 
 

@@ -130,7 +130,7 @@ def _wavefronts(listing: Path) -> tuple[list[int | None] | None, tuple[str, ...]
     try:
         document: Any = boundary.json_of(boundary.read_bytes(listing), object, str(listing), "no JSON")
     except InputError:
-        return None, ("filenames.json beside it cannot be read: the wavefronts are not known",)
+        return None, ("filenames.json next to it cannot be read: the wavefronts are unknown",)
     if not isinstance(document, dict) or "wave_filenames" not in document:
         return None, ()
     return _leaves(document["wave_filenames"]), ()

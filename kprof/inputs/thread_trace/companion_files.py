@@ -108,13 +108,13 @@ def read_states(place: Path) -> tuple[WavefrontState, tuple[str, ...]]:
     """
     number = re.fullmatch(r"wstates(\d{1,3})\.json", place.name)
     if number is None:
-        raise InputError("no state's number in the file's name", path=str(place), hint="it is wstates<number>.json")
+        raise InputError("the file name contains no state number", path=str(place), hint="it is wstates<number>.json")
     document = decode(place, _File, LARGEST)
     times, counts = document.time, document.state
     if len(times) != len(counts):
         raise InputError(f"{len(times):,} times and {len(counts):,} numbers of wavefronts", path=str(place))
     if any(after < before for before, after in pairwise(times)) or (times and times[-1] - times[0] > LONGEST):
-        raise InputError("times that do not go up, or longer than a trace", path=str(place))
+        raise InputError("the times are not ascending, or span more than a trace", path=str(place))
     cycles = sum(count * (after - before) for count, (before, after) in zip(counts, pairwise(times), strict=False))
     odd = (f"{place.name} ends with {counts[-1]} wavefronts in the state",) if counts and counts[-1] else ()
     return WavefrontState(state_name(int(number[1])), cycles, max(counts, default=0)), odd

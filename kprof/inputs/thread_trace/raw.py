@@ -170,7 +170,7 @@ def _is_passed(one: Coded, kind: int) -> bool:
 
 FORMAT = "raw packets (CDNA)"
 _HINT = (
-    "of raw packets those of CDNA GPUs are read: let rocprofv3 --att decode them (--att-library-path names the folder "
+    "only raw packets of CDNA GPUs can be read: let rocprofv3 --att decode them (--att-library-path names the folder "
     "of rocprof-trace-decoder), and give the folder ui_output_agent_*_dispatch_* that it writes"
 )
 _CYCLES = (
@@ -216,7 +216,7 @@ def read_raw(path: str, files: list[Path], largest: int) -> DecodedThreadTrace:
         match = _NUMBER.search(file.stem)
         by_dispatch.setdefault(match[1] if match else "", []).append(file)
     if len(known) < len(files):
-        issues.append(f"{len(files) - len(known):,} of {len(files):,} raw traces are of another kind: left out")
+        issues.append(f"{len(files) - len(known):,} of {len(files):,} raw traces are not of a CDNA GPU: left out")
     read = []
     for number, mine in by_dispatch.items():
         traces = [read_packets(content(file, largest)) for file in mine]
@@ -242,9 +242,9 @@ def _code(files: list[Path]) -> tuple[dict[str, list[Coded]], list[str]]:
             for code in read_file(path).objects:
                 kernels |= kernels_in(disassemble_text(code, path=str(path)))
         except KprofError as error:
-            issues.append(f"{path.name} beside it cannot be read: {error.message}")
+            issues.append(f"{path.name} next to it cannot be read: {error.message}")
     if not kernels:
-        issues.append("no code object stands beside it: instructions are told by their kind alone")
+        issues.append("there is no code object next to it: instructions are identified only by their kind")
     return {name: code for name, code in kernels.items() if code}, issues
 
 
@@ -256,7 +256,7 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
         issues.append("no instruction is in it: the wavefronts ran on CUs that were not traced")
     for count, what in (
         (sum(trace.unknown for trace in traces), "packets are of wavefronts that began before the trace"),
-        (sum(trace.left for trace in traces), "bytes at the end are no whole packet"),
+        (sum(trace.left for trace in traces), "bytes at the end are not a complete packet"),
         (sum(one.end is None for one in wavefronts), "wavefronts have no end in it"),
     ):
         if count:
@@ -267,7 +267,7 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
             f"{found.lost:,} of {found.wavefronts:,} wavefronts leave the code: what they issued then is left out"
         )
     elif found is None and issuing and kernels:
-        issues.append("what was issued fits no kernel, or several, of the code beside it: told by kind alone")
+        issues.append("the issued instructions match no kernel next to it, or several: only their kind is known")
     listed = _by_kind(issuing) if found is None else _listed(kernels[name], found)
     return DecodedThreadTrace(
         path,

@@ -46,7 +46,7 @@ def link(trace: LinkedTrace, log: IssueLog) -> None:
     repeated, number = _link_activities(trace)
     log.add(
         "duplicate-correlation",
-        "a correlation id stands on several API calls; the last call before the kernel's start was taken",
+        "several API calls have the same correlation id; the last call before the kernel's start is used",
         place=f"correlation {number}",
         count=repeated,
     )

@@ -354,7 +354,7 @@ def _settle(trace: LinkedTrace, activity: Activity, vendor: str | None) -> Issue
         return None
     activity.workgroups = _zip(grid, block, lambda a, b: -(-a // b))
     if any(g % b for g, b in zip(grid, block, strict=True)):
-        words = "a grid in work-items is no multiple of its workgroup: the last workgroups are partial"
+        words = "a grid in work-items is not a multiple of its workgroup: the last workgroups are partial"
         return "grid-not-divisible", words
     return None
 

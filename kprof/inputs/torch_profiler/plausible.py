@@ -68,7 +68,7 @@ def note_oddities(trace: LinkedTrace, log: IssueLog) -> int:
     if repeated:
         log.add(
             "repeated-activity",
-            f"{repeated:,} GPU activities stand in the trace twice (same stream, time, name and id): sums count both",
+            f"{repeated:,} GPU activities occur twice in the trace (same stream, time, name and id): sums count both",
         )
     return overlapping
 

@@ -34,7 +34,7 @@ _END_GUESSES = 8
 # Maximum number of blocks for which the batch decoder is skipped after it failed; the number doubles from one.
 _MOST_PATIENCE = 64
 _CLOSING = ord("]")
-_READ = "read are traces of PyTorch, rocprof, rocpd, Proton, Perfetto (.pftrace) and XLA (.xplane.pb), by their content"
+_READ = "supported are traces of PyTorch, rocprof, rocpd, Proton, Perfetto (.pftrace) and XLA (.xplane.pb)"
 
 
 class TraceReader(Generic[E]):

@@ -149,7 +149,7 @@ class Repair:
             value = json.loads(text, strict=False)
         except (ValueError, RecursionError):
             return None
-        self._issues.add("control-character", "a control character stands in a text", place=place)
+        self._issues.add("control-character", "a text contains a control character", place=place)
         return value
 
     def _coerced(self, value: dict[str, Any], place: str) -> AnyEvent:

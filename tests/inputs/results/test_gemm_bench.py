@@ -75,7 +75,7 @@ def test_what_is_wrong_is_told_with_its_line(reading):
     told = " | ".join(found.issues)
     assert "no line end" in told
     assert "line 3: 25 values under 28 names" in told
-    assert "line 4: 'abc' is no time" in told
+    assert "line 4: 'abc' is not a time" in told
     assert "line 5: the printed rate" in told
 
 

@@ -42,7 +42,7 @@ def test_the_unit_of_soltimes_is_told_by_the_rate(reading):
     assert not found.issues
     old = reading("M,N,K,libtype,solidx,soltimes\n1024,2048,4096,rocblas,3,0.05\n")
     assert old.rows[0]["time_us"] == pytest.approx(50.0)
-    assert ["milliseconds were taken" in issue for issue in old.issues] == [True]
+    assert ["milliseconds are assumed" in issue for issue in old.issues] == [True]
 
 
 def test_batches_count(reading):

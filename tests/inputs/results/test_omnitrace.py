@@ -101,7 +101,7 @@ def test_a_tree(reading):
 )
 def test_json_of_another_form_or_cut_off_is_refused(reading, text):
     """In words."""
-    with pytest.raises(KprofError, match="is no profile of Omnitrace"):
+    with pytest.raises(KprofError, match="is not a profile of Omnitrace"):
         reading(text)
 
 

@@ -57,7 +57,7 @@ def test_wrong_results_and_damage_are_told(reading):
     found = reading(HEAD + ROW + cut + other + TAIL.replace(": 0 OK", ": 3 FAILED"))
     told = " | ".join(found.issues)
     assert "line 11: 7 values under 13 names" in told
-    assert "line 12: 92.08 GB/s is not what 8,388,608 bytes" in told
+    assert "line 12: 92.08 GB/s does not match 8,388,608 bytes" in told
     assert "3 results of run 1 are wrong" in told
     assert len(found.rows) == 4
 

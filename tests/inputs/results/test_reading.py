@@ -90,8 +90,8 @@ def test_a_file_that_is_too_large_is_refused_unread(tmp_path):
     ("content", "words"),
     [
         (b"", "the file is empty"),
-        (b"\x1f\x8b\x08\x00", "the file is packed"),
-        (b"BZh91AY", "the file is packed"),
+        (b"\x1f\x8b\x08\x00", "the file is compressed"),
+        (b"BZh91AY", "the file is compressed"),
         (b"anything else\n", "no known format"),
         (test_gemm_csv.AITER.encode(), "no record of tuned GEMMs"),
     ],

@@ -51,5 +51,5 @@ def test_the_limits_can_be_raised(tmp_path, monkeypatch):
         rocprof.read(path)
     assert "KPROF_INPUT_LIMIT" in caught.value.hint
     monkeypatch.setenv("KPROF_INPUT_LIMIT", "much")
-    with pytest.raises(KprofError, match="KPROF_INPUT_LIMIT is no size: 'much'"):
+    with pytest.raises(KprofError, match="KPROF_INPUT_LIMIT is not a size: 'much'"):
         rocprof.read(path)

@@ -150,7 +150,7 @@ def test_calls_alone_are_an_incomplete_timeline(files, tmp_path):
     """They say how the GPU is recorded, too."""
     path = shutil.copy(files / "v3" / "hip_api_trace.csv", tmp_path)
     found = trace_breakdown(path)
-    assert found.summary.startswith("incomplete: no GPU activity is recorded beside 2 API calls")
+    assert found.summary.startswith("incomplete: no GPU activity is recorded for 2 API calls")
     assert "rocprofv3 --kernel-trace" in found.summary
 
 

@@ -103,7 +103,7 @@ def _row(line: str, names: list[str], number: int, found: RowCollector, *, winne
     if "us" in given:
         row["time_us"] = positive(given["us"])
         if row["time_us"] is None:
-            found.complain(number, f"{given['us'].strip()[:40]!r} is no time")
+            found.complain(number, f"{given['us'].strip()[:40]!r} is not a time")
     if "hipblaslt-GB/s" in given:
         row["bandwidth_gbs"] = positive(given["hipblaslt-GB/s"])
     rate = next((positive(given[name]) for name in _RATES if name in given), None)
@@ -119,7 +119,7 @@ def _check_rate(row: dict[str, Any], number: int, found: RowCollector) -> None:
     printed = row["tflops"]
     # The programs also count the operations of alpha, beta and the epilogue, so small sizes differ by more.
     if own and printed and not 0.9 < printed / own < 1.25:
-        found.complain(number, f"the printed rate of {printed:.4g} TFLOP/s is not that of the printed time, {own:.4g}")
+        found.complain(number, f"the printed rate of {printed:.4g} TFLOP/s does not match the printed time, {own:.4g}")
 
 
 FORMAT = ResultFormat("hipblaslt-bench, rocblas-bench or a hipBLASLt tuning file", recognise, read)

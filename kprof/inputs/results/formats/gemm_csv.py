@@ -54,7 +54,7 @@ def read(path: Path, shown: str) -> ToolResults:
         if row is not None:
             found.rows.append(row)
     if "assumed" in units:
-        found.complain(None, "the unit of soltimes is not in the file: milliseconds were taken, as gradlib writes them")
+        found.complain(None, "the file does not name soltimes' unit: milliseconds are assumed, as gradlib writes them")
     gpus = {str(row["gfx"]) for row in found.rows if row.get("gfx")}
     if gpus:
         found.facts["GPU"] = ", ".join(sorted(gpus))
@@ -64,7 +64,7 @@ def read(path: Path, shown: str) -> ToolResults:
 def _row(given: dict[str, str], at: int, found: RowCollector, units: set[str]) -> dict[str, Any] | None:
     sizes = {name: value_of(given[name.upper()]) for name in ("m", "n", "k")}
     if not all(isinstance(size, int) and size > 0 for size in sizes.values()):
-        found.complain(at, "M, N and K are no sizes: " + ", ".join(str(size)[:20] for size in sizes.values()))
+        found.complain(at, "M, N and K are not sizes: " + ", ".join(str(size)[:20] for size in sizes.values()))
         return None
     row: dict[str, Any] = dict(sizes)
     batch = value_of(given["B"]) if "B" in given else 1
@@ -76,7 +76,7 @@ def _row(given: dict[str, str], at: int, found: RowCollector, units: set[str]) -
     row["tflops"] = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], row["time_us"])
     row["error_ratio"] = number(given.get("err_ratio", given.get("errRatio", "")))
     if written and row["tflops"] and written > 1 and abs(written / row["tflops"] - 1) > _SAME:
-        found.complain(at, f"the written rate of {written:.4g} TFLOP/s is not that of its time, {row['tflops']:.4g}")
+        found.complain(at, f"the written rate of {written:.4g} TFLOP/s does not match its time, {row['tflops']:.4g}")
     return row
 
 
@@ -88,7 +88,7 @@ def _microseconds(
         return None
     value = positive(given[column])
     if value is None:
-        found.complain(at, f"{given[column][:40]!r} is no time")
+        found.complain(at, f"{given[column][:40]!r} is not a time")
         return None
     if column == "us":
         return value

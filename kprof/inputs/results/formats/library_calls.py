@@ -73,7 +73,7 @@ def _profile(line: str, at: int, found: RowCollector, kinds: dict[tuple[tuple[st
         call[_FIELDS.get(match[1], match[1])] = value_of(text)
     count = call.pop("call_count", 1)
     if not isinstance(count, int) or "function" not in call:
-        found.complain(at, f"{str(count)[:40]!r} is no count of calls")
+        found.complain(at, f"{str(count)[:40]!r} is not a number of calls")
         return
     call["function"] = str(call["function"]).removeprefix("rocblas_")
     kinds[tuple(call.items())] = kinds.get(tuple(call.items()), 0) + count

@@ -45,7 +45,7 @@ def _read_find_db(path: Path, shown: str) -> ToolResults:
     for at, key, solvers in _entries(path, shown, found):
         convolution = _problem(key) if solvers is not None else None
         if convolution is None or solvers is None:
-            found.complain(at, f"{key[:60]!r} is no convolution")
+            found.complain(at, f"{key[:60]!r} is not a convolution")
             continue
         problems += 1
         flops = convolution.pop("flops")
@@ -71,7 +71,7 @@ def _solver(item: str, at: int, found: RowCollector) -> dict[str, Any] | None:
     workspace = whole(values[1])
     if time is None or workspace is None:
         wrong = values[0] if time is None else values[1]
-        found.complain(at, f"{wrong[:40]!r} is no {'time' if time is None else 'size of a workspace'}")
+        found.complain(at, f"{wrong[:40]!r} is not a {'time' if time is None else 'size of a workspace'}")
         return None
     algorithm = name if old else (values[2] if len(values) > 2 else "")
     return {"solver": solver, "algorithm": _short(algorithm), "time_ms": time, "workspace_bytes": workspace}
@@ -100,7 +100,7 @@ def _read_perf_db(path: Path, shown: str) -> ToolResults:
     problems = 0
     for at, key, solvers in _entries(path, shown, found):
         if solvers is None or not re.fullmatch(r"[0-9][\w.-]{0,250}", key, re.ASCII):
-            found.complain(at, f"{key[:60]!r} is no problem")
+            found.complain(at, f"{key[:60]!r} is not a problem's key")
             continue
         problems += 1
         convolution = _problem(key) or {}
@@ -148,7 +148,7 @@ def _read_sqlite(path: Path, shown: str) -> ToolResults:
 def _row(chosen: tuple[object, object, object], sizes: dict[str, Any], at: int, found: RowCollector) -> None:
     solver, parameters, config = chosen
     if not isinstance(solver, str) or not isinstance(parameters, str):
-        found.complain(None, f"row {at}: the solver or its parameters are no text")
+        found.complain(None, f"row {at}: the solver or its parameters are not text")
         return
     if config is None:
         found.complain(None, f"row {at}: {solver[:60]} is for a problem that is not in the file")

@@ -86,13 +86,13 @@ def read(path: Path, shown: str) -> ToolResults:
     """Return one row per region of each metric."""
     found = RowCollector()
     data = boundary.read_bytes(path, most=LARGEST, shown=shown)
-    content = boundary.json_of(data, _File, shown, "is no profile of Omnitrace")
+    content = boundary.json_of(data, _File, shown, "is not a profile of Omnitrace")
     for name, raw in content.timemory.items():
         try:
             metric = msgspec.convert(raw, _Metric)
         except msgspec.ValidationError as error:
             raise InputError(
-                f"is no profile of Omnitrace: {error}", path=shown, place=f"timemory.{name[:60]}"
+                f"is not a profile of Omnitrace: {error}", path=shown, place=f"timemory.{name[:60]}"
             ) from None
         for rank in metric.ranks:
             for at, region in enumerate(rank.graph):

@@ -60,7 +60,7 @@ def _row(text: str, names: list[str], at: int, found: RowCollector) -> None:
     }
     row |= {key: number(given.get(name, "")) for name, key in _COLUMNS.items()}
     if count is None:
-        found.complain(at, f"{given.get('COUNT', '')[:40]!r} is no count")
+        found.complain(at, f"{given.get('COUNT', '')[:40]!r} is not a count")
         return
     # Omnitrace prints unknown values as blanks or dashes; they become unknown, not zero.
     found.rows.append(row)

@@ -77,7 +77,7 @@ def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowColl
     size = whole(fields[0])
     count = whole(fields[1])
     if size is None or count is None:
-        found.complain(at, f"{' '.join(fields[:2])[:40]!r} are no size and count")
+        found.complain(at, f"{' '.join(fields[:2])[:40]!r} are not a size and a count")
         return
     shared: dict[str, Any] = {"run": run, "size_bytes": size, "count": count}
     numbers = {first + offset for first in places for offset in range(_BLOCK)}
@@ -94,7 +94,7 @@ def _rows(fields: list[str], names: list[str], run: int, at: int, found: RowColl
             "wrong": number(wrong),
         }
         if row["time_us"] is None:
-            found.complain(at, f"{time[:40]!r} is no time")
+            found.complain(at, f"{time[:40]!r} is not a time")
         else:
             _check(row, at, found)
         found.rows.append(row)
@@ -105,7 +105,7 @@ def _check(row: dict[str, Any], at: int, found: RowCollector) -> None:
     own = row["size_bytes"] / row["time_us"] / 1e3
     printed = row["algorithm_gbs"]
     if printed is not None and printed > 1 and not 0.95 < own / printed < 1.05:
-        found.complain(at, f"{printed:.4g} GB/s is not what {row['size_bytes']:,} bytes in {row['time_us']:.4g} us are")
+        found.complain(at, f"{printed:.4g} GB/s does not match {row['size_bytes']:,} bytes in {row['time_us']:.4g} us")
 
 
 FORMAT = ResultFormat("rccl-tests", recognise, read)

@@ -106,7 +106,7 @@ def _sizes(lines: list[tuple[int, str]], names: dict[int, str], found: RowCollec
             found.complain(at, "sizes without a solution")
             continue
         if len(numbers) < 4 or any(size is None for size in numbers):
-            found.complain(at, f"[{sizes[1][:60]}] are no sizes of a GEMM")
+            found.complain(at, f"[{sizes[1][:60]}] are not sizes of a GEMM")
             continue
         row: dict[str, Any] = dict(zip(("m", "n", "batch", "k"), numbers, strict=False))
         index = int(choice[1])

@@ -40,7 +40,7 @@ def read(path: Path, shown: str) -> ToolResults:
 def _row(given: dict[str, str], rates: list[str], at: int, found: RowCollector) -> None:
     row: dict[str, Any] = {name: whole(given.get(column, "")) for column, name in _SIZES.items()}
     if any(size is None for size in row.values()):
-        found.complain(at, "the sizes are no whole numbers")
+        found.complain(at, "the sizes are not integers")
         return
     ran = sorted((rate for text in rates if (rate := positive(text)) is not None), reverse=True)
     written = positive(given.get("WinnerGFlops", ""))
@@ -51,7 +51,7 @@ def _row(given: dict[str, str], rates: list[str], at: int, found: RowCollector) 
     row["ahead_of_second"] = ran[0] / ran[1] - 1 if len(ran) > 1 else None
     own = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], row["time_us"])
     if own and row["tflops"] and not 0.9 < own / row["tflops"] < 1.1:
-        found.complain(at, f"the winner's rate of {row['tflops']:.4g} TFLOP/s is not that of its time, {own:.4g}")
+        found.complain(at, f"the winner's rate of {row['tflops']:.4g} TFLOP/s does not match its time, {own:.4g}")
     found.rows.append(row)
 
 

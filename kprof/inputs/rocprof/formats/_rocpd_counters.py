@@ -44,7 +44,7 @@ def without_replays(columns: Columns, part: FileTables) -> dict[Any, tuple[int, 
         for name, values in columns.items():
             columns[name] = [values[row] for row in kept]
         part.complain("replayed-dispatches", "note", f"{repeats:,} executions are replays of {len(times):,} dispatches "
-                      "for further counters: they count in no time, and their counters are kept apart",
+                      "for further counters: their times are ignored, and their counters are kept separate",
                       count=repeats)  # fmt: skip
     return events
 

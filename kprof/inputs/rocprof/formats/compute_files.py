@@ -133,7 +133,7 @@ def _read_system(opened: Opened, part: FileTables) -> None:
             values[name] = value.strip()
     unknown = sorted(set(names) & _NOT_ZERO - values.keys())
     if unknown:
-        part.complain("unknown-property", "note", f"the tool could not tell {', '.join(unknown)}")
+        part.complain("unknown-property", "note", f"the tool could not determine {', '.join(unknown)}")
     version = values.get("version", "")
     rocm = f"ROCm {values['rocm_version']}" if "rocm_version" in values else ""
     part.describe(

@@ -22,7 +22,7 @@ def _wide(content: CsvContent, part: FileTables) -> None:
         part.tables["counters"] = counting.from_wide(content.counters, table)
         missing = sum(map(len, content.counters.values())) - length(part.tables["counters"])
         if missing:
-            words = f"counter values that are missing (empty or nan) and in no sum: {missing:,}"
+            words = f"missing counter values (empty or nan), not included in any sum: {missing:,}"
             part.complain("missing-values", "note", words, count=missing)
         part.distinct = True
         part.describe(role="counters")

@@ -45,7 +45,7 @@ def _recognise(opened: Opened) -> float:
 def _read(opened: Opened, part: FileTables) -> None:
     path = opened.path
     if not opened.is_plain:
-        raise InputError("a packed database, which is read where it lies", path=str(path), hint=f"gunzip -k {path}")
+        raise InputError("a compressed database cannot be read in place", path=str(path), hint=f"gunzip -k {path}")
     beside = database.unmerged(path)
     if beside:
         part.complain("unmerged-log", "warning", beside)

@@ -134,13 +134,13 @@ def _operations(connection: Any, tables: dict[str, list[str]], part: FileTables)
     if not columns:
         return 0
     if "dispatches" in part.tables:
-        part.complain("same-dispatches", "note", f"table OPS tells about {len(names):,} operations that table KERN "
-                      "tells more about; it is not counted again", count=len(names))  # fmt: skip
+        part.complain("same-dispatches", "note", f"the {len(names):,} operations of table OPS are also in table KERN, "
+                      "with more details; they are not counted again", count=len(names))  # fmt: skip
         return 0
     kernels = np.flatnonzero([name != _BARRIER for name in names])
     barriers = len(names) - len(kernels)
     if barriers:
-        part.complain("barriers-left-out", "note", f"{barriers:,} barrier packets are no kernels and are left out",
+        part.complain("barriers-left-out", "note", f"{barriers:,} barrier packets are not kernels and are left out",
                       count=barriers)  # fmt: skip
     if len(kernels):
         chosen = {name: column.take(kernels) for name, column in columns.items()}

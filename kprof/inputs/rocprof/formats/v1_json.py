@@ -79,11 +79,11 @@ def _read(opened: Opened, part: FileTables) -> None:
         columns["direction"] = columns.pop("function")
         part.tables["copies"] = columns
     if barriers:
-        part.complain("barriers-left-out", "note", f"{barriers:,} barrier packets are no kernels and are left out",
+        part.complain("barriers-left-out", "note", f"{barriers:,} barrier packets are not kernels and are left out",
                       count=barriers)  # fmt: skip
     if launches and operations:
-        part.complain("same-dispatches", "note", f"{len(operations):,} operations of the GPU that dispatches tell more "
-                      "about are not counted again", count=len(operations))  # fmt: skip
+        part.complain("same-dispatches", "note", f"{len(operations):,} operations of the GPU are also dispatches, with "
+                      "more details; they are not counted again", count=len(operations))  # fmt: skip
     kernels = [e.args for e in launches] or [{"KernelName": e.name, **e.args} for e in operations]
     _dispatches(kernels, part)
     part.describe(rows=len(kernels) + len(calls) + len(copies))
@@ -134,7 +134,7 @@ def _numbers(texts: list[str | int | float | None]) -> object:
 def _events(text: bytes, opened: Opened, part: FileTables) -> list[_Event]:
     if text.lstrip()[:1] == b",":
         part.complain("fragment", "note", "a fragment: the file begins with a comma, other files have the rest")
-        return _salvaged(text, opened, part, "a fragment is no JSON of its own")
+        return _salvaged(text, opened, part, "a fragment is not complete JSON")
     try:
         return msgspec.json.decode(text, type=_Document).traceEvents
     except JSON_ERRORS as error:

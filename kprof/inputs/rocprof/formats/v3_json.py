@@ -177,8 +177,8 @@ def _first_executions(records: list[Record], row_of: list[int], part: FileTables
     replays = len(records) - len(first)
     if not replays:
         return records
-    part.complain(kind, "note", f"{replays:,} executions are replays of dispatches for further counters: they count "
-                  "in no time, and their counters are kept apart", count=replays)  # fmt: skip
+    part.complain(kind, "note", f"{replays:,} executions are replays of dispatches for further counters: their "
+                  "times are ignored, and their counters are kept separate", count=replays)  # fmt: skip
     return [first[row] for row in range(len(first))]
 
 
