@@ -23,7 +23,7 @@ from kprof.inputs.opening import opened
 T = TypeVar("T")
 
 LIMIT = 1 << 30
-"""Maximum number of bytes of a file, compressed or not, that is held in memory as a whole.
+"""Maximum number of bytes of a file, or of its unpacked content, that is held in memory as a whole.
 
 ``KPROF_INPUT_LIMIT`` overrides it, in bytes or as 500M, 4G, 4GiB.
 """

@@ -500,7 +500,7 @@ def repaired(trace: "LinkedTrace", repairs: Repairs) -> "LinkedTrace":
     """
     for name in repairs:
         if name not in REPAIRS:
-            raise KprofError(f"unknown repair {name!r}", hint=f"known are {', '.join(REPAIRS)}")
+            raise KprofError(f"unknown repair {name!r}", hint=f"known repairs: {', '.join(REPAIRS)}")
     for name in (name for name in REPAIRS if name in repairs):
         trace = REPAIRS[name](trace)
     return trace

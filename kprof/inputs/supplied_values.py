@@ -1,4 +1,4 @@
-"""Read the numbers of ``--value NAME=N`` and ``--value NAME=FILE.json``, which a launch does not contain."""
+"""Read ``--value NAME=N`` and ``--value NAME=FILE.json``: numbers that the description of a launch does not contain."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

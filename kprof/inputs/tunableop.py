@@ -2,8 +2,8 @@
 
 A file has no heading. Lines of the form ``Validator,NAME,VALUE`` define the configuration for which it is valid,
 followed by lines ``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS``. The solution ``Default`` means that no solution was faster
-than the library's own choice. For other problems the file does not contain the default's time, so the gain of tuning
-can only be computed with a second file or an untuned measurement.
+than the library's own choice. If another solution was faster, the file does not contain the default's time, so the gain
+of tuning can only be computed with a second file or an untuned measurement.
 """
 
 import math

@@ -77,7 +77,7 @@ class _Reader:
         if products:
             count = "1 entry names" if len(products) == 1 else f"{len(products):,} entries name"
             self.problems.append(
-                f"not all products are quantised: {count} some that are not, as {products[0][:60]!r}; they stand here "
+                f"not all products are quantised: {count} some that are not, as {products[0][:60]!r}; they are listed "
                 "as if they were"
             )
 

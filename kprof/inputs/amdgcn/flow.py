@@ -14,7 +14,7 @@ class Block:
 
     Attributes:
         index: position in :attr:`AssemblyKernel.blocks`.
-        label: first label at the block's start; ``None`` if the block is entered only by falling through.
+        label: label at the block's start that branches name; ``None`` if the block has no label.
         start: index of the first instruction.
         end: index after the last instruction.
         successors: indexes of blocks that may follow.
@@ -56,7 +56,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Flow:
-    """Control flow of one kernel: blocks, immediate dominators, loops, and edges that make no natural loop.
+    """Control flow of one kernel: blocks, immediate dominators, loops, and edges that form no natural loop.
 
     Attributes:
         blocks: basic blocks in program order.

@@ -114,7 +114,7 @@ class Body:
 
     Attributes:
         name: symbol.
-        line: 1-based line of its label, 0 when it has none.
+        line: 1-based line of its label, 0 if it has none.
         alignment: exponent of the last ``.p2align`` before the label; 8 for kernels.
         instructions: instructions in program order.
         labels: position of the instruction that follows each label.

@@ -111,7 +111,7 @@ class Elf:
                 yield Symbol(_string(names, name), info & 15, index, value, size)
 
     def at_address(self, symbol: Symbol, size: int) -> bytes:
-        """Return ``size`` bytes that a symbol points to, or ``b""`` if they are not inside the symbol's section."""
+        """Return ``size`` bytes that a symbol points to; fewer or none if they lie outside its section or the file."""
         if not 0 < symbol.section < len(self.sections):
             return b""
         section = self.sections[symbol.section]

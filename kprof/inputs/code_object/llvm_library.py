@@ -69,7 +69,7 @@ _NO_PROCESSOR = 3
 _MARK = "mark"
 _NO_TYPE, _FUNCTION = 0, 2
 _JUMPS = ("s_branch", "s_cbranch", "s_call")
-# Compilers before LLVM 22 write 16-bit operands of these architectures in another form.
+# Compilers before LLVM 22 write 16-bit operands of some architectures in another form.
 _OTHER_FEATURES = "-real-true16"
 
 

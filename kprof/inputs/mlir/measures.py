@@ -64,7 +64,10 @@ def contiguous_per_thread(layout: Layout | None, shape: Shape) -> tuple[int, ...
 
 
 def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...] | None:
-    """Return the runs of the lowest register bases along one dimension; ``None`` if a basis has another rank."""
+    """Return the run of adjacent elements in each dimension; ``None`` if a register basis has another rank.
+
+    The run follows from the lowest register bases that step 1, 2, 4, ... along one dimension.
+    """
     if any(len(step) != rank for step in layout.register):
         return None
     runs = [1] * rank

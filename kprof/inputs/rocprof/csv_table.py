@@ -200,7 +200,7 @@ def _complain_about(bad: list[Any], width: int, part: FileTables) -> list[int]:
 
 
 def _convert(column: Any, kind: Kind, table: RawTable, part: FileTables, *, name: str, position: int) -> Any:
-    """Convert values that Arrow could not convert one by one, keeping the good ones."""
+    """Convert, one by one, the values of a column that Arrow could not convert; bad ones become missing."""
     import pyarrow as pa
 
     if kind in {"text", "name", "agent"}:

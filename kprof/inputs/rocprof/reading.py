@@ -171,7 +171,7 @@ def _unknown(file: Path) -> KprofError:
     return InputError(
         "no known measurement format",
         path=str(file),
-        hint=f"{begins}rocprof v1 to v3, rocpd and rocprof-compute output is understood",
+        hint=f"{begins}rocprof v1 to v3, rocpd and rocprof-compute output is supported",
     )
 
 

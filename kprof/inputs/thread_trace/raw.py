@@ -174,8 +174,8 @@ _HINT = (
     "of rocprof-trace-decoder), and give the folder ui_output_agent_*_dispatch_* that it writes"
 )
 _CYCLES = (
-    "read from raw packets: an instruction's cycles are those since the one before it was issued, idle ones too; an "
-    "s_waitcnt in between has what is more than an issue"
+    "read from raw packets: an instruction's cycles count from the previous issue, including idle ones; an s_waitcnt "
+    "in between gets the cycles beyond one issue"
 )
 _NUMBER = re.compile(r"_(\d+)$")
 _ELF = b"\x7fELF"
@@ -253,19 +253,17 @@ def _decoded(path: str, traces: list[RawTrace], kernels: dict[str, list[Coded]])
     issuing = [one for one in wavefronts if one.issued]
     issues = []
     if wavefronts and not issuing:
-        issues.append("no instruction is in it: the wavefronts ran on CUs that were not traced")
+        issues.append("it contains no instruction: the wavefronts ran on CUs that were not traced")
     for count, what in (
         (sum(trace.unknown for trace in traces), "packets are of wavefronts that began before the trace"),
         (sum(trace.left for trace in traces), "bytes at the end are not a complete packet"),
-        (sum(one.end is None for one in wavefronts), "wavefronts have no end in it"),
+        (sum(one.end is None for one in wavefronts), "wavefronts do not end in the trace"),
     ):
         if count:
             issues.append(f"{count:,} {what}")
     name, found = _fitting(issuing, kernels)
     if found is not None and found.lost:
-        issues.append(
-            f"{found.lost:,} of {found.wavefronts:,} wavefronts leave the code: what they issued then is left out"
-        )
+        issues.append(f"{found.lost:,} of {found.wavefronts:,} wavefronts diverge from the code: the rest is left out")
     elif found is None and issuing and kernels:
         issues.append("the issued instructions match no kernel next to it, or several: only their kind is known")
     listed = _by_kind(issuing) if found is None else _listed(kernels[name], found)

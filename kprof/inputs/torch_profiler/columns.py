@@ -143,7 +143,7 @@ class OptionalIntegers(_Column):
         return ELSEWHERE
 
     def __getitem__(self, row: int) -> int | None:
-        """The value of a row."""
+        """Return the value of a row."""
         value = self.at(row)
         return value if value > ELSEWHERE else None if value == NOTHING else self._large[row]
 
@@ -225,7 +225,7 @@ class Words(_Column):
         self._repeat(self.code(value), count)
 
     def __getitem__(self, row: int) -> Any:
-        """The value of a row."""
+        """Return the value of a row."""
         return self.words[self.at(row)]
 
     def __setitem__(self, row: int, value: Any) -> None:

@@ -49,7 +49,7 @@ def add_gpu(trace: LinkedTrace, events: Events) -> None:
 
 
 def _is_brief(events: Events, kind: type[msgspec.Struct]) -> bool:
-    """Whether the events are decoded with brief arguments; all events of a file have the same type."""
+    """Whether the events' arguments have the type ``kind``; all events of a file have arguments of the same type."""
     return next((isinstance(event.args, kind) for event in events if event.args is not None), False)
 
 

@@ -110,7 +110,7 @@ def _climb(found: "Numbers", parents: "Numbers", starts: "Numbers", ends: "Numbe
 
 
 class _Rows:
-    """Rows by number; rows with the same number keep the given order."""
+    """Index of rows by a number; rows with the same number keep the given order."""
 
     def __init__(self, numbers: "Numbers", rows: "Numbers") -> None:
         import numpy as np

@@ -85,7 +85,7 @@ def load(
         memory: whether to keep allocator events.
         details: whether to read :data:`~kprof.inputs.torch_profiler.table_events.DETAILS`. If false, they may still be
             read.
-        rank: rank of events that name none; by default the file's own rank, or 0.
+        rank: rank of events without one; by default the file's own rank, or 0.
 
     Raises:
         KprofError: if the file is unreadable or not a trace. Damage inside it is reported in ``LinkedTrace.issues``.
@@ -301,7 +301,7 @@ def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
 
 
 def _alike(trace: LinkedTrace) -> "list[Numbers]":
-    """Group rows of kernels whose grids are settled in the same way, ordered by first row."""
+    """Group the rows of kernels whose grids are determined in the same way, ordered by first row."""
     activities, launches = trace.activities, trace.launches
     kinds, launch = activities.words("kind"), view(activities.numbers("launch").readable)
     rows = (codes(kinds.readable) == kinds.code("kernel")).nonzero()[0]

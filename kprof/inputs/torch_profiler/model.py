@@ -93,8 +93,8 @@ class Operator(msgspec.Struct, gc=False):
         frame: index of the innermost enclosing Python frame that was kept, or -1.
         forward: for a backward operator, index of the forward operator with its sequence number, or -1.
         input_dims, input_types: JSON text as written.
-        concrete_inputs: scalars and their lists as JSON text; only for convolutions and attention, whose work depends
-            on them.
+        concrete_inputs: scalars and lists of scalars as JSON text; only for convolutions and attention, whose work
+            depends on them.
         kernel_file, kernel_hash, num_warps, num_stages: Inductor's description of a Triton kernel that it launches.
     """
 

@@ -257,7 +257,7 @@ def _check_indexes(trace: LinkedTrace, directory: Path) -> None:
         and _inside(trace.frames, "parent", python)
     )
     if not sound or _has_cycle(trace.operators) or _has_cycle(trace.frames):
-        raise InputError("damaged tables: rows point to rows that are not there", path=str(directory))
+        raise InputError("damaged tables: rows refer to rows that do not exist", path=str(directory))
 
 
 def _inside(table: Records[Any], field: str, rows: int) -> bool:

@@ -43,7 +43,7 @@ def nanosecond_column(times: Sequence[float]) -> "array[int]":
 
 
 def sound(starts: list[int | float | None], durations: list[int | float | None]) -> bool:
-    """Whether :func:`usable` would accept all of one or more times unchanged; fast, because it runs on every event."""
+    """Whether :func:`usable` would accept all given times unchanged; it is fast because it runs on every event."""
     if None in durations or None in starts:
         return False
     lasting: list[float] = durations  # type: ignore[assignment]

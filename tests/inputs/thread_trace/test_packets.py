@@ -134,7 +134,7 @@ def test_without_code_the_kinds_are_told(tmp_path: Path):
     }  # fmt: skip
     assert (trace.kernel, trace.wavefronts, trace.lifetimes) == (None, 2, (448, 484))
     assert any("no code object" in issue for issue in trace.issues)
-    assert "since the one before it was issued" in trace.issues[0]
+    assert "from the previous issue" in trace.issues[0]
 
 
 def test_the_kernel_is_the_one_whose_code_fits(tmp_path: Path, monkeypatch):

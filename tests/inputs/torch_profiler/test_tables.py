@@ -69,13 +69,13 @@ def test_damaged_tables_are_refused(tmp_path, trace):
     """A wrong schema, a missing or cut file, and rows that point nowhere."""
     trace.activities.update(0, launch=10_000)
     write_tables(trace, tmp_path / "points", "parquet")
-    with pytest.raises(KprofError, match="rows that are not there"):
+    with pytest.raises(KprofError, match="rows that do not exist"):
         read_tables(tmp_path / "points")
     trace.activities.update(0, launch=0)
     trace.operators.update(0, parent=1)
     trace.operators.update(1, parent=0)
     write_tables(trace, tmp_path / "cycle", "parquet")
-    with pytest.raises(KprofError, match="rows that are not there"):
+    with pytest.raises(KprofError, match="rows that do not exist"):
         read_tables(tmp_path / "cycle")
     trace.operators.update(0, parent=-1)
     trace.operators.update(1, parent=-1)

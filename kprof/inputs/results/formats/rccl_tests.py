@@ -1,10 +1,10 @@
 """Read the output of rccl-tests and of nccl-tests, from which it was ported.
 
-Lines of numbers alternate with comments. The heading has a block of names for out-of-place and one for in-place
-operation; older programs have no ``root`` column and print an error instead of ``#wrong``. Bandwidths are in GB/s of
-10^9 bytes. The bus bandwidth is the algorithm bandwidth times a factor that depends on the collective and the ranks,
-such as ``2 (n-1) / n`` for an all-reduce. Newer versions append columns, such as the algorithm. A log may contain
-several runs, each with a heading. Only newer versions print the collective's name.
+The results are lines of numbers between comments. The heading has a block of names for out-of-place and one for
+in-place operation; older programs have no ``root`` column and print an error instead of ``#wrong``. Bandwidths are in
+GB/s of 10^9 bytes. The bus bandwidth is the algorithm bandwidth times a factor that depends on the collective and the
+ranks, such as ``2 (n-1) / n`` for an all-reduce. Newer versions append columns, such as the algorithm. A log may
+contain several runs, each with a heading. Only newer versions print the collective's name.
 """
 
 import re

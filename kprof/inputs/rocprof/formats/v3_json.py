@@ -58,7 +58,7 @@ def _document(data: bytes, opened: Opened, part: FileTables) -> Document:
 
 
 def _repaired(data: bytes) -> bytes:
-    """Return the data up to the last complete object in a list, and close the brackets that are open there."""
+    """Return the data up to the last complete object in a list, with the brackets that are open there closed."""
     stack: list[bytes] = []
     end, open_there = 0, b""
     for token in _TOKEN.finditer(data):
