@@ -1,4 +1,4 @@
-"""How far apart in memory neighbours of a loaded tile are, axis by axis, read from the address arithmetic."""
+"""Address strides of loaded tiles: the distance in memory between neighbouring elements along each axis."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of, is_load
 
 @dataclass(frozen=True)
 class Stride:
-    """A step between neighbours along an axis, in elements.
+    """The step between neighbouring elements along an axis, in elements.
 
     Attributes:
-        factor: constant part; negative where addresses fall.
-        symbols: names of the run-time values that it is multiplied by.
+        factor: constant part of the step; negative where addresses decrease.
+        symbols: names of the run-time values that multiply the constant part.
     """
 
     factor: int = 1
     symbols: tuple[str, ...] = ()
 
     def times(self, factor: int, symbols: tuple[str, ...]) -> "Stride":
-        """The product."""
+        """Return this step multiplied by a factor and by run-time values."""
         return Stride(self.factor * factor, tuple(sorted((*self.symbols, *symbols))))
 
     def value(self, arguments: Mapping[str, object]) -> int | None:
-        """The step as a number; ``None`` when an argument is not known."""
+        """Return the step as a number, or ``None`` if the value of an argument is unknown."""
         known = [arguments.get(name) for name in self.symbols]
         numbers = [n for n in known if isinstance(n, int) and not isinstance(n, bool)]
         return self.factor * prod(numbers) if len(numbers) == len(known) else None
@@ -38,11 +38,11 @@ class Stride:
 
 
 Steps = dict[int, Stride | None]
-"""Axis to the step along it; ``None`` when it is irregular. Axes along which nothing changes are absent."""
+"""Map from an axis to the step along it, ``None`` if it is irregular. Axes along which nothing changes are absent."""
 
 
 def strides(load: Operation) -> Steps | None:
-    """Steps of the addresses of a load or store; ``None`` when they cannot be followed.
+    """Return the address steps of a load or store, or ``None`` when the address arithmetic cannot be followed.
 
     Works for ``tt.load`` on pointers and for AMD's buffer operations.
     """
@@ -51,38 +51,38 @@ def strides(load: Operation) -> Steps | None:
 
 
 def steps_of(module: Module, value: str) -> Steps | None:
-    """Steps of any tensor of numbers, as :func:`strides`."""
+    """Return the steps of any integer or pointer tensor, like :func:`strides`."""
     return _reader_of(module).steps(value)
 
 
 def address(load: Operation) -> str | None:
-    """The tensor of pointers or offsets, as a value of the module's data flow."""
+    """Return the tensor of pointers or offsets of a load or store, as a value of the module's data flow."""
     if not load.name.startswith("amdg.buffer"):
         return next(iter(flow_of(load.module).inputs(load)), None)
     return _named(load, load.text.partition("[")[2].partition("]")[0].strip())
 
 
 def pointer(access: Operation) -> str | None:
-    """The pointer that offsets of a buffer operation are added to; of others the tensor of pointers."""
+    """Return the base pointer of a buffer operation; for other accesses, the tensor of pointers."""
     if not access.name.startswith("amdg.buffer"):
         return address(access)
     return _named(access, next((name for name in access.operands if f"{name}[" in access.text), ""))
 
 
 def base(access: Operation) -> tuple[str, ...]:
-    """Names of the pointer arguments that a load may read or a store write."""
+    """Return the names of the pointer arguments that a load may read or a store may write."""
     names, start = set(pointer_arguments(access.module)), pointer(access)
     roots = flow_of(access.module).roots(start) if start is not None else set()
     return tuple(sorted(name for root in roots if (name := argument(root)) in names))
 
 
 def _named(op: Operation, name: str) -> str | None:
-    """The value of an operand, by its name in the text."""
+    """Return the value of an operand, found by its name in the operation's text."""
     return flow_of(op.module).input(op, op.operands.index(name)) if name in op.operands else None
 
 
 def mask_of(access: Operation) -> str | None:
-    """The mask of a load or store: the operand behind the address that is a tensor of single bits."""
+    """Return the mask of a load or store: the first 1-bit tensor operand after the address."""
     flow, where = flow_of(access.module), address(access)
     values = flow.inputs(access)
     at = values.index(where) + 1 if where in values else len(values)
@@ -90,7 +90,7 @@ def mask_of(access: Operation) -> str | None:
 
 
 def _is_mask(flow: Dataflow, value: str) -> bool:
-    # A value that a loop carries, or its result, has the type of its initial value and of what it yields.
+    # A loop-carried value, or a loop's result, has the type of its initial value and of the yielded value.
     made, seen = value, {value}
     while (op := flow.producer(made)) is None:
         made = flow.initial(made) or flow.following(made) or ""
@@ -103,13 +103,13 @@ def _is_mask(flow: Dataflow, value: str) -> bool:
 
 
 def tile(load: Operation) -> TensorType | None:
-    """The loaded tile with its register layout; for a copy to LDS the tensor of its addresses."""
+    """Return the type of the loaded tile with its register layout; for a copy to LDS, the tensor of its addresses."""
     found = [t for t in (*load.result_types, *load.operand_types) if isinstance(t, TensorType)]
     return found[0] if found else None
 
 
 def element_bytes(load: Operation) -> int | None:
-    """Bytes of an element that a load fetches; ``None`` when the type does not say."""
+    """Return the size in bytes of a loaded element, or ``None`` when the type does not specify it."""
     for kind in (*load.result_types, *load.operand_types):
         element = getattr(kind, "element", kind)
         element = element.pointee if isinstance(element, Pointer) else element
@@ -119,27 +119,27 @@ def element_bytes(load: Operation) -> int | None:
 
 
 class _Reader:
-    """Follows address arithmetic of a module back to ``tt.make_range``."""
+    """Follows a module's address arithmetic back to ``tt.make_range``."""
 
     def __init__(self, module: Module) -> None:
         self.flow: Dataflow = flow_of(module)
         self._known: dict[str, Steps | None] = {}
 
     def steps(self, name: str) -> Steps | None:
-        """Steps of a value. Each value comes after those that it is computed from, without recursion."""
+        """Compute the steps of a value after those of all its sources, without recursion."""
         pending = [(name, False)]
         while pending:
             value, ready = pending.pop()
             if ready:
                 self._known[value] = self._read(value)
             elif value not in self._known:
-                # Of a value that depends on itself, which no compiler writes, nothing is known.
+                # Nothing is known about a value that depends on itself. No compiler emits one.
                 self._known[value] = None
                 pending += [(value, True), *((source, False) for source in self._sources(value))]
         return self._known[name]
 
     def _sources(self, value: str) -> tuple[str, ...]:
-        """Values that a value's steps are computed from."""
+        """Return the values that the steps of a value are computed from."""
         op = self.flow.producer(value)
         if op is None:
             before = self.flow.initial(value) or self.flow.following(value)
@@ -152,7 +152,7 @@ class _Reader:
     def _read(self, value: str) -> Steps | None:
         op, sources = self.flow.producer(value), self._sources(value)
         if op is None:
-            # A loop's result has the steps of what the loop yields; arguments are the same for all lanes.
+            # A loop's result has the steps of the yielded value; arguments are the same for all lanes.
             return self._known[sources[0]] if sources else {}
         if op.name in {"tt.splat", "arith.constant"} or not _is_tensor(op):
             return {}
@@ -190,12 +190,12 @@ class _Reader:
             factor, symbols = self._uniform(uniform)
             return {a: None if step is None else step.times(factor, symbols) for a, step in varying.items()}
         if op.name == "arith.remsi" and not right:
-            # Wrapping round at the edge (offs % M) leaves neighbours neighbours.
+            # A wrap-around at the edge (offs % M) does not change which elements are neighbours.
             return left
         return dict.fromkeys({**left, **right}, None)
 
     def _uniform(self, value: str) -> tuple[int, tuple[str, ...]]:
-        """A value that is the same for all lanes: its constant, or its name."""
+        """Return the constant or the name of a value that is the same for all lanes."""
         while (op := self.flow.producer(value)) is not None:
             number = constant(op)
             if number is not None:
@@ -208,7 +208,7 @@ class _Reader:
 
 @lru_cache(maxsize=4)
 def _reader_of(module: Module) -> _Reader:
-    """The reader of a module: its accesses have most of their arithmetic in common."""
+    """Return the cached reader of a module, because its accesses share most of their arithmetic."""
     return _Reader(module)
 
 
@@ -230,7 +230,7 @@ def _is_tensor(op: Operation) -> bool:
 
 
 def constant(op: Operation) -> int | None:
-    """The number of ``arith.constant 64 : i32`` and ``arith.constant dense<64> : tensor<...>``."""
+    """Return the value of ``arith.constant 64 : i32`` or ``arith.constant dense<64> : tensor<...>``."""
     if op.name != "arith.constant":
         return None
     text = op.text.strip().removeprefix("dense<").split(" ")[0].split(">")[0]

@@ -1,7 +1,7 @@
-"""What is known of the alignment of addresses and of masks: as much as decides how wide a load may be.
+"""Known alignment of addresses and masks, which limits the width of a load.
 
-Numbers are the largest power of two known to divide a value, at the places along one axis of the tile where a wide
-access would begin. This is the compiler's own reasoning (divisibility and constancy), for one axis.
+A divisor here is the largest power of two known to divide a value at the start of every wide access along one axis of
+the tile. This follows the compiler's own reasoning (divisibility and constancy), but for one axis.
 """
 
 import re
@@ -16,16 +16,16 @@ _HINT = re.compile(r"tt\.divisibility = (?:dense<)?(\d{1,18})\b")
 _INDUCTION = re.compile(r"\s*(%[\w$.-]+) = ")
 _SAME = {"tt.splat", "tt.expand_dims", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui",
          "arith.trunci", "tt.bitcast", "arith.index_cast"}  # fmt: skip
-# Both sides' common divisor divides the result, too.
+# A common divisor of both operands also divides the result.
 _COMMON = {"arith.addi", "arith.subi", "arith.remsi", "arith.remui", "arith.minsi", "arith.maxsi", "arith.minui",
            "arith.maxui", "arith.ori", "arith.xori"}  # fmt: skip
-# Nothing is known of these.
+# Results of these operations have no known divisor.
 _ANY = {"tt.get_program_id", "tt.get_num_programs", "tt.load", "amdg.buffer_load", "tt.reduce", "tt.int_to_ptr"}
 _FOLLOWED = {"arith.muli", "arith.divsi", "arith.divui", "arith.andi", "tt.addptr"}
 _LESS = {"slt", "ult", "sge", "uge"}
 _MORE = {"sgt", "ugt", "sle", "ule"}
 _LOGIC = {"arith.andi", "arith.ori", "arith.xori", "arith.select"}
-# Not limited: zero, which everything divides.
+# The value zero, which every number divides.
 _ZERO = 0
 _CAP = 65_536
 _ROUNDS = 20
@@ -33,25 +33,25 @@ _DEPTH = 200
 
 
 class _UnknownError(Exception):
-    """An operation of which nothing can be said here."""
+    """The divisor of an operation's result cannot be derived here."""
 
 
 def given_divisors(module: Module) -> dict[str, int]:
-    """Argument to the divisor that the launch promises: of a pointer in bytes, of a number as it is."""
+    """Map each argument to the divisor that the launch guarantees: in bytes for a pointer, otherwise of the value."""
     function = next(iter(module.functions), None)
     return {name: int(by) for name, by in _DIVISIBLE.findall(function.text if function else "")}
 
 
 def known_alignment(load: Operation, axis: int, width: int) -> int | None:
-    """Bytes that the addresses of a load are known to be a multiple of, where accesses of ``width`` bytes would begin.
+    """Return the number of bytes that is known to divide the start address of each ``width``-byte access of a load.
 
     Args:
-        load: from global memory.
-        axis: of the tile, contiguous in memory.
+        load: a load from global memory.
+        axis: the axis of the tile that is contiguous in memory.
         width: bytes of an access, a power of two.
 
     Returns:
-        A power of two no larger than ``width``; ``None`` where the address cannot be followed.
+        A power of two up to ``width``, or ``None`` when the address cannot be followed.
     """
     size, value, flow = element_bytes(load), address(load), flow_of(load.module)
     if size is None or value is None or size > width:
@@ -67,21 +67,21 @@ def known_alignment(load: Operation, axis: int, width: int) -> int | None:
 
 
 def pointer_from_memory(load: Operation) -> str | None:
-    """The kernel's name for a pointer that is loaded from memory without a divisibility hint; ``None`` for any other.
+    """Return the kernel's name for a pointer loaded from memory without a divisibility hint, otherwise ``None``.
 
-    The compiler knows the alignment of arguments from the launch; of a loaded pointer it knows nothing.
+    The compiler knows the alignment of arguments from the launch, but nothing about the alignment of a loaded pointer.
     """
     flow = flow_of(load.module)
     base = pointer(load) or ""
     for op in flow.back(base, stop=lambda one: one.name == "tt.int_to_ptr" or is_load(one)):
         if op.name == "tt.int_to_ptr" and _HINT.search(op.text) is None:
-            # MLIR tells values of one name apart by a number.
+            # MLIR distinguishes values of the same name by a numeric suffix.
             return re.sub(r"_\d+$", "", op.results[0].removeprefix("%")) if op.results else None
     return None
 
 
 def mask_is_constant(load: Operation, mask: str, axis: int, width: int) -> bool | None:
-    """Whether all elements of an access of ``width`` bytes have the same mask; ``None`` where it is not known."""
+    """Whether all elements of an access of ``width`` bytes have the same mask; ``None`` if unknown."""
     size = element_bytes(load)
     if size is None or size > width:
         return None
@@ -107,7 +107,7 @@ def _constant_mask(reader: "_Divisors", mask: str, axis: int | None, group: int,
 
 
 def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: int) -> bool:
-    """A position below a limit: both have to be multiples of the group, and the position counts by ones."""
+    """Whether ``position < limit`` is constant in each group: both are multiples of the group, with a step of 1."""
     left, right = reader.flow.input(op, 0), reader.flow.input(op, 1)
     predicate = op.text.strip().partition(",")[0]
     left_steps, right_steps = (steps_of(op.module, value) for value in (left, right))
@@ -124,7 +124,7 @@ def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: i
 
 
 def _before(op: Operation, axis: int | None) -> int | None:
-    """The axis that a ``tt.expand_dims`` had before; ``None`` for the one that it makes."""
+    """Return the axis before a ``tt.expand_dims``, or ``None`` for the axis that it inserts."""
     at = op.attributes.get("axis")
     if not isinstance(at, int):
         raise _UnknownError
@@ -132,10 +132,10 @@ def _before(op: Operation, axis: int | None) -> int | None:
 
 
 class _Divisors:
-    """Powers of two that divide values; those that loops carry are what holds in every iteration.
+    """Computes powers of two that divide values. For loop-carried values they hold in every iteration.
 
     Args:
-        load: whose module and enclosing loops are meant.
+        load: the load whose module and enclosing loops are used.
         group: elements of an access.
         size: bytes of an element.
     """
@@ -151,9 +151,9 @@ class _Divisors:
         self._now: dict[tuple[str, int | None], int] = {}
 
     def of(self, value: str, axis: int | None) -> int:
-        """What divides a value where groups begin along an axis, or everywhere (``None``); 0 is no limit.
+        """Return the divisor of a value where groups begin along an axis, or everywhere (``None``); 0 means unlimited.
 
-        A carried value starts as divisible by everything and is evaluated again until nothing changes.
+        A loop-carried value starts as divisible by everything and is evaluated again until nothing changes.
         """
         self._before = {}
         for _ in range(_ROUNDS):
@@ -212,7 +212,7 @@ class _Divisors:
         return gcd(*found)
 
     def _quotient(self, by: str, divisor: int) -> int:
-        """What is left of a divisor after division by a constant power of two; nothing where there is a remainder."""
+        """Return the divisor that remains after division by a constant power of two, or 1 if there is a remainder."""
         op = self.flow.producer(by)
         number = constant(op) if op is not None else None
         if number is None or number <= 0 or number != _power(number):
@@ -220,7 +220,7 @@ class _Divisors:
         return divisor // number if divisor % number == 0 else 1
 
     def _without_producer(self, value: str, axis: int | None, depth: int) -> int:
-        """Arguments, what loops carry, and what they count with."""
+        """Return the divisor of an argument, a loop-carried value or a loop counter."""
         if argument(value) in self._arguments:
             return _power(self._given.get(argument(value), 1))
         initial, following = self.flow.initial(value), self.flow.following(value)
@@ -234,7 +234,7 @@ class _Divisors:
 
 
 def _around(module: Module, load: Operation) -> dict[str, Operation]:
-    """The counters of the loops around an operation, by name; of two with the same name the inner one's."""
+    """Map the names of the counters of all enclosing loops to their loops; the inner loop wins for equal names."""
     found: dict[str, Operation] = {}
     inside = load.parent
     while inside is not None:
@@ -247,5 +247,5 @@ def _around(module: Module, load: Operation) -> dict[str, Operation]:
 
 
 def _power(number: int) -> int:
-    """The largest power of two that divides a number, with a limit; 0 for 0."""
+    """Return the largest power of two that divides a number, up to ``_CAP``; 0 for 0."""
     return min(number & -number, _CAP)

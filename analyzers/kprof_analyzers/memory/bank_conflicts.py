@@ -1,8 +1,8 @@
-"""LDS bank conflicts of one access of a wavefront, counted exactly as the hardware serves it.
+"""LDS bank conflicts of one wavefront access, counted as the hardware serves it.
 
-The lanes of a wavefront are served in groups (phases). Inside a group every bank delivers one dword a cycle; lanes that
-read the same dword share it. Each further dword that a group wants of a bank costs a cycle. The groups of each access
-width are in the hardware files.
+The hardware serves the lanes of a wavefront in groups (phases). In each group, every bank delivers one dword per cycle;
+lanes that read the same dword share it. Each additional dword that a group requests from a bank costs a cycle. The
+hardware files list the groups of each access width.
 """
 
 from collections import Counter
@@ -14,36 +14,36 @@ from kprof.hardware.machine import Architecture
 
 @dataclass(frozen=True)
 class BankCost:
-    """What one LDS instruction of a wavefront costs in the banks.
+    """Bank cycles of one LDS instruction of a wavefront.
 
     Attributes:
-        cycles: cycles without any conflict: one for each phase.
-        conflicts: further cycles because lanes of a phase want different dwords of one bank.
+        cycles: cycles without any conflict, one per phase.
+        conflicts: additional cycles, because lanes of a phase request different dwords of one bank.
     """
 
     cycles: int
     conflicts: int
 
     def __add__(self, other: "BankCost") -> "BankCost":
-        """Cost of two instructions one after the other."""
+        """Return the cost of two instructions executed one after the other."""
         return BankCost(self.cycles + other.cycles, self.conflicts + other.conflicts)
 
 
 class PhasesUnknownError(ValueError):
-    """The hardware file has no lane groups for this access; the message names it."""
+    """The hardware file has no lane groups for this access; the message names the access."""
 
 
 def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture, *, write: bool = False) -> BankCost:
-    """Cost of one LDS read or write.
+    """Return the cost of one LDS read or write.
 
     Args:
-        addresses: byte address of each lane, ``None`` for a lane that is switched off.
+        addresses: byte address of each lane, ``None`` for an inactive lane.
         width: bytes per lane: 1, 2, 4, 8 or 16.
         arch: hardware model with banks and phases.
-        write: a write; it has groups of its own.
+        write: whether the access is a write; writes have their own lane groups.
 
     Raises:
-        PhasesUnknownError: no groups are known for this width on this architecture.
+        PhasesUnknownError: the lane groups of this width are unknown on this architecture.
     """
     conflicts = 0
     groups, banks = _groups(width, arch, write=write), arch.lds.banks
@@ -60,7 +60,7 @@ def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture,
 
 def _groups(width: int, arch: Architecture, *, write: bool) -> tuple[tuple[int, ...], ...]:
     name = f"{'write' if write else 'read'}_b{max(32, width * 8)}"
-    # Without measured groups the cost is not known.
+    # Without measured lane groups, the cost is unknown.
     if name not in arch.lds.phases or not arch.is_sourced(f"lds.phases.{name}"):
         raise PhasesUnknownError(f"the lane groups of {name} on {arch.name} are not known")
     return arch.lds.phases[name]

@@ -1,4 +1,4 @@
-"""Which loads and stores pass the caches: the bits that cache modifiers become in each generation.
+"""Cache modifiers of loads and stores: the instruction bits that each hardware generation encodes them with.
 
 =============  ==================  ==========================  =============
 in Triton      CDNA 3 and 4        RDNA 3                      RDNA 4
@@ -13,13 +13,13 @@ store ``.cs``  ``nt``              ``glc slc dlc``             ``th:TH_STORE_NT`
 store ``.wt``  ``sc0 sc1``         ``dlc``                     ``th:TH_STORE_NT scope:SCOPE_SYS``
 =============  ==================  ==========================  =============
 
-These are the bits of accesses by pointer. CDNA's buffer operations have the same; on RDNA ``.cg`` of a buffer load is
-``glc`` or ``scope:SCOPE_DEV``, which streams nothing. Eviction hints become no bit anywhere. The table is what Triton
-3.9 compiles, and tests compile it again.
+The table lists accesses through pointers. CDNA's buffer operations use the same bits. On RDNA, ``.cg`` of a buffer load
+becomes ``glc`` or ``scope:SCOPE_DEV``, which does not stream. Eviction hints set no bit on any architecture. The table
+records what Triton 3.9 compiles; tests compile it again.
 
-On an MI350X whose last-level cache is full of written lines a kernel of three loads and a store takes 98.6 us, 54.0 us
-with ``nt`` on all of them, 56.4 us where the store is written through, and 61.2 us where the store is plain: what is
-marked takes no line there, so that none has to be written to memory first (SOL-ExecBench-ROCm, the problem
+On an MI350X whose last-level cache is full of written lines, a kernel of three loads and a store takes 98.6 us. With
+``nt`` on all accesses it takes 54.0 us; with a written-through store, 56.4 us; with a plain store, 61.2 us. Marked
+accesses allocate no line there, so no other line has to be written back to memory first (SOL-ExecBench-ROCm, problem
 ``silu_activation_backward``).
 """
 
@@ -29,7 +29,7 @@ _HINTS = ("nt", "slc", "TH_LOAD_NT", "TH_STORE_NT")
 
 
 def streams(instruction: Instruction) -> bool:
-    """Whether an access says that its lines are not used again: the first that caches give up."""
+    """Whether an access is marked as streaming: caches evict its lines first."""
     text = instruction.text
     if " nt" not in text and " slc" not in text and "_NT" not in text:
         return False
@@ -38,7 +38,7 @@ def streams(instruction: Instruction) -> bool:
 
 
 def takes_no_line(instruction: Instruction) -> bool:
-    """Whether the last-level cache keeps no line for an access: what streams, and stores that are written through."""
+    """Whether the last-level cache allocates no line for an access: streaming accesses and written-through stores."""
     if streams(instruction):
         return True
     if not instruction.opcode.is_store or ("sc1" not in instruction.text and "dlc" not in instruction.text):

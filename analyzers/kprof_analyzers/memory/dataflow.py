@@ -1,4 +1,4 @@
-"""Where a value of a TTGIR module comes from and where it goes, through loops and through LDS."""
+"""Data flow of a TTGIR module: the producers and uses of each value, through loops and through LDS."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -15,11 +15,11 @@ Stop = Callable[[Operation], bool]
 
 
 class Dataflow:
-    """Producers of the values of a module.
+    """The producers of all values of a module.
 
-    MLIR uses a name again once the region that defined it has ended, so that values have identifiers of their own
-    here: :meth:`inputs` gives those of an operation's operands. A value that a loop carries has two producers: its
-    initial value and what the loop yields for it.
+    MLIR may reuse a name after the region that defined it has ended. Values therefore have their own identifiers here,
+    and :meth:`inputs` returns those of an operation's operands. A loop-carried value has two producers: its initial
+    value and the value that the loop yields for it.
     """
 
     def __init__(self, module: Module) -> None:
@@ -59,7 +59,7 @@ class Dataflow:
                 self._initial[value] = start
 
     def _enter_region(self, op: Operation) -> None:
-        """End the regions that an operation is not in, and begin its own, whatever operation has it."""
+        """Leave the regions that do not contain an operation, and enter the region that does."""
         around = op.parent
         while around is not None and all(place != around for place, _ in self._visible):
             around = self.module.operations[around].parent
@@ -69,19 +69,19 @@ class Dataflow:
             self._visible.append((op.parent, {}))
 
     def _end_region(self, op: Operation, values: tuple[str, ...]) -> None:
-        """Give what a region yields to the next iteration and to the results of the operation around it."""
+        """Pass the yielded values of a region to the next iteration and to the results of the enclosing operation."""
         if op.parent is None:
             return
         around = self.module.operations[op.parent]
         if around.name == "scf.execute_region":
-            # Gone through once: its results are these values.
+            # The region runs once, so the operation's results are the yielded values.
             self._visible[-2][1].update(zip(around.results, values, strict=False))
             return
         if around.name == "scf.for":
             for targets in (self._carried[op.parent], self._results[op.parent]):
                 self._yielded.update(zip(targets, values, strict=False))
         else:
-            # Of the two branches of an scf.if either may have made the value.
+            # Either branch of an scf.if may have produced the value.
             self._inputs[op.parent] += values
 
     def _resolve(self, name: str) -> str:
@@ -97,57 +97,57 @@ class Dataflow:
         return value
 
     def _note_write(self, op: Operation) -> None:
-        """Remember which allocation an operation writes to."""
+        """Record the allocation that an operation writes to."""
         for value in self._inputs[op.index]:
             for source in self.back(value, stop=lambda o: not is_view(o)):
                 if source.name == "ttg.local_alloc" and not source.operands:
                     self._written.setdefault(self._results[source.index][0], []).append(op)
 
     def inputs(self, op: Operation) -> tuple[str, ...]:
-        """The values that an operation takes, in the order of its operands."""
+        """Return the input values of an operation, in the order of its operands."""
         return self._inputs[op.index]
 
     def input(self, op: Operation, number: int) -> str:
-        """One value that an operation takes; empty, a name that nothing makes, where its text has lost it."""
+        """Return one input value of an operation, or "" (a name without producer) if the text does not contain it."""
         values = self._inputs[op.index]
         return values[number] if number < len(values) else ""
 
     def results(self, op: Operation) -> tuple[str, ...]:
-        """The values that an operation makes."""
+        """Return the values that an operation produces."""
         return self._results[op.index]
 
     def producer(self, value: str) -> Operation | None:
-        """The operation that makes a value; ``None`` for arguments and for what loops carry or give."""
+        """Return the operation that produces a value; ``None`` for arguments, loop-carried values and loop results."""
         op = self._producers.get(value)
         return None if op is None or op.name == "scf.for" else op
 
     def initial(self, value: str) -> str | None:
-        """What a loop's carried value begins with."""
+        """Return the initial value of a loop-carried value."""
         return self._initial.get(value)
 
     def following(self, value: str) -> str | None:
-        """What a loop's carried value becomes at the next iteration."""
+        """Return the value that a loop-carried value has in the next iteration."""
         return self._yielded.get(value)
 
     def carried(self, loop: Operation) -> dict[str, str]:
-        """What a ``scf.for`` carries: each value to the one that it becomes at the next iteration."""
+        """Map each loop-carried value of a ``scf.for`` to its value in the next iteration."""
         return {v: self._yielded[v] for v in self._carried.get(loop.index, ()) if v in self._yielded}
 
     def writers(self, allocation: Operation) -> list[Operation]:
-        """The operations that write to a buffer that was allocated without a value."""
+        """Return the operations that write to a buffer that was allocated without an initial value."""
         results = self._results[allocation.index]
         return self._written.get(results[0], []) if results else []
 
     def back(
         self, value: str, stop: Stop | None = None, *, carried: bool = True, memory: bool = False
     ) -> Iterator[Operation]:
-        """Every operation that a value depends on, nearest first; ``stop`` tells which ones end the search.
+        """Yield every operation that a value depends on, nearest first.
 
         Args:
-            value: as :meth:`inputs` gives it.
-            stop: operations beyond which nothing is followed; they are given themselves.
-            carried: also follow what earlier iterations of a loop made.
-            memory: also follow what was written to LDS, from the allocation to its writers.
+            value: a value as returned by :meth:`inputs`.
+            stop: whether an operation ends the search; such operations are yielded, but not their inputs.
+            carried: also follow values from earlier iterations of a loop.
+            memory: also follow values through LDS, from an allocation to its writers.
         """
         pending, seen = [value], {value}
         for current in pending:
@@ -167,7 +167,7 @@ class Dataflow:
                     pending.append(source)
 
     def roots(self, value: str, ends: Collection[str] = ()) -> set[str]:
-        """Values without a producer that a value depends on: arguments. Operations named in ``ends`` are not passed."""
+        """Return the arguments that a value depends on, without passing through operations named in ``ends``."""
         found, pending, seen = set(), [value], {value}
         for current in pending:
             op = self.producer(current)
@@ -181,30 +181,30 @@ class Dataflow:
         return found
 
     def _earlier(self, value: str, *, carried: bool = True) -> list[str]:
-        """Values that a value without a producer may be: the first one of a loop, and what an iteration yields."""
+        """Return the sources of a value without producer: a loop's initial value and the value that it yields."""
         sources = (self._initial.get(value), self._yielded.get(value) if carried else None)
         return [source for source in sources if source is not None]
 
 
 @lru_cache(maxsize=4)
 def flow_of(module: Module) -> Dataflow:
-    """The data flow of a module; rules that look at the same module share it."""
+    """Return the cached data flow of a module, which all rules share."""
     return Dataflow(module)
 
 
 def argument(value: str) -> str:
-    """Name of the kernel argument that a value would be: ``%K`` is ``K``."""
+    """Return the kernel argument's name for a value: ``%K`` becomes ``K``."""
     return value[1:].partition("@")[0]
 
 
 def arguments(module: Module) -> tuple[str, ...]:
-    """Names of the kernel's run-time arguments, without the percent sign."""
+    """Return the names of the kernel's run-time arguments, without the percent sign."""
     function = next(iter(module.functions), None)
     return () if function is None else tuple(name[1:] for name in _ARGUMENT.findall(function.text))
 
 
 def pointer_arguments(module: Module) -> tuple[str, ...]:
-    """Names of the run-time arguments that are pointers."""
+    """Return the names of the run-time arguments that are pointers."""
     return tuple(name[1:] for function in module.functions[:1] for name in _POINTER.findall(function.text))
 
 
@@ -213,10 +213,10 @@ GLOBAL_STORES = ("tt.store", "amdg.buffer_store")
 
 
 def global_loads(module: Module) -> Iterator[Operation]:
-    """Loads of tensors from global memory, to registers or straight to LDS."""
+    """Yield the loads of tensors from global memory, to registers or directly to LDS."""
     yield from module.named(*GLOBAL_LOADS)
 
 
 def is_load(op: Operation) -> bool:
-    """A load from global memory."""
+    """Whether an operation loads from global memory."""
     return op.name in GLOBAL_LOADS

@@ -1,4 +1,4 @@
-"""What each LDS access of a kernel costs: width and bank conflicts, from the layouts in its TTGIR."""
+"""Cost of each LDS access of a kernel: width and bank conflicts, computed from the layouts in its TTGIR."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from kprof_analyzers.source_lines import line_of
 
 _WIDEST = 16
 _MOST_ELEMENTS = 1 << 20
-"""No LDS holds as many: it has at most 320 KiB."""
+"""Upper bound of the elements of an LDS tensor: an LDS has at most 320 KiB."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class LdsAccess:
 
     Attributes:
         operation: the TTGIR operation.
-        write: writes LDS.
+        write: whether the access writes LDS.
         width: bytes that a lane moves with one instruction.
-        instructions: LDS instructions of a wavefront, before the assembler pairs them (``ds_read2_b64``).
-        cost: cycles in the banks, all instructions together; ``None`` where the lane groups are not known.
-        reason: why ``cost`` is not known.
-        likely: the cost, or where it is not known that of a read of the same width: for estimates, not for findings.
+        instructions: LDS instructions per wavefront, before the assembler pairs them (``ds_read2_b64``).
+        cost: bank cycles of all instructions together; ``None`` if the lane groups are unknown.
+        reason: why ``cost`` is unknown.
+        likely: the cost, or the cost of a read of the same width if it is unknown; for estimates, not for findings.
     """
 
     operation: Operation
@@ -43,9 +43,9 @@ class LdsAccess:
 
 
 def lds_accesses(module: Module, arch: Architecture) -> Iterator[LdsAccess]:
-    """Every LDS access of a module whose layouts are known here.
+    """Yield every LDS access of a module whose layouts are supported.
 
-    Layout conversions that go through scratch LDS are not among them: the compiler lays that out on its own.
+    Layout conversions through scratch LDS are not included, because the compiler chooses that memory's layout itself.
     """
     for operation in module.named("ttg.local_load", "ttg.local_store", "ttg.local_alloc"):
         found = _sides(operation)
@@ -67,7 +67,7 @@ def lds_accesses(module: Module, arch: Architecture) -> Iterator[LdsAccess]:
 
 
 def _sides(operation: Operation) -> tuple[TensorType, MemDesc, bool] | None:
-    """The register side and the LDS side of an access, and whether it writes."""
+    """Return the register side and the LDS side of an access, and whether it writes."""
     tensors = [t for t in operation.types if isinstance(t, TensorType)]
     buffers = [t for t in operation.types if isinstance(t, MemDesc)]
     if len(tensors) != 1 or len(buffers) != 1 or not isinstance(tensors[0].element, Scalar):
@@ -83,7 +83,7 @@ def _sides(operation: Operation) -> tuple[TensorType, MemDesc, bool] | None:
 def _cost(
     held: tuple[Layout, tuple[int, ...]], placed: tuple[Layout, tuple[int, ...]], size: int, arch: str, *, write: bool
 ) -> tuple[int, int, BankCost | None, str | None]:
-    """Width in bytes, instructions and cost of a wavefront. Cached: unrolled loops repeat their accesses."""
+    """Return width in bytes, instructions and cost of a wavefront. Cached, because unrolled loops repeat accesses."""
     from kprof.hardware.machine import load
 
     layout, shape = held
@@ -97,7 +97,7 @@ def _cost(
     known: dict[tuple[int, ...], BankCost] = {}
     try:
         for offsets in _offsets(others, registers.bases[LANE], place, len(shape), linear=is_linear(*placed)):
-            # Whole dwords further on all lanes meet the same conflicts in other banks.
+            # Lanes shifted together by whole dwords have the same conflicts, in other banks.
             start = offsets[0] * size // 4 * 4
             addresses = tuple([offset * size - start for offset in offsets])
             if addresses not in known:
@@ -111,14 +111,14 @@ def _cost(
 def _offsets(
     groups: Sequence[Basis], lanes: Sequence[Basis], place: Placement, rank: int, *, linear: bool
 ) -> Iterator[list[int]]:
-    """Where the lanes' elements lie in LDS, instruction by instruction.
+    """Yield the LDS offsets of all lanes' elements, for one instruction after the other.
 
     Args:
-        groups: bases of the instructions.
-        lanes: bases of the lanes.
-        place: where an element lies.
-        rank: the tensor's dimensions.
-        linear: the offset of two elements' exclusive-or is that of their offsets.
+        groups: basis vectors of the instructions.
+        lanes: basis vectors of the lanes.
+        place: maps an element to its offset.
+        rank: number of tensor dimensions.
+        linear: whether the offset of the exclusive-or of two elements is the exclusive-or of their offsets.
     """
     if linear:
         apart = _spanned([place(basis) for basis in lanes])
@@ -131,7 +131,7 @@ def _offsets(
 
 
 def _spanned(bases: Sequence[int]) -> list[int]:
-    """Every exclusive-or of a subset of numbers."""
+    """Return the exclusive-or of every subset of the numbers."""
     found = [0]
     for basis in bases:
         found += [number ^ basis for number in found]
@@ -139,10 +139,10 @@ def _spanned(bases: Sequence[int]) -> list[int]:
 
 
 def _split(bases: Sequence[Basis], elsewhere: Sequence[Basis], place: Placement, size: int) -> tuple[int, list[Basis]]:
-    """How many elements one instruction moves, and the register bases that are left for further instructions.
+    """Return the elements moved by one instruction, and the register bases that need further instructions.
 
-    The compiler may take registers in any order, so that each basis that continues the run in LDS widens the access.
-    The run must begin at a multiple of its length for every lane: a swizzle whose vectors are shorter ends it.
+    The compiler may use registers in any order, so each basis that continues the run in LDS widens the access. The run
+    must begin at a multiple of its length for every lane; a swizzle with shorter vectors ends it.
     """
     left = [basis for basis in bases if any(basis)]
     vector = 1
@@ -159,7 +159,7 @@ def _split(bases: Sequence[Basis], elsewhere: Sequence[Basis], place: Placement,
 
 
 def _combinations(bases: Sequence[Basis], rank: int) -> list[Basis]:
-    """Every exclusive-or of a subset of the bases."""
+    """Return the exclusive-or of every subset of the bases."""
     found: list[Basis] = [(0,) * rank]
     for basis in bases:
         found += [_xor(element, basis) for element in found]
@@ -171,9 +171,10 @@ def _xor(one: Basis, other: Basis) -> Basis:
 
 
 def transposed_lines(program: AssemblyKernel) -> set[tuple[str, int]]:
-    """Source lines whose LDS reads the hardware transposes (``ds_read_b64_tr_b16``): their lanes swap data.
+    """Return the source lines whose LDS reads the hardware transposes (``ds_read_b64_tr_b16``).
 
-    The addresses of such a read do not follow from the register layout alone, so that its cost is not computed.
+    The lanes of such a read exchange data. Its addresses therefore do not follow from the register layout alone, and
+    its cost is not computed.
     """
     places = (
         line_of(i) for i in beside_arithmetic(program) if "_tr" in i.opcode.name and i.opcode.name.startswith("ds_")

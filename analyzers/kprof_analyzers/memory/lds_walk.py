@@ -1,4 +1,4 @@
-"""The ways of values through LDS in a TTGIR module: where each is written, where it is read, what was there before."""
+"""Passes of values through LDS in a TTGIR module: the writes, the reads, and the previous pass of each value."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _PRODUCTS = {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttng.warp_group
 _CONVERSION = "ttg.convert_layout"
 _MOST_UNDEFINED = 16
 _MOST_LINKED = 64
-"""Passes of an excerpt that are linked across missing lines: no documentation shows more."""
+"""Maximum number of passes in an excerpt that are linked across missing lines; documentation shows no more."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class LdsPass:
 
 @dataclass(frozen=True)
 class LdsWalk:
-    """What a module does with LDS.
+    """All passes through LDS in a module.
 
     Attributes:
-        passes: in the order of the text.
-        unknown_conversions: conversions whose layouts are not in the text, so that they may go through LDS or not.
+        passes: the passes, in the order of the text.
+        unknown_conversions: number of conversions that may go through LDS, because the text lacks their layouts.
     """
 
     passes: tuple[LdsPass, ...]
@@ -59,7 +59,7 @@ class LdsWalk:
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Chains of two or more passes through LDS that follow each other for the same value, as indices of passes."""
+        """Chains of two or more consecutive passes of the same value through LDS, as indices into ``passes``."""
         earlier = [one.earlier for one in self.passes]
         found = []
         for last in range(len(earlier)):
@@ -91,13 +91,13 @@ def walk_lds(module: Module) -> LdsWalk:
 
 
 def earlier_read(flow: Dataflow, op: Operation, smallest: int = 0) -> tuple[Operation, list[Operation]] | None:
-    """Find the read of LDS that the value that an operation writes to LDS comes from.
+    """Find the LDS read that produced the value which an operation writes to LDS.
 
-    Only reads of the same iteration count, and none behind a product or a reduction.
+    Only reads of the same iteration count. Values that pass through a product or a reduction do not.
 
     Args:
-        flow: of the operation's module.
-        op: writes a value from registers to LDS.
+        flow: data flow of the operation's module.
+        op: operation that writes a value from registers to LDS.
         smallest: reads of fewer bytes are ignored.
 
     Returns:
@@ -115,12 +115,12 @@ def earlier_read(flow: Dataflow, op: Operation, smallest: int = 0) -> tuple[Oper
 
 
 def converts_in_lds(op: Operation) -> bool:
-    """Whether a conversion between registers takes a buffer of its own in LDS, which it writes and reads."""
+    """Whether a conversion between registers writes and reads a scratch buffer in LDS."""
     return op.name == _CONVERSION and not any(map(is_in_lds, op.types)) and goes_through_lds(op)
 
 
 def _readers(flow: Dataflow) -> Mapping[int, list[Operation]]:
-    """Position of each operation that writes to LDS, to the operations that read what it wrote."""
+    """Map the index of each operation that writes to LDS to the operations that read what it wrote."""
     found: dict[int, list[Operation]] = {}
     for op in flow.module.operations:
         if converts_in_lds(op):
@@ -132,7 +132,7 @@ def _readers(flow: Dataflow) -> Mapping[int, list[Operation]]:
 
 
 def _writers(flow: Dataflow, read: Operation) -> Iterator[Operation]:
-    """The operations that wrote the buffers that an operation reads."""
+    """Yield the operations that wrote the buffers that an operation reads."""
     seen: set[int] = set()
     for value in flow.inputs(read):
         for source in flow.back(value, stop=lambda o: not is_view(o)):
@@ -145,7 +145,7 @@ def _writers(flow: Dataflow, read: Operation) -> Iterator[Operation]:
 
 def _described(flow: Dataflow, op: Operation, reads: "list[Operation] | tuple[()]", earlier: int | None) -> LdsPass:
     kind = _carried_type(op)
-    # The value has the name that the text gives it, without the number that tells equal names apart.
+    # The value keeps its name from the text, without the number that distinguishes equal names.
     value = op.results[0] if copies_to_lds(op) and op.results else flow.input(op, 0).partition("@")[0]
     place = location_of(op)[0]
     return LdsPass(
@@ -161,7 +161,7 @@ def _described(flow: Dataflow, op: Operation, reads: "list[Operation] | tuple[()
 
 
 def _carried_type(op: Operation) -> TensorType | MemDesc | None:
-    """The type of the value in registers, else of the buffer."""
+    """Return the type of the value in registers or, if there is none, of the buffer."""
     kinds = [kind for kind in op.types if isinstance(kind, TensorType | MemDesc)]
     return next((kind for kind in kinds if not is_in_lds(kind) and _has_width(kind)), None) or next(iter(kinds), None)
 
@@ -177,10 +177,10 @@ def _register_bytes(op: Operation) -> int:
 def _linked(
     flow: Dataflow, writes: list[Operation], readers: Mapping[int, list[Operation]], passes: list[LdsPass]
 ) -> Iterator[LdsPass]:
-    """Link passes across lines that an excerpt leaves out.
+    """Link passes across lines that are missing from an excerpt.
 
-    A value with undefined names in its past is likely made of the last value that was read from LDS before and that
-    nothing in the excerpt uses.
+    A value that depends on undefined names probably comes from an earlier LDS read whose result nothing in the excerpt
+    uses; the last such read is taken.
     """
     used = {name for op in flow.module.operations for name in flow.inputs(op)}
     for number, (op, one) in enumerate(zip(writes, passes, strict=True)):
@@ -200,7 +200,7 @@ def _linked(
 
 
 def _ends_unused(flow: Dataflow, read: Operation, used: set[str]) -> bool:
-    """Whether a value that is made of what an operation reads is used nowhere in the text."""
+    """Whether the last value derived from an operation's read is not used anywhere in the text."""
     made = set(flow.results(read))
     last = read
     for op in flow.module.operations[read.index + 1 :]:
@@ -211,12 +211,12 @@ def _ends_unused(flow: Dataflow, read: Operation, used: set[str]) -> bool:
 
 
 def goes_through_lds(operation: Operation) -> bool:
-    """Whether data changes the wavefront in a ``ttg.convert_layout``; ``False`` too where layouts are not known."""
+    """Whether a ``ttg.convert_layout`` moves data between wavefronts; ``False`` also if layouts are unknown."""
     return crosses_wavefronts(operation) is True
 
 
 def crosses_wavefronts(operation: Operation) -> bool | None:
-    """Whether data changes the wavefront in a ``ttg.convert_layout``; ``None`` where layouts are not known."""
+    """Whether a ``ttg.convert_layout`` moves data between wavefronts; ``None`` if layouts are unknown."""
     types = (*operation.operand_types, *operation.result_types)
     if len(types) != 2 or not all(isinstance(t, TensorType) and isinstance(t.element, Scalar) for t in types):
         return None
@@ -229,6 +229,6 @@ def crosses_wavefronts(operation: Operation) -> bool | None:
         one, other = linear(source.layout, source.shape), linear(target.layout, target.shape)
     except UnknownLayoutError:
         return None
-    # A wavefront that already holds what others hold too has nothing to fetch from them.
+    # A wavefront that holds the same elements as other wavefronts already has their data.
     pairs = zip(one.bases[WARP], other.bases[WARP], strict=False)
     return any(any(held) and held != wanted for held, wanted in pairs)

@@ -1,7 +1,7 @@
-"""Layouts as linear maps over bits: which element of a tensor a register of a lane of a warp holds.
+"""Layouts as linear maps over bits: the tensor element that a register of a lane of a warp holds.
 
-Every distributed layout of Triton is linear over GF(2): the element of hardware index ``i`` is the exclusive-or of one
-basis vector for each bit set in ``i``. Bases are written as element coordinates, one tuple per bit.
+Every distributed layout of Triton is linear over GF(2): the element at hardware index ``i`` is the exclusive-or of one
+basis vector for each bit set in ``i``. Basis vectors are element coordinates, one tuple per bit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ REGISTER, LANE, WARP = "register", "lane", "warp"
 
 
 class UnknownLayoutError(ValueError):
-    """A layout that has no linear form here; the message names it."""
+    """The layout has no linear form, or none is implemented; the message names the layout."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class LinearLayout:
     shape: tuple[int, ...]
 
     def size(self, dimension: str) -> int:
-        """Number of indexes of a hardware dimension: registers per lane, lanes, warps."""
+        """Return the number of indices of a hardware dimension: registers per lane, lanes or warps."""
         return 1 << len(self.bases[dimension])
 
     def element(self, register: int = 0, lane: int = 0, warp: int = 0) -> Basis:
-        """Coordinates of the element that a register of a lane of a warp holds."""
+        """Return the coordinates of the element that a register of a lane of a warp holds."""
         found = [0] * len(self.shape)
         for dimension, index in ((REGISTER, register), (LANE, lane), (WARP, warp)):
             for bit, basis in enumerate(self.bases[dimension]):
@@ -46,11 +46,11 @@ class LinearLayout:
 
 
 def linear(layout: Layout, shape: Sequence[int]) -> LinearLayout:
-    """The linear form of a distributed layout for a tensor of ``shape``.
+    """Return the linear form of a distributed layout for a tensor of ``shape``.
 
     Raises:
-        UnknownLayoutError: the layout is not a distributed one, or not known, or one of its counts or sizes is no power
-            of two.
+        UnknownLayoutError: the layout is not a supported distributed layout, does not fit the shape, or has a count or
+            size that is not a power of two.
     """
     sizes = tuple(shape)
     if any(size < 1 or size & (size - 1) for size in sizes):
@@ -83,7 +83,7 @@ def _linear(layout: Layout, sizes: tuple[int, ...]) -> LinearLayout:
 
 
 class _Builder:
-    """Tiles a tensor: each call places the next factor of two's along an axis, outside what is there already."""
+    """Tiles a tensor: each call places further elements along an axis, outside those already placed."""
 
     def __init__(self, rank: int) -> None:
         self.rank = rank
@@ -91,30 +91,30 @@ class _Builder:
         self.bases: dict[str, list[Basis]] = {REGISTER: [], LANE: [], WARP: []}
 
     def place(self, dimension: str, count: int, axis: int) -> None:
-        """Let ``count`` indexes of a hardware dimension run along ``axis``."""
+        """Place ``count`` indices of a hardware dimension along ``axis``."""
         for _ in range(_bits(count)):
             self.bases[dimension].append(self._unit(axis, self.extent[axis]))
             self.extent[axis] *= 2
 
     def repeat(self, dimension: str, count: int) -> None:
-        """Let ``count`` indexes hold the same elements."""
+        """Append ``count`` indices of a hardware dimension that all hold the same elements."""
         self.bases[dimension].extend([(0,) * self.rank] * _bits(count))
 
     def place_all(self, dimension: str, counts: Sequence[int], order: Sequence[int]) -> None:
-        """Place along every axis, the fastest-varying one first."""
+        """Place indices along every axis, the fastest-varying axis first."""
         for axis in order:
             self.place(dimension, counts[axis], axis)
 
     def step(self, dimension: str, axis: int, distance: int) -> None:
-        """Place one bit at a given distance, whatever has been placed so far."""
+        """Place one bit at a given distance, regardless of what has been placed before."""
         self.bases[dimension].append(self._unit(axis, distance))
         self.extent[axis] = max(self.extent[axis], 2 * distance)
 
     def fit(self, shape: Sequence[int], order: Sequence[int], *, keep: bool = True) -> LinearLayout:
-        """Repeat over a larger tensor with further registers, and wrap around in a smaller one.
+        """Repeat the tile over a larger tensor with more registers, or wrap it around in a smaller tensor.
 
-        ``keep`` tells whether registers that wrapped around exist: results of matrix instructions come whole, whatever
-        part of them is wanted, while a blocked layout simply has fewer registers.
+        ``keep`` says whether wrapped-around registers exist. Matrix instructions always produce complete results; a
+        blocked layout simply has fewer registers.
         """
         for axis in order:
             if self.extent[axis] < shape[axis]:
@@ -129,7 +129,7 @@ class _Builder:
 
 
 def _bits(count: int) -> int:
-    """Bits of an index that has ``count`` values."""
+    """Return the number of bits of an index that has ``count`` values."""
     if count < 1 or count & (count - 1):
         raise UnknownLayoutError(f"a layout with a count of {count}, which is no power of two, is not linear")
     return count.bit_length() - 1
@@ -152,7 +152,7 @@ def _blocked(layout: Blocked, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _slice(layout: Slice, shape: tuple[int, ...]) -> LinearLayout:
-    """The parent with one axis dropped. Registers that only ran along that axis do not exist any more."""
+    """Drop one axis of the parent layout. Registers that only ran along that axis no longer exist."""
     whole = (*shape[: layout.dim], 1, *shape[layout.dim :])
     parent = linear(layout.parent, whole)
     bases = {
@@ -164,10 +164,10 @@ def _slice(layout: Slice, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _place_result(builder: _Builder, across: int, down: int, size: tuple[int, int]) -> None:
-    """One MFMA result tile: lanes along ``across``, groups of four neighbours along ``down`` in registers.
+    """Place one MFMA result tile: lanes along ``across``, groups of four neighbours along ``down`` in registers.
 
-    Source: the register maps of AMD's matrix instruction calculator. For 32x32 lanes 32..63 hold rows 4 to 7 of every
-    eight; for 16x16 each 16 lanes hold four rows; for 4x4x16 blocks the layout is Triton's 64x4 and 4x64 form.
+    Source: the register maps of AMD's matrix instruction calculator. For 32x32, lanes 32..63 hold rows 4 to 7 of every
+    eight. For 16x16, each group of 16 lanes holds four rows. 4x4x16 blocks have Triton's 64x4 and 4x64 form.
     """
     columns, rows = size
     builder.place(REGISTER, 4, down)
@@ -194,7 +194,7 @@ def _mfma(layout: Mfma, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _place_double(builder: _Builder, layout: Mfma, size: tuple[int, int]) -> None:
-    """FP64 tiles: 16x16 with rows 4 apart in the registers of a lane."""
+    """Place FP64 tiles: 16x16, with rows 4 apart in the registers of a lane."""
     if size != (16, 16):
         raise UnknownLayoutError(f"FP64 MFMA tiles of {size[0]}x{size[1]} are not known here")
     m, n = builder.rank - 2, builder.rank - 1
@@ -205,7 +205,7 @@ def _place_double(builder: _Builder, layout: Mfma, size: tuple[int, int]) -> Non
 
 
 def _place_warps(builder: _Builder, layout: Mfma, shape: Sequence[int]) -> None:
-    """Axis by axis, the last one first: tiles of a warp, warps, then repetitions over the tensor."""
+    """Place the tiles of a warp, the warps, and repetitions over the tensor, axis by axis from the last one."""
     for axis in _row_major(builder.rank):
         if layout.tiles_per_warp:
             builder.place(REGISTER, layout.tiles_per_warp[axis], axis)
@@ -232,7 +232,7 @@ def _wmma(layout: Wmma, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _wmma_tiles(builder: _Builder, layout: Wmma, tile: Sequence[int], skip: int | None = None) -> None:
-    """Place the tiles of a warp and the warps; ``skip`` is an axis along which all warps hold the same."""
+    """Place the tiles of a warp and the warps. All warps hold the same elements along the axis ``skip``."""
     if not layout.warp_bases and not layout.register_bases:
         order = _row_major(builder.rank)
         if layout.tiles_per_warp:
@@ -272,12 +272,12 @@ def _dot_operand(layout: DotOperand, shape: tuple[int, ...]) -> LinearLayout:
 
 
 def _axes(layout: DotOperand, rank: int) -> tuple[int, int]:
-    """The axis along K and the other one."""
+    """Return the K axis and the other axis."""
     return (rank - 1, rank - 2) if layout.index == 0 else (rank - 2, rank - 1)
 
 
 def _mfma_operand(layout: DotOperand, parent: Mfma, shape: tuple[int, ...]) -> LinearLayout:
-    """Each lane holds ``k_width`` neighbours along K; lanes run along the other axis first, then along K."""
+    """Place an MFMA operand: a lane holds ``k_width`` neighbours along K; lanes run along the other axis, then K."""
     rank = len(shape)
     k, other = _axes(layout, rank)
     size = parent.instr_shape[0 if layout.index == 0 else 1]
@@ -303,7 +303,7 @@ def _mfma_operand(layout: DotOperand, parent: Mfma, shape: tuple[int, ...]) -> L
 
 
 def _wmma_operand(layout: DotOperand, parent: Wmma, shape: tuple[int, ...]) -> LinearLayout:
-    """gfx11 repeats the operand in the upper half of a wavefront; gfx12 and gfx1250 split K between the halves."""
+    """Place a WMMA operand: gfx11 repeats it in both halves of a wavefront; gfx12 and gfx1250 split K between them."""
     rank = len(shape)
     k, other = _axes(layout, rank)
     builder = _Builder(rank)
@@ -320,7 +320,7 @@ def _wmma_operand(layout: DotOperand, parent: Wmma, shape: tuple[int, ...]) -> L
 
 
 def _blocked_operand(layout: DotOperand, parent: Blocked, shape: tuple[int, ...]) -> LinearLayout:
-    """An FMA dot: every lane holds all of K for its part of the other axis."""
+    """Place the operand of an FMA dot: every lane holds all of K for its part of the other axis."""
     rank = len(shape)
     k, _other = _axes(layout, rank)
     builder = _Builder(rank)

@@ -1,4 +1,4 @@
-"""Why a load from global memory, or a store, is narrow, as far as its TTGIR tells."""
+"""Causes of narrow global loads and stores, derived from the TTGIR."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, l
 from kprof_analyzers.memory.replication import lanes_of
 from kprof_analyzers.source_lines import location_of
 
-# What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.
+# The search for roots ends here: operands of these operations do not affect the alignment of a tile's first address.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
 ALIGNED = 16
 _SPREAD = frozenset({"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.trunci"})
@@ -26,27 +26,27 @@ _CONSTANT = re.compile(r"dense<(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)>")
 _SUMS = frozenset({"arith.addi", "tt.addptr"})
 _FOLLOWED = ("arith.", "tt.make_range", "tt.splat", "tt.expand_dims", "tt.broadcast", "ttg.convert_layout")
 _ENDED = frozenset({"tt.make_range", "tt.splat", "arith.constant"})
-# What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
+# Bytes that one wavefront of 64 lanes loads with a single wide load. Smaller tiles are scales, indices or row maxima.
 _SMALL_BYTES = 1024
 _THIN = 4
 _PASSED = "a new argument"
 _COPIED = "(a copy, not in the time)"
 _IS_PADDED = "to which every tensor under it is padded"
 CONTIGUOUS_LAST = "make the axis that is contiguous in memory the last axis of the block, and pass its stride as 1"
-"""What to do where no axis of a block is contiguous in memory."""
+"""Fix for a block without any axis that is contiguous in memory."""
 
 
 @dataclass(frozen=True)
 class NarrowCause:
-    """One thing that keeps an access narrow; two accesses with an equal one are fixed together.
+    """One cause that keeps an access narrow; accesses with equal causes need the same fix.
 
     Attributes:
-        words: a clause.
-        values: values that it comes from, where the words do not tell them.
-        fix: what to change in the kernel's code; no part of what makes two causes equal.
+        words: description of the cause, as a clause.
+        values: values that the cause depends on, where the words do not name them.
+        fix: what to change in the kernel's code; ignored when causes are compared.
         lacking: arguments that are not known to be a multiple of 16.
-        bounds: arguments that the mask compares with, where the mask is the cause.
-        tensor: the argument whose memory is accessed, where that is one.
+        bounds: arguments that the mask compares with, if the mask is the cause.
+        tensor: the argument whose memory is accessed, if there is exactly one.
     """
 
     words: str
@@ -57,7 +57,7 @@ class NarrowCause:
     tensor: str = field(default="tensor", compare=False)
 
     def fix_for(self, arguments: Mapping[str, int | float]) -> str:
-        """Return the fix for a launch with these arguments: a hint that its values make untrue is not given."""
+        """Return the fix for a launch with these arguments, without hints that would be false for their values."""
         if self.bounds and self.bounds <= arguments.keys():
             padded = ", ".join(f"{_padded(name)} = {rounded_up(arguments[name])}" for name in sorted(self.bounds))
             fix = self.fix.replace(_PASSED, f"{_PASSED} ({padded})")
@@ -74,12 +74,12 @@ class NarrowCause:
 
 
 def _padded(bound: str) -> str:
-    """The name for a bound that counts the padding; the bound itself may be counted with, as a mean's divisor is."""
+    """Return the name of a padded bound; the original bound may still be needed, for example as a mean's divisor."""
     return f"{bound}_PADDED".lstrip("_")
 
 
 def rounded_up(value: float) -> int:
-    """Return the next multiple of 16, to which a number is padded so that the compiler can be told."""
+    """Return the next multiple of 16, the size to pad to before passing a divisibility hint to the compiler."""
     return -(-int(value) // ALIGNED) * ALIGNED
 
 
@@ -88,10 +88,10 @@ def _hint(names: Sequence[str], divisor: int = ALIGNED) -> str:
 
 
 def loads_needed(loads: Sequence[Operation]) -> int:
-    """16-byte loads a lane that the tiles of these loads take at least: each is loaded on its own, by all wavefronts.
+    """Return the minimum number of 16-byte loads per lane for the tiles of these loads, each tile loaded on its own.
 
-    Zero where nothing can be gained: together they are no more than a wavefront fetches at once (a scale, an index, a
-    row of maxima), or a lane holds no more than 4 bytes of each.
+    Return 0 if wide loads gain nothing: the tiles together are no larger than one wide load of a wavefront (a scale, an
+    index, row maxima), or a lane holds at most 4 bytes of each.
     """
     lanes = lanes_of(loads[0].module)
     sizes = [held.elements * (element_bytes(load) or 1) for load in loads if (held := tile(load)) is not None]
@@ -101,7 +101,7 @@ def loads_needed(loads: Sequence[Operation]) -> int:
 
 
 def _bytes_held(load: Operation) -> int:
-    """Bytes of the tile in the registers of a lane; as many as a wide load fetches where the layout is not known."""
+    """Return the bytes of the tile in a lane's registers, or the width of a wide load if the layout is unknown."""
     held, size = tile(load), element_bytes(load) or 1
     if held is None or held.layout is None:
         return ALIGNED
@@ -113,10 +113,10 @@ def _bytes_held(load: Operation) -> int:
 
 
 def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
-    """Why a load or store is narrow; nothing where nothing can be said for sure.
+    """Return why a load or store is narrow, or nothing if no cause is certain.
 
-    In this order: no axis is contiguous in memory; rows are short; the address is not known to be a multiple of 16
-    bytes, and the mask changes inside what could be one access, which are both named where both hold.
+    Causes are checked in this order: no axis is contiguous in memory; rows are short; the address is not known to be a
+    multiple of 16 bytes, or the mask changes within 16 bytes. The last two are both returned if both hold.
     """
     found, size, held = strides(access), element_bytes(access), tile(access)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
@@ -153,11 +153,11 @@ def causes_of(access: Operation) -> tuple[NarrowCause, ...]:
 
 
 def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
-    """Return what makes an access's block contiguous in memory, in the kernel or, for a load, on the host.
+    """Return a fix that makes an access's block contiguous in memory, in the kernel or, for a load, on the host.
 
     Args:
         access: a load or store of the TTGIR.
-        steps: arguments of which one would be 1.
+        steps: names of stride arguments, one of which would be 1 after the fix.
     """
     last = CONTIGUOUS_LAST.replace("its stride as 1", f"1 as {' or '.join(steps)}") if steps else CONTIGUOUS_LAST
     names = base(access) if is_load(access) else ()
@@ -171,7 +171,7 @@ def contiguous_fix(access: Operation, steps: Sequence[str] = ()) -> str:
 
 
 def _swapped(access: Operation, pointer_name: str) -> str | None:
-    """Return ``x + row * stride + columns`` for a block at ``x + row + columns * stride``; None for any other."""
+    """Return ``x + row * stride + columns`` for a block at ``x + row + columns * stride``, otherwise None."""
     flow, start, held = flow_of(access.module), address(access), tile(access)
     if start is None or held is None or len(held.shape) != 1:
         return None
@@ -185,7 +185,7 @@ def _swapped(access: Operation, pointer_name: str) -> str | None:
         elif op is not None and op.name == "arith.muli":
             factor, step = (_name(_spread(flow, flow.input(op, number))) for number in (0, 1))
             steps.add(step)
-            # A scalar product is a loop's part of the same offsets.
+            # A scalar product is the loop's contribution to the same offsets.
             columns |= {factor} if any(isinstance(kind, TensorType) for kind in op.result_types) else set()
         elif argument(value) != pointer_name:
             rows.add(_name(value))
@@ -195,7 +195,7 @@ def _swapped(access: Operation, pointer_name: str) -> str | None:
 
 
 def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
-    """Why the address does not allow wide accesses: the arguments that are to blame, or what is known at most."""
+    """Return why the address does not allow wide accesses: the arguments responsible, or the known alignment."""
     known = None if axis is None else known_alignment(load, axis, ALIGNED)
     if known == ALIGNED:
         return None
@@ -219,7 +219,7 @@ def _misaligned(load: Operation, axis: int | None) -> NarrowCause | None:
 
 
 def _not_divisible(load: Operation) -> list[str]:
-    """Arguments in the address that have no divisibility, in the order of the signature."""
+    """Return the arguments in the address that have no known divisibility, in the order of the signature."""
     flow = flow_of(load.module)
     value, base = address(load), pointer(load)
     if value is None or base is None:
@@ -230,10 +230,10 @@ def _not_divisible(load: Operation) -> list[str]:
 
 
 def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str, str]:
-    """Arguments that offsets along an axis of a mask are compared with; along any where that axis is not known.
+    """Return the arguments that a mask compares its offsets with along an axis, or along any axis if ``axis`` is None.
 
-    With them the kernel's name for the offsets, and the place where they are compared, as ``k.py:12``; nothing where
-    that is not one name, or not one line.
+    Also return the kernel's name for the offsets and the place of the comparison, such as ``k.py:12``. Either is ""
+    if there is more than one.
     """
     flow, known, found = flow_of(module), set(arguments(module)), set[str]()
     places, offsets = set[str](), set[str]()
@@ -260,9 +260,9 @@ def _bounds(module: Module, mask: str, axis: int | None) -> tuple[list[str], str
 
 
 def _other(load: Operation, mask: str) -> str:
-    """Return the value of a masked load where its mask is false: a number, or ``other`` where it is no constant.
+    """Return the value of a masked load where its mask is false: a number, or ``other`` if it is not a constant.
 
-    Without that operand the value is 0 or not defined, so that 0 is right.
+    Without that operand the value is 0 or undefined, so 0 is correct.
     """
     flow = flow_of(load.module)
     values = flow.inputs(load)
@@ -275,20 +275,20 @@ def _other(load: Operation, mask: str) -> str:
 
 
 def _name(value: str) -> str:
-    """The kernel's name for a value, which MLIR tells apart from others of its name by a number; empty without one."""
+    """Return the kernel's name for a value without MLIR's numeric suffix, or "" if it has no name."""
     name = re.sub(r"_\d+$", "", argument(value))
     return name if name.isidentifier() else ""
 
 
 def _spread(flow: Dataflow, value: str) -> str:
-    """The one number that is in every element of a tensor; the tensor where it is none."""
+    """Return the scalar that fills a tensor, or the value itself if it is not a filled tensor."""
     while (op := flow.producer(value)) is not None and op.name in _SPREAD:
         value = flow.input(op, 0)
     return value
 
 
 def _varies(load: Operation, mask: str, axis: int | None) -> bool:
-    """Whether a mask changes along the contiguous axis, or along any where that axis is not known."""
+    """Whether a mask changes along the contiguous axis, or along any axis if the contiguous axis is unknown."""
     flow = flow_of(load.module)
     if axis is not None:
         if mask_is_constant(load, mask, axis, ALIGNED):
@@ -300,9 +300,9 @@ def _varies(load: Operation, mask: str, axis: int | None) -> bool:
 
 
 def _axes(flow: Dataflow, value: str) -> set[int] | None:
-    """Axes of a tensor along which its elements differ; ``None`` where that cannot be followed."""
+    """Return the axes of a tensor along which its elements differ, or ``None`` if they cannot be followed."""
     found: set[int] = set()
-    # Values, each with the axes that were made on the way from it to the tensor, the last one first.
+    # Values to visit, each with the axes inserted between it and the tensor, the last inserted axis first.
     waiting: list[tuple[str, tuple[int, ...]]] = [(value, ())]
     seen = set(waiting)
     while waiting:

@@ -1,4 +1,4 @@
-"""Tiles that are loaded from global memory although they were loaded before."""
+"""Tiles that are loaded from global memory more than once."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from kprof_analyzers.memory.addressing import element_bytes, pointer, tile
 from kprof_analyzers.memory.dataflow import GLOBAL_STORES, Dataflow, flow_of, global_loads
 
 LEAST_BYTES = 1024
-"""What a wavefront fetches at once; smaller tiles are scales and indices."""
+"""Bytes that a wavefront fetches at once; smaller tiles are scales and indices."""
 
 _INDUCTION = re.compile(r"^\s*(%[\w$.-]+)\s*=")
 _WRITES = (*GLOBAL_STORES, "tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas")
@@ -20,12 +20,12 @@ _FRESH = ("isVolatile = true", "volatile", "cacheModifier = cv", "cache_modifier
 
 
 class Reload(NamedTuple):
-    """A load that brings what was there already.
+    """A load of a tile that has been loaded before.
 
     Attributes:
         load: the load.
-        before: the earlier load of the same tile; ``None`` where it is the load itself, an iteration before.
-        bytes: of the tile.
+        before: the earlier load of the same tile; ``None`` if it is the same load in the previous iteration.
+        bytes: size of the tile.
     """
 
     load: Operation
@@ -34,10 +34,10 @@ class Reload(NamedTuple):
 
 
 def reloads(module: Module) -> Iterator[Reload]:
-    """Loads in a ``scf.for`` with the same address and mask in each iteration, and loads of one address in one block.
+    """Yield loads in a ``scf.for`` whose address and mask never change, and repeated loads of an address in one block.
 
-    Left alone are tiles below :data:`LEAST_BYTES`, volatile loads, and memory that the code between, or the loop, may
-    write to: where it stores to something that is not distinguished by the kernel's arguments.
+    Tiles below :data:`LEAST_BYTES` and volatile loads are skipped. So are loads of memory that the loop or the code in
+    between may write to: a store through a pointer that is not a different kernel argument.
     """
     flow = flow_of(module)
     seen: dict[tuple[object, ...], Operation] = {}
@@ -63,7 +63,7 @@ def _bytes(load: Operation) -> int:
 
 
 def _span(loop: Operation) -> tuple[int, int]:
-    """Positions of the first and behind the last operation inside a loop."""
+    """Return the index of a loop and the index after its last operation."""
     operations = loop.module.operations
     end = loop.index + 1
     while end < len(operations) and operations[end].depth > loop.depth:
@@ -72,7 +72,7 @@ def _span(loop: Operation) -> tuple[int, int]:
 
 
 def _is_unchanged(flow: Dataflow, load: Operation, loop: Operation) -> bool:
-    """Whether address, mask and the rest of a load are the same in each iteration of the loop around it."""
+    """Whether address, mask and other operands of a load are the same in each iteration of its loop."""
     if loop.name != "scf.for":
         return False
     induction = _INDUCTION.match(loop.text)
@@ -84,7 +84,7 @@ def _is_unchanged(flow: Dataflow, load: Operation, loop: Operation) -> bool:
         value = pending.pop()
         op = flow.producer(value)
         if op is None:
-            # An argument or the counter of an outer loop; what any loop carries may change.
+            # Arguments and outer loop counters are constant here, but any loop-carried value may change.
             if value.partition("@")[0] == induction.group(1) or flow.initial(value) is not None or "@" in value:
                 return False
             continue
@@ -98,7 +98,7 @@ def _is_unchanged(flow: Dataflow, load: Operation, loop: Operation) -> bool:
 
 
 def _base(flow: Dataflow, value: str | None) -> str | None:
-    """The kernel's argument that a pointer is made from; ``None`` where it is not one alone."""
+    """Return the kernel argument that a pointer is derived from, or ``None`` if it is not exactly one argument."""
     while value is not None:
         op = flow.producer(value)
         if op is None:
@@ -114,7 +114,7 @@ def _base(flow: Dataflow, value: str | None) -> str | None:
 
 
 def _written(flow: Dataflow, base: str, first: int, last: int) -> bool:
-    """Whether anything between two positions may write to what a pointer argument points to."""
+    """Whether any operation between two positions may write to the memory of a pointer argument."""
     for op in flow.module.named(*_WRITES):
         if first < op.index < last and _base(flow, pointer(op)) in {None, base}:
             return True

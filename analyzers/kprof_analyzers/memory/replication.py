@@ -1,4 +1,4 @@
-"""Matrix work and accesses that several wavefronts or lanes do alike, because a tile is smaller than the workgroup."""
+"""Matrix work and memory accesses repeated by several wavefronts or lanes, because a tile is too small for them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, UnknownLa
 
 @dataclass(frozen=True)
 class DotProduct:
-    """One ``tt.dot`` with the work that it takes.
+    """One ``tt.dot`` and its amount of work.
 
     Attributes:
-        operation: the dot.
+        operation: the dot operation.
         shape: M, N, K.
-        copies: wavefronts that compute each element of the result.
+        copies: number of wavefronts that compute each element of the result.
     """
 
     operation: Operation
@@ -24,18 +24,18 @@ class DotProduct:
 
     @property
     def flops(self) -> int:
-        """Operations of the whole tile, copies not counted."""
+        """Floating-point operations of the whole tile, counted once regardless of copies."""
         return 2 * self.shape[0] * self.shape[1] * self.shape[2]
 
 
 def products(module: Module) -> Iterator[DotProduct]:
-    """Every product inside a loop whose result layout is known."""
+    """Yield every product inside a loop whose result layout is known."""
     for dot in module.named("tt.dot", "tt.dot_scaled"):
         result = next((t for t in dot.result_types if isinstance(t, TensorType)), None)
         left = next((t for t in dot.operand_types if isinstance(t, TensorType)), None)
         if dot.loop is None or result is None or left is None or result.layout is None:
             continue
-        # A damaged module may have anything there.
+        # A damaged module may contain tensors of any rank.
         if len(result.shape) < 2 or not left.shape:
             continue
         try:
@@ -47,14 +47,14 @@ def products(module: Module) -> Iterator[DotProduct]:
 
 
 def replication(module: Module) -> float:
-    """How many times the matrix work of a kernel's loops is done, on average; 1 where there is none."""
+    """Return how many times the matrix work of a kernel's loops is done, on average; 1 without matrix work."""
     found = list(products(module))
     useful = sum(product.flops for product in found)
     return sum(product.flops * product.copies for product in found) / useful if useful else 1.0
 
 
 def requested_and_distinct_bytes(access: Operation) -> tuple[int, int] | None:
-    """Bytes that all lanes of a workgroup ask for with a tile, and bytes of its elements; ``None`` if not known."""
+    """Return the bytes that all lanes of a workgroup request for a tile, and the tile's size; ``None`` if unknown."""
     held, size = tile(access), element_bytes(access)
     if held is None or size is None or held.layout is None:
         return None
@@ -67,11 +67,11 @@ def requested_and_distinct_bytes(access: Operation) -> tuple[int, int] | None:
 
 
 def lanes_of(module: Module) -> int:
-    """Lanes of a workgroup."""
+    """Return the number of lanes of a workgroup."""
     return (module.num_warps or 4) * (module.threads_per_warp or 64)
 
 
 def widest(accesses: Sequence[Operation]) -> Operation | None:
-    """The access with the largest tile, the first of several."""
+    """Return the access with the largest tile; the first one if several are equally large."""
     known = [(found.elements, access) for access in accesses if (found := tile(access)) is not None]
     return max(known, key=lambda pair: pair[0])[1] if known else None

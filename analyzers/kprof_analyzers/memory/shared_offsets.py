@@ -1,4 +1,4 @@
-"""Where an element of a tensor lies in LDS, for each of Triton's shared layouts."""
+"""Offsets of tensor elements in LDS, for each of Triton's shared layouts."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -8,14 +8,14 @@ from kprof.inputs.mlir.layouts import Layout, PaddedShared, RotatingShared, Shar
 from kprof_analyzers.memory.linear_layout import Basis, UnknownLayoutError
 
 Placement: TypeAlias = Callable[[Basis], int]
-"""From the coordinates of an element to its offset in elements."""
+"""Map the coordinates of an element to its LDS offset, in elements."""
 
 
 def placement(layout: Layout, shape: Sequence[int]) -> Placement:
-    """The function that places elements of a buffer of ``shape`` in LDS.
+    """Return the function that places the elements of a buffer of ``shape`` in LDS.
 
     Raises:
-        UnknownLayoutError: not a shared layout, one that is not known here, or one of more dimensions.
+        UnknownLayoutError: the layout is not a supported shared layout, or has more dimensions than the buffer.
     """
     if max(getattr(layout, "order", ()), default=0) >= len(shape):
         raise UnknownLayoutError(f"{type(layout).__name__} has more dimensions than the {len(shape)} of its buffer")
@@ -29,7 +29,7 @@ def placement(layout: Layout, shape: Sequence[int]) -> Placement:
 
 
 def is_linear(layout: Layout, shape: Sequence[int]) -> bool:
-    """Whether the offset of two elements' exclusive-or is surely that of their offsets."""
+    """Whether the offset of the exclusive-or of two elements is certainly the exclusive-or of their offsets."""
     if isinstance(layout, SharedLinear):
         return True
     if not isinstance(layout, SwizzledShared | RotatingShared):
@@ -48,7 +48,7 @@ def _strides(shape: Sequence[int], order: Sequence[int]) -> list[int]:
 
 
 def _swizzled(layout: SwizzledShared | RotatingShared, shape: tuple[int, ...]) -> Placement:
-    """Vectors of a row are exclusive-ored with the row's phase."""
+    """Return a placement that exclusive-ors the vector index in a row with the row's phase."""
     strides = _strides(shape, layout.order)
     fast = layout.order[0]
     slow = layout.order[1] if len(layout.order) > 1 else None
@@ -69,7 +69,7 @@ def _swizzled(layout: SwizzledShared | RotatingShared, shape: tuple[int, ...]) -
 
 
 def _padded(layout: PaddedShared, shape: tuple[int, ...]) -> Placement:
-    """The plain offset, and ``padding`` more for every ``interval`` passed."""
+    """Return a placement that adds ``padding`` elements to the plain offset after every ``interval`` elements."""
     if layout.offset:
         plain = _inverse(layout.offset, shape)
     else:
@@ -86,7 +86,7 @@ def _padded(layout: PaddedShared, shape: tuple[int, ...]) -> Placement:
 
 
 def _inverse(bases: Sequence[Basis], shape: tuple[int, ...]) -> Placement:
-    """Offsets are given as a map from offset bits to coordinates: invert it by elimination over GF(2)."""
+    """Invert a map from offset bits to coordinates, by elimination over GF(2)."""
     widths = [size.bit_length() - 1 for size in shape]
     starts = [sum(widths[:axis]) for axis in range(len(widths))]
 

@@ -1,4 +1,4 @@
-"""Operands of products that have to be transposed through LDS."""
+"""Operands of matrix products that must be transposed through LDS."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ _ENOUGH = 16
 
 @dataclass(frozen=True)
 class TransposedOperandUse:
-    """One operand.
+    """One operand that is transposed through LDS.
 
     Attributes:
-        operand: 0 or 1.
-        load: the load from global memory, or the LDS access where it is not known.
+        operand: index of the operand, 0 or 1.
+        load: the load from global memory that the operand comes from.
         access: the narrow LDS access.
         contiguous: axis of the loaded tile along which memory is contiguous.
         lines: file and line of the operand's LDS accesses.
@@ -34,7 +34,7 @@ class TransposedOperandUse:
 
 
 def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
-    """Operands in loops whose contiguous axis in memory is not K and whose LDS accesses are therefore narrow."""
+    """Yield operands in loops whose contiguous axis in memory is not K, so that their LDS accesses are narrow."""
     if facts.ttgir is None:
         return
     flow = flow_of(facts.ttgir)
@@ -44,7 +44,7 @@ def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
         if dot.loop is None or len(flow.inputs(dot)) < 2:
             continue
         for position in (0, 1):
-            # Every product's operands have a history of their own: what another product made ends it.
+            # The history of each product's operands ends at the result of another product.
             path = list(flow.back(flow.inputs(dot)[position], stop=lambda o: o.name.startswith("tt.dot"), memory=True))
             own = [accesses[op.index] for op in path if op.index in accesses]
             narrow = max((a for a in own if _weight(a) >= _ENOUGH), key=_weight, default=None)
@@ -60,18 +60,18 @@ def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
 
 
 def _weight(access: LdsAccess) -> int:
-    """Narrow LDS instructions; pieces below 4 bytes count twice, since they have to be put together."""
+    """Return the number of narrow LDS instructions; those below 4 bytes count twice, because they must be merged."""
     return access.instructions * (2 if access.width < _NARROW else 1) if access.width <= _NARROW else 0
 
 
 def _elements(load: Operation) -> int:
-    """Size of a loaded tile; scales beside it are smaller."""
+    """Return the number of elements of a loaded tile, which distinguishes it from smaller loads of scales."""
     held = tile(load)
     return held.elements if held is not None else 0
 
 
 def _contiguous(load: Operation) -> int | None:
-    """Axis of a tile along which memory is contiguous; ``None`` when it is not known or there is one axis only."""
+    """Return the tile axis that is contiguous in memory, or ``None`` if unknown or if the tile is not 2-D."""
     held, found = tile(load), strides(load) or {}
     if held is None or len(held.shape) != 2:
         return None

@@ -1,4 +1,4 @@
-"""The rules. A rule is one file in one of the family folders here; the folder is the registry."""
+"""Registry of all rules. Each rule is one file in a family folder of this package."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def rules() -> "tuple[Rule, ...]":
-    """One instance of each rule, ordered by identifier.
+    """Return one instance of each rule, ordered by identifier.
 
     Raises:
         ValueError: two rules share an identifier or a name (a mistake in the code, not in any input).
@@ -31,7 +31,7 @@ def rules() -> "tuple[Rule, ...]":
 
 
 def known_rules() -> "tuple[Rule, ...]":
-    """The rules of all analyzers, other distributions' among them: what asks rules about themselves asks these."""
+    """Return the rules of all installed analyzers, including those of other distributions."""
     from kprof.analysis import discover
     from kprof_analyzers.rules.rule import Rule
 
@@ -39,7 +39,7 @@ def known_rules() -> "tuple[Rule, ...]":
 
 
 def launch_rules() -> frozenset[str]:
-    """Identifiers of the rules that find what makes a launch fail."""
+    """Return the identifiers of the rules whose findings make a launch fail."""
     return frozenset(rule.id for rule in known_rules() if rule.launch_fails)
 
 

@@ -1,4 +1,4 @@
-"""What a rule's findings are about, which decides the instructions that a finding's link leads to."""
+"""Subjects of rules, which select the instructions that a finding's link leads to."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ class About:
     """The subject of a rule's findings.
 
     Attributes:
-        is_meant: whether an instruction is of the kind that the rule is about; ``None``: of any kind.
-        whole_kernel: a finding is about the launch or the kernel as a whole, and no instruction is its.
+        is_meant: whether an instruction is of the kind that the rule is about; ``None`` for any kind.
+        whole_kernel: True if findings are about the launch or the whole kernel rather than about instructions.
     """
 
     is_meant: Callable[[Instruction], bool] | None = None
@@ -20,18 +20,18 @@ class About:
 
 
 def of_class(*classes: InstructionClass) -> About:
-    """Instructions of one of these classes."""
+    """Return the subject for instructions of the given classes."""
     return About(lambda one: one.opcode.cls in classes)
 
 
 def of_kind(kind: InstructionKind) -> About:
-    """Instructions of one kind."""
+    """Return the subject for instructions of one kind."""
     return About(lambda one: one.opcode.kind is kind)
 
 
 KERNEL = About(whole_kernel=True)
 LINE = About()
-"""Whatever the finding's line of the source became."""
+"""All instructions compiled from the finding's source line."""
 
 GLOBAL_ACCESSES = of_class(InstructionClass.VMEM)
 GLOBAL_STORES = About(lambda one: one.opcode.cls is InstructionClass.VMEM and one.opcode.is_store)

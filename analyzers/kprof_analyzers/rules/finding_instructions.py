@@ -1,4 +1,4 @@
-"""The instructions that a finding is about: where its link on a page leads."""
+"""The instructions that a finding is about, which its link on a page leads to."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -28,18 +28,18 @@ _CAUSES: Mapping[str, About] = {
     "barrier": BARRIERS,
     "scratch": SCRATCH_ACCESSES,
 }
-"""What a rule about any kind of instruction says that the time goes to."""
+"""Instructions for a cause of lost time, for findings whose rule is about any kind of instruction."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What of a finding decides where its instructions are.
+    """The parts of a finding that determine its instructions.
 
     Attributes:
-        rule: its rule's identifier.
-        file, line: its location; ``None`` without one.
-        loop: label of the loop that its evidence names.
-        cause: what its evidence says that the time goes to.
+        rule: identifier of the finding's rule.
+        file, line: source location of the finding; ``None`` if it has none.
+        loop: label of the loop named in the finding's evidence.
+        cause: cause of the lost time named in the finding's evidence.
     """
 
     rule: str
@@ -50,7 +50,7 @@ class Subject:
 
 
 def subject_of(finding: Finding) -> Subject:
-    """What of a finding decides where its instructions are."""
+    """Extract the parts of a finding that determine its instructions."""
     said = [finding.evidence.get(name) for name in ("loop", "cause")]
     loop, cause = (value if isinstance(value, str) else None for value in said)
     if isinstance(finding.location, UnsetType):
@@ -59,15 +59,16 @@ def subject_of(finding: Finding) -> Subject:
 
 
 def about(rule: str) -> About:
-    """What a rule's findings are about; a line for one that is not there any more."""
+    """Return what a rule's findings are about, or ``LINE`` for a rule that no longer exists."""
     return next((one.about for one in known_rules() if one.id == rule), LINE)
 
 
 def instructions_of(program: AssemblyKernel, subject: Subject) -> list[int]:
-    """Positions of the instructions that a finding is about, in the order of the program.
+    """Return the indices of the instructions that a finding is about, in program order.
 
-    Those of its line, its loop and its kind; where the compiler kept no line, or moved them to another, those of its
-    loop and kind, then of its kind alone. Empty for what is about the launch or the kernel as a whole.
+    Instructions must match the finding's line, loop and kind. If the compiler kept no line or moved the instructions to
+    another line, the loop and kind must match, or finally only the kind. The result is empty for findings about the
+    launch or the whole kernel.
     """
     found = about(subject.rule)
     if found.whole_kernel:

@@ -1,4 +1,4 @@
-"""What a way through LDS costs: the instructions that make it."""
+"""Cost of a pass through LDS: its LDS instructions."""
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding
@@ -9,10 +9,10 @@ from kprof_analyzers.rules.rule import Costed
 
 
 def without_pass(facts: KernelFacts, operation: Operation, finding: Finding) -> Finding | Costed:
-    """The finding with the LDS accesses of the operation's own line and column that a loop executes left out.
+    """Return the finding with its gain if the LDS accesses at the operation's line and column in loops are removed.
 
-    Barriers and waits stay, as other accesses may need them: the gain is what the accesses themselves take. Without
-    such accesses, as where the assembly has no positions, nothing is said of the cost.
+    Barriers and waits remain, because other accesses may need them: the gain covers only the accesses themselves. If
+    there are no such accesses, for example because the assembly has no positions, the finding is returned without gain.
     """
     frame = next(iter(operation.location), None)
     if frame is None:

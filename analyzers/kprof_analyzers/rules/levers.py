@@ -1,4 +1,4 @@
-"""Knobs that a rule proposes to turn, and which of them a kernel still has to turn."""
+"""Levers: changes of a knob that a rule proposes, and selection of those that still apply to a kernel."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from kprof.knobs import role_names
 
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _TILES = {"BLOCK_M": "m", "BLOCK_N": "n", "BLOCK_K": "k", "SPLIT_K": "split"}
-# These go up and down by one, all others by a factor of two.
+# These knobs change in steps of one, all others by a factor of two.
 _BY_ONE = {"num_stages", "waves_per_eu"}
 _LEAST = {"num_stages": 1, "waves_per_eu": 0, "num_warps": 1, "SPLIT_K": 1}
-# Values below count as this one: Triton compiles num_stages=0 to the code of num_stages=1, byte for byte.
+# Smaller values count as this value: Triton compiles num_stages=0 to the same bytes as num_stages=1.
 _COUNTS_AS = {"num_stages": 1}
 _SMALLEST_TILE = 16
 _ON = {"1", "true", "on", "yes", "y"}
@@ -24,15 +24,15 @@ _ON = {"1", "true", "on", "yes", "y"}
 
 @dataclass(frozen=True)
 class Lever:
-    """A knob and which way to turn it.
+    """A knob and the direction in which to change it.
 
     Attributes:
-        knob: one of Triton's options, an environment switch, or ``BLOCK_M``, ``BLOCK_N``, ``BLOCK_K``, ``SPLIT_K`` for
-            whatever the kernel calls its tile sizes and the splits of its reduction.
+        knob: a Triton option, an environment switch, or one of the roles ``BLOCK_M``, ``BLOCK_N``, ``BLOCK_K`` and
+            ``SPLIT_K``, for the kernel's own names of its tile sizes and of the number of reduction splits.
         to: ``lower``, ``higher``, or the value to set.
-        note: when it helps and what it costs; goes on from ``num_stages lower:``.
-        limit: value beyond which it is not turned; the hardware's and Triton's limits hold besides.
-        when: kernels for which it is worth proposing; all when ``None``.
+        note: when the change helps and what it costs; continues a text such as ``num_stages lower:``.
+        limit: last value to propose; the limits of the hardware and of Triton apply as well.
+        when: predicate for the kernels that the change is proposed for; ``None`` for all kernels.
     """
 
     knob: str
@@ -43,11 +43,11 @@ class Lever:
 
     @property
     def words(self) -> str:
-        """``lower `num_stages` `` or `` `kpack=2` ``, for documentation."""
+        """The change as Markdown for documentation: ``lower `num_stages` `` or `` `kpack=2` ``."""
         return f"{self.to} `{self.knob}`" if self.to in {"lower", "higher"} else f"`{self.knob}={self.to}`"
 
     def advice(self, facts: KernelFacts) -> Advice | None:
-        """The change for one kernel; ``None`` where the kernel has no such knob or has turned it already."""
+        """Return the change for a kernel, or ``None`` if the kernel lacks the knob or already has the value."""
         if self.when is not None and not self.when(facts):
             return None
         found = _current(self.knob, facts)
@@ -75,14 +75,14 @@ class Lever:
 
 
 def proposed(levers: Sequence[Lever], facts: KernelFacts) -> list[Advice]:
-    """The changes that are left to a kernel, in the rule's order."""
+    """Return the changes that still apply to a kernel, in the rule's order."""
     return [advice for lever in levers if (advice := lever.advice(facts)) is not None]
 
 
 def smaller_blocks(facts: KernelFacts, times: int) -> str:
-    """The change that makes at least so many times the workgroups of a launch: ``BLOCK 1024 → 256: 512 workgroups``.
+    """Describe how to get at least ``times`` as many workgroups: ``BLOCK 1024 → 256: 512 workgroups``.
 
-    Where the kernel has another number of tile sizes than one, none of them is named.
+    The text names the tile size only if the kernel has exactly one.
     """
     times = 1 << (times - 1).bit_length()
     workgroups = f"{times * prod(facts.grid or ()):,} workgroups"
@@ -94,7 +94,7 @@ def smaller_blocks(facts: KernelFacts, times: int) -> str:
 
 
 def _current(knob: str, facts: KernelFacts) -> tuple[str, Any] | None:
-    """What the kernel calls the knob, and its value."""
+    """Return the kernel's name for a knob and its current value, or None if the kernel lacks the knob."""
     specialization = facts.specialization
     if knob in _TILES:
         name = role_names(specialization.constexprs).get(_TILES[knob])
@@ -119,7 +119,7 @@ def _switch(knob: str, facts: KernelFacts) -> tuple[str, str] | None:
 
 
 def _exists(knob: str, value: Any, facts: KernelFacts) -> bool:
-    """Whether a value makes a difference on the architecture."""
+    """Whether a value of a knob has an effect on the architecture."""
     known = {"kpack": facts.arch.triton.kpack, "matrix_instr_nonkdim": facts.arch.triton.matrix_instr_nonkdim}
     return knob not in known or value in (known[knob] or ())
 

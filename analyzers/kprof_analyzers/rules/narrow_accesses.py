@@ -1,4 +1,4 @@
-"""Source lines that go to global memory in small pieces where the tile would allow wide ones."""
+"""Source lines that access global memory in small pieces although the tile would allow wide accesses."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,23 +14,23 @@ from kprof_analyzers.model.executions import Region, significant_regions
 from kprof_analyzers.source_lines import busiest, location_of
 
 WIDEST = 16
-"""Bytes a lane of the widest access."""
+"""Bytes per lane of the widest access."""
 _SPACES = {MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT}
 _NARROW = 4
-# One or two narrow accesses are an index or a scale; a row of them is a tile that was taken apart.
+# One or two narrow accesses are an index or a scale; four or more are a tile that was split into pieces.
 _ENOUGH = 4
 
 
 @dataclass(frozen=True)
 class Narrow:
-    """The narrow accesses of one line, or of several with the same cause.
+    """The narrow accesses of one line, or of several lines with the same cause.
 
     Attributes:
-        region: the code that they are in.
-        instructions: the accesses, wide ones of the lines among them.
-        enough: accesses of 16 bytes a lane that would do.
-        tiles: what the TTGIR has on the lines.
-        causes: what the TTGIR tells of the cause.
+        region: the code region that contains the accesses.
+        instructions: the accesses of the lines, including any wide ones.
+        enough: number of 16-byte accesses per lane that would suffice.
+        tiles: TTGIR loads and stores on the lines.
+        causes: causes of the narrow accesses, derived from the TTGIR.
     """
 
     region: Region
@@ -41,16 +41,16 @@ class Narrow:
 
     @property
     def why(self) -> str | None:
-        """The causes in words."""
+        """The causes as text; ``None`` if they are unknown."""
         return ", and ".join(dict.fromkeys(cause.words for cause in self.causes)) or None
 
     def fix_for(self, arguments: Mapping[str, int | float]) -> str:
-        """Return what to change so that the accesses of a launch can be wide; empty where it is not known."""
+        """Return how to make the accesses of a launch wide, or "" if no fix is known."""
         return "; ".join(dict.fromkeys(cause.fix_for(arguments) for cause in self.causes if cause.fix))
 
     @property
     def divisible(self) -> list[str]:
-        """Arguments that the fix makes multiples of 16; none where it asks for more than that."""
+        """Arguments that must become multiples of 16; empty if the fix requires anything else."""
         names = [(*cause.lacking, *sorted(cause.bounds)) for cause in self.causes]
         return list(dict.fromkeys(name for each in names for name in each)) if all(names) else []
 
@@ -67,27 +67,27 @@ class Narrow:
 
     @property
     def widths(self) -> dict[int, int]:
-        """Bytes a lane to number of accesses."""
+        """Map from bytes per lane to the number of accesses of that width."""
         return dict(sorted(Counter(i.opcode.bytes_per_lane or 0 for i in self.instructions).items()))
 
     @property
     def bytes_per_lane(self) -> int:
-        """What all of them move."""
+        """Total number of bytes per lane that the accesses move."""
         return sum(width * count for width, count in self.widths.items())
 
     @property
     def place(self) -> Instruction | None:
-        """An access on the line that has most of them."""
+        """An access on the line that contains most of the accesses."""
         return busiest(self.instructions)[0]
 
     @property
     def widened(self) -> ModelChange:
-        """The kernel with as few accesses as would do."""
+        """The kernel with the minimum number of accesses."""
         return as_wide(self.instructions)
 
     @property
     def words(self) -> str:
-        """``96 loads and 32 stores a lane in loop .LBB0_1 (128 of 2 B); 16 of 16 B would do``, and why."""
+        """``96 loads and 32 stores a lane in loop .LBB0_1 (128 of 2 B); 16 of 16 B would do``, and the cause."""
         stores = sum(i.opcode.is_store for i in self.instructions)
         loads = len(self.instructions) - stores
         kinds = " and ".join(f"{n} {kind}" for n, kind in ((loads, "loads"), (stores, "stores")) if n)
@@ -97,7 +97,7 @@ class Narrow:
 
 
 def as_wide(accesses: Sequence[Instruction]) -> ModelChange:
-    """The same bytes of each line and direction in accesses of 16 bytes a lane."""
+    """Return the change that moves the bytes of each line and direction with 16-byte accesses per lane."""
     lines: dict[tuple[bool, str], list[Instruction]] = defaultdict(list)
     for access in accesses:
         lines[access.opcode.is_store, str(location_of(access)[0])].append(access)
@@ -115,7 +115,7 @@ def as_wide(accesses: Sequence[Instruction]) -> ModelChange:
 
 
 def loads_on(facts: KernelFacts, operations: Iterable[Operation]) -> list[Instruction]:
-    """Loads of the assembly on the lines of loads of the TTGIR."""
+    """Return the assembly loads on the source lines of the given TTGIR loads."""
     places = {(place.file, place.line) for op in operations if (place := location_of(op)[0]) is not None}
     return [
         i
@@ -125,9 +125,9 @@ def loads_on(facts: KernelFacts, operations: Iterable[Operation]) -> list[Instru
 
 
 def narrow_accesses(facts: KernelFacts) -> Iterator[Narrow]:
-    """Lines with at least four accesses of 4 bytes or less a lane, those with the same cause together.
+    """Find lines with at least four accesses of at most 4 bytes per lane, and merge lines with the same cause.
 
-    Left out are tiles that are small, thin, gathered, or take as many accesses as any tile of their size.
+    Tiles are skipped if they are small, thin or gathered, or need as many accesses as any tile of their size.
     """
     for region in significant_regions(facts, InstructionClass.VMEM):
         by_line: dict[tuple[bool, str, int], list[Instruction]] = defaultdict(list)
@@ -154,7 +154,7 @@ def _judged(facts: KernelFacts, region: Region, accesses: Sequence[Instruction])
 
 
 def _by_cause(lines: Sequence[Narrow]) -> list[Narrow]:
-    """Lines of one region that have a cause in common are one: one change fixes them all."""
+    """Merge lines of one region that share a cause, because one change fixes all of them."""
     found: list[Narrow] = []
     for line in lines:
         alike = next((n for n, other in enumerate(found) if set(line.causes) & set(other.causes)), None)
@@ -173,7 +173,7 @@ def _by_cause(lines: Sequence[Narrow]) -> list[Narrow]:
 
 
 def _is_gathered(access: Operation) -> bool:
-    """Whether no axis has an even step: addresses from memory, or from a division. Nothing makes them wide."""
+    """Whether no axis has a constant step, because addresses come from memory or a division; no fix makes them wide."""
     steps = strides(access)
     return bool(steps) and all(step is None for step in (steps or {}).values())
 
@@ -181,9 +181,9 @@ def _is_gathered(access: Operation) -> bool:
 def _tiles(
     facts: KernelFacts, region: Region, place: Instruction | None, names: Sequence[str]
 ) -> list[list[Operation]]:
-    """The accesses of the same line in the TTGIR, loop by loop: those outside of loops for code outside of loops.
+    """Return the TTGIR accesses of the same line, grouped by loop; for code outside of loops, those outside of loops.
 
-    What the compiler unrolled or took out of a loop is in a loop of the TTGIR only.
+    If the compiler unrolled a loop or moved the access out of it, only the TTGIR has the access in a loop.
     """
     where = location_of(place)[0] if place is not None else None
     if facts.ttgir is None or where is None:

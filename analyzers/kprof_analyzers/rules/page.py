@@ -1,4 +1,4 @@
-"""A rule's page in the documentation: its docstring, with what its attributes say."""
+"""A rule's page in the documentation: its docstring, completed from its attributes."""
 
 from inspect import cleandoc
 
@@ -8,7 +8,7 @@ _TRY = "## What to try"
 
 
 def page(rule: Rule) -> str:
-    """Markdown; the first paragraph is the summary."""
+    """Return the page of a rule as Markdown; its first paragraph is the summary."""
     text = cleandoc(type(rule).__doc__ or rule.name)
     body, _, prose = text.partition(_TRY)
     levers = [f"- {lever.words}{f': {lever.note}' if lever.note else ''}" for lever in rule.levers]

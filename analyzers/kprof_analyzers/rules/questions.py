@@ -1,36 +1,36 @@
-"""Which measured numbers confirm or refute a rule's findings.
+"""Questions: measured numbers that confirm or refute a rule's findings.
 
-The limits are kprof's own: they say from where on a cost is worth an engineer's time, not what the hardware can do.
+The thresholds are kprof's own. They say when a cost is worth an engineer's time, not what the hardware can do.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Answer = tuple[bool, str]
-"""Whether the finding is confirmed, and the reason, with the numbers."""
+"""Whether the finding is confirmed, and the reason including the numbers."""
 
 Numbers = Mapping[str, float]
 
 HELD = 0.75
-"""Share of the computed occupancy that has to be reached for the limit to be what holds it."""
+"""Minimum ratio of measured to computed occupancy at which the computed limit counts as the cause."""
 BUSY = 80.0
-"""Percent of its peak from which a unit is what limits the kernel."""
+"""Percentage of its peak from which a unit counts as the kernel's bottleneck."""
 SOME = 40.0
-"""Percent of a unit's time from which saving some of its work can show."""
+"""Percentage of a unit's time from which saving some of its work can be visible."""
 WAITING = 25.0
-"""Percent of the wavefronts' time from which waiting is worth looking at."""
+"""Percentage of the wavefronts' time from which waiting is significant."""
 CONFLICTS = 0.1
-"""Cycles of bank conflicts for each cycle of access from which conflicts are said to be there."""
+"""Bank conflict cycles per access cycle from which conflicts are significant."""
 
 
 @dataclass(frozen=True)
 class RuleQuestion:
-    """How a rule is decided.
+    """How measured numbers decide a rule's findings.
 
     Attributes:
         needs: numbers that must be known.
-        answer: from the numbers that are known, all of ``needs`` among them.
-        may: numbers that the answer uses when they are known.
+        answer: decides from the known numbers, which include all of ``needs``.
+        may: optional numbers that ``answer`` uses if they are known.
     """
 
     needs: tuple[str, ...]
@@ -39,13 +39,13 @@ class RuleQuestion:
 
 
 def achieved(numbers: Numbers) -> tuple[float, float, str]:
-    """Wavefronts on a SIMD: measured, computed, and both in words."""
+    """Return the measured and the computed wavefronts per SIMD, and a text that states both."""
     measured, computed = numbers["waves_per_simd"], numbers["computed_waves_per_simd"]
     return measured, computed, f"{measured:.2f} of {computed:g} computed waves per SIMD were achieved"
 
 
 def busy_unit(numbers: Numbers) -> str:
-    """The unit that was busy nearly all the time, in words; nothing where none was."""
+    """Describe the unit that was busy nearly all the time, or return "" if there is none."""
     for name, unit in (("mfma_utilization", "the matrix unit was"), ("valu_utilization", "the VALU was")):
         if name in numbers and numbers[name] >= BUSY:
             return f"{unit} busy {numbers[name]:.0f} % of the time"

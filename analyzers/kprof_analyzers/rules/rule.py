@@ -1,4 +1,4 @@
-"""What a rule is: one class in one file, which says everything about it; its docstring is its page."""
+"""Base class of rules. A rule is one class in one file, with all its metadata; its docstring is its page."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -20,18 +20,18 @@ T = TypeVar("T")
 
 
 class Costed(NamedTuple):
-    """A finding, and what there would not be without it."""
+    """A finding, and the model change that simulates the kernel without it."""
 
     finding: Finding
     change: ModelChange
 
 
 class NotCheckedError(Exception):
-    """Raised by a rule that lacks what it needs; the reason goes into the document."""
+    """Raised by a rule that lacks required facts; the reason is written to the document."""
 
 
 class Need(Enum):
-    """A fact without which a rule cannot judge; the value is what to call it."""
+    """A fact that a rule requires; the value is its name in messages."""
 
     TTGIR = "the TTGIR"
     GRID = "the launch's grid"
@@ -46,7 +46,7 @@ class Need(Enum):
     PREDICTION = "the predicted time"
 
     def lacking(self, facts: KernelFacts) -> str | None:
-        """Why a kernel's facts do not have it; ``None`` when they do."""
+        """Return why a kernel's facts do not include this one, or ``None`` if they do."""
         if _HAS[self](facts):
             return None
         if self is Need.PRODUCT:
@@ -82,16 +82,16 @@ _LACKING = {
 
 
 def known(value: T | None) -> T:
-    """A fact that is there because the rule :attr:`~Rule.needs` it."""
+    """Return a fact that exists because the rule :attr:`~Rule.needs` it."""
     assert value is not None
     return value
 
 
 def units_of(product: Product) -> int:
-    """Compute units of a GPU.
+    """Return the number of compute units of a GPU.
 
     Raises:
-        NotCheckedError: they are not known.
+        NotCheckedError: the number is unknown.
     """
     if product.compute_units is None:
         raise NotCheckedError(f"the CUs of an {product.name} are not known")
@@ -99,10 +99,10 @@ def units_of(product: Product) -> int:
 
 
 def without_matrix(arch: Architecture) -> str | None:
-    """That an architecture has no matrix instructions; ``None`` where it has some.
+    """Return a message that an architecture has no matrix instructions, or ``None`` if it has some.
 
     Raises:
-        NotCheckedError: its file does not say.
+        NotCheckedError: the hardware file does not specify it.
     """
     if arch.has_matrix_instructions is None:
         raise NotCheckedError(f"the matrix instructions of {arch.name} are not known")
@@ -110,31 +110,32 @@ def without_matrix(arch: Architecture) -> str | None:
 
 
 class Rule(ABC):
-    """Base of all rules.
+    """Base class of all rules.
 
-    The docstring of a subclass has the headings *What it does*, *Why it matters*, *Evidence* and, for what no lever
-    says, *What to try*.
+    The docstring of a subclass has the headings *What it does*, *Why it matters*, *Evidence* and, for changes that no
+    lever describes, *What to try*.
 
     Attributes:
-        id: ``KP`` and three digits; the first digit is the family's.
+        id: ``KP`` and three digits; the first digit identifies the family.
         name: the bad pattern in kebab-case: "allow narrow-global-load" must read well.
-        severity: unless a finding says otherwise.
-        fix: what to change in the kernel's code, as an instruction that names functions and values; empty where the
-            levers say it.
-        about: what its findings are about: a kind of instruction, a line, or the kernel as a whole.
-        families: architecture families that it was checked on (``CDNA3``, ``RDNA4``), where it rests on more than the
-            architecture's file says; it is not checked on others. Empty: it holds on all.
-        needs: facts without which it cannot judge.
-        wants: facts that make its evidence fuller.
-        levers: knobs to turn; what is left of them for a kernel becomes a finding's advice.
-        confirmed_by: measured numbers that decide a finding; ``None``: no number that profilers give does.
-        explains: metrics of a gate's budget whose place its findings tell.
-        restates: metrics of a comparison that its findings only say again.
-        launch_fails: a kernel with a finding cannot be launched.
-        spills: registers are spilled; other orders of instructions are tried.
-        lacks_room: registers or LDS do not suffice; changes that take less of them are tried first.
-        last_resort: asked when all others have been, with the prediction; its findings count where theirs do not
-            account for the time.
+        severity: default severity of the findings.
+        fix: what to change in the kernel's code, as an instruction that names functions and values; "" if the levers
+            describe the change.
+        about: what the findings are about: a kind of instruction, a line, or the whole kernel.
+        families: architecture families that the rule was validated on (``CDNA3``, ``RDNA4``), if it depends on more
+            than the architecture's hardware file. The rule does not check other families. Empty: valid for all
+            families.
+        needs: facts that the rule requires.
+        wants: optional facts that make its evidence more complete.
+        levers: knobs to change; those that still apply to a kernel become a finding's advice.
+        confirmed_by: measured numbers that decide a finding; ``None`` if no profiler counter can.
+        explains: metrics of a gate's budget whose cause the findings locate.
+        restates: metrics of a comparison that the findings merely repeat.
+        launch_fails: True if a kernel with a finding cannot be launched.
+        spills: True if the findings are about register spills; other instruction orders are then tried.
+        lacks_room: True if registers or LDS do not suffice; changes that use less of them are tried first.
+        last_resort: True if the rule is checked after all others and with the prediction; its findings count only if
+            the findings of other rules do not account for the time.
     """
 
     id: ClassVar[str]
@@ -156,17 +157,17 @@ class Rule(ABC):
 
     @abstractmethod
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
-        """Findings for one kernel that has all that the rule needs, with what they cost where the model can tell.
+        """Yield the findings for a kernel that has all required facts, with their cost if the model can compute it.
 
         Raises:
-            NotCheckedError: a fact that the rule rests on is not known; findings made before are kept.
+            NotCheckedError: a fact that the rule depends on is unknown; findings yielded before are kept.
         """
 
     def absent_from(self, arch: Architecture) -> str | None:  # noqa: ARG002 - for subclasses
-        """Why the pattern cannot occur on an architecture, ``None`` when it can.
+        """Return why the pattern cannot occur on an architecture, or ``None`` if it can.
 
         Raises:
-            NotCheckedError: the architecture's file does not say.
+            NotCheckedError: the architecture's hardware file does not specify it.
         """
         return None
 
@@ -180,7 +181,7 @@ class Rule(ABC):
                 return AnalyzerResult(does_not_apply=(self._unjudged(absent),))
             self._require(facts)
             for found in self.check(facts):
-                # One by one: what was found before something turned out not to be known is kept.
+                # Append one by one, so that findings made before a NotCheckedError are kept.
                 finding, change = found if isinstance(found, Costed) else (found, None)
                 findings.append(finding if finding.advice else self._advised(finding, facts))
                 changes.append(change)
@@ -214,9 +215,9 @@ class Rule(ABC):
         related: Sequence[Location] = (),
         fix: str = "",
     ) -> Finding:
-        """A finding of this rule; ``at`` is the instruction or operation whose line it belongs to.
+        """Create a finding of this rule; ``at`` is the instruction or operation whose source line it belongs to.
 
-        Without ``advice`` it gets what is left of the rule's levers, and without ``fix`` the rule's own.
+        Without ``advice``, the rule's levers that still apply are used; without ``fix``, the rule's own fix.
         """
         location, library = location_of(at) if at is not None else (None, [])
         return Finding(

@@ -23,7 +23,7 @@ _FUNCTIONS = {
     "or": "or",
     "xor": "xor",
 }
-"""Operation of the TTGIR to the end of the function's name in `tl.atomic_...`."""
+"""Map from the TTGIR operation to the suffix of the function's name in `tl.atomic_...`."""
 _RELEASES = ("acq_rel", "release")
 _RMW = ("tt.atomic_rmw", "amdg.buffer_atomic_rmw")
 
@@ -33,23 +33,23 @@ class AtomicWritesBackL2(Rule):
 
     ## What it does
     Looks for `buffer_wbl2` on the source line of an atomic addition, maximum, minimum or bit operation that has
-    `acq_rel` or `release` semantics and whose result is not used. Atomics that pass something on are left alone:
-    exchanges, atomics with a used result, and a scalar atomic with a constant, which is a counter or a flag.
+    `acq_rel` or `release` semantics and whose result is not used. Atomics that may signal other workgroups are ignored:
+    exchanges, atomics with a used result, and scalar atomics with a constant operand (a counter or a flag).
 
     ## Why it matters
-    `tl.atomic_add` has `sem="acq_rel"` by default. On MI300 and MI350 an XCD's L2 is not the only one, so that the
-    compiler writes `buffer_wbl2 sc1` in front of the atomic and `buffer_inv sc1` behind it. Each wavefront executes
-    both. An XCD's L2 does one write-back at a time, 170 ns each on an MI350X, whether it has something to write or not.
-    A sum needs none of that: the end of the kernel makes its memory visible.
+    `tl.atomic_add` has `sem="acq_rel"` by default. MI300 and MI350 have one L2 per XCD, so the compiler emits
+    `buffer_wbl2 sc1` before the atomic and `buffer_inv sc1` after it. Each wavefront executes both. The L2 of an XCD
+    does one write-back at a time. On an MI350X each takes 170 ns, even if there is nothing to write. A sum needs
+    neither instruction: the end of the kernel makes its memory visible.
 
     ## Evidence
-    `operation`: as the TTGIR calls it. `sem`: its semantics. `wavefronts`: of a workgroup, those that have elements of
-    the atomic. The gain is an upper bound: it leaves out the write-backs and also that atomics on one address wait for
-    each other, because all published times contain both. On GPUs other than the MI350 series the time of a write-back
-    is not known, and there is no gain.
+    `operation`: its name in the TTGIR. `sem`: its semantics. `wavefronts`: number of wavefronts in a workgroup that
+    hold elements of the atomic. The gain is an upper bound: it removes the write-backs and also the time that atomics
+    on one address wait for each other, because all published times contain both. On GPUs other than the MI350 series
+    the time of a write-back is unknown, so no gain is given.
 
     ## What to try
-    Keep the default where another workgroup of the same launch reads what was stored before the atomic.
+    Keep the default if another workgroup of the same launch reads data that was stored before the atomic.
     """
 
     id: ClassVar[str] = "KP107"
@@ -67,7 +67,7 @@ class AtomicWritesBackL2(Rule):
         module = facts.ttgir
         flow = flow_of(module)
         used = {value for op in module.operations for value in flow.inputs(op)}
-        # The compiler may have unrolled a loop around an atomic.
+        # The compiler may have unrolled a loop around an atomic, so equal atomics of a line are reported once.
         atomics = {(line_of(op), *_kind(op)): op for op in reversed([*module.named(*_RMW)]) if line_of(op) in places}
         for (_, operation, sem), op in reversed(atomics.items()):
             if (
@@ -89,13 +89,13 @@ class AtomicWritesBackL2(Rule):
 
 
 def _kind(atomic: Operation) -> tuple[str, str]:
-    """The operation and the semantics of an atomic: ``("fadd", "acq_rel")``."""
+    """Return the operation and the semantics of an atomic, such as ``("fadd", "acq_rel")``."""
     operation, sem, *_ = (*atomic.text.split(","), "")
     return operation.strip(), sem.strip()
 
 
 def _is_signal(atomic: Operation) -> bool:
-    """Whether an atomic is a scalar one with a constant, as counters and flags have it."""
+    """Whether an atomic is scalar and has a constant operand, like counters and flags."""
     if isinstance(next(iter(atomic.result_types), None), TensorType):
         return False
     flow = flow_of(atomic.module)

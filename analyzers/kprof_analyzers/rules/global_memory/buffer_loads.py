@@ -17,7 +17,7 @@ from kprof_analyzers.source_lines import location_of
 
 _SWITCH = "AMDGCN_USE_BUFFER_OPS"
 _PASS = ("tritonamdgpu-convert-buffer-ops",)
-# What pointers are moved on with where they have 64 bits.
+# Instructions that advance 64-bit pointers.
 _WIDE_ARITHMETIC = (
     "v_lshl_add_u64",
     "v_add_co_u32",
@@ -27,7 +27,7 @@ _WIDE_ARITHMETIC = (
     "v_lshlrev_b64",
 )
 _OFF = {"0", "false", "off", "no", "n", ""}
-# The first Triton that makes buffer operations without being asked.
+# The first Triton release that makes buffer operations by default.
 _BY_DEFAULT = (3, 6)
 
 
@@ -35,23 +35,23 @@ class MissingBufferLoads(Rule):
     """A loop loads through 64-bit pointers where buffer loads could do.
 
     ## What it does
-    Looks for `tt.load` of a tensor inside a loop of the finished TTGIR, whose base pointer the launch declares to span
-    less than 2 GiB (`tt.pointer_range=32`). Such a load would have become a buffer load if the compiler could prove
-    that its 32-bit offset is not negative. Where the environment turns buffer operations off, Triton asks for no
-    ranges; that is reported once for the kernel.
+    Looks for `tt.load` of a tensor inside a loop of the final TTGIR. The launch must declare that its base pointer
+    spans less than 2 GiB (`tt.pointer_range=32`). Such a load would have become a buffer load if the compiler could
+    prove that its 32-bit offset is not negative. If the environment turns buffer operations off, Triton does not
+    compute pointer ranges; this is reported once for the kernel.
 
     ## Why it matters
-    A buffer load takes a 32-bit offset from a scalar descriptor: half of the address registers, no 64-bit additions,
-    and a mask that costs no branch, since lanes outside the buffer read zero.
+    A buffer load adds a 32-bit offset to a scalar descriptor. It needs half of the address registers, no 64-bit
+    additions, and no branch for its mask, because lanes outside the buffer read zero.
 
     ## Evidence
-    `pointer`: the argument. `offset_bits`: 64 where the offset itself is too wide. `switch`: the environment switch,
-    where it was turned off. `loop_depth`. `pass`: with `--passes`, what the pass that makes buffer operations did in
-    this kernel and on this line.
+    `pointer`: the argument. `offset_bits`: 64 if the offset itself is too wide. `switch`: whether the environment
+    switch turned buffer operations off. `loop_depth`. `pass`: with `--passes`, what the pass that makes buffer
+    operations did in this kernel and on this line.
 
     ## What to try
-    `tl.assume(stride > 0)` and `tl.assume(pid >= 0)` for what enters the offset; 32-bit index arithmetic; scalar base
-    plus offset instead of a pointer that is moved on in each iteration.
+    `tl.assume(stride > 0)` and `tl.assume(pid >= 0)` for the values that enter the offset; 32-bit index arithmetic; a
+    scalar base plus an offset instead of a pointer that is advanced in each iteration.
     """
 
     id: ClassVar[str] = "KP102"
@@ -134,7 +134,7 @@ class MissingBufferLoads(Rule):
 
 
 def _costed(facts: KernelFacts, finding: Finding) -> Finding | Costed:
-    """Without the 64-bit arithmetic of the loops, nearly all of which is pointers."""
+    """Add the gain of removing the 64-bit arithmetic in loops, nearly all of which computes pointers."""
     gone = tuple(
         i.index
         for region in regions(facts)
@@ -146,7 +146,7 @@ def _costed(facts: KernelFacts, finding: Finding) -> Finding | Costed:
 
 
 def _is_off(facts: KernelFacts) -> bool:
-    """Whether Triton makes no buffer operations: by the switch, or by its version's default."""
+    """Whether Triton makes no buffer operations, because of the switch or of the default of its version."""
     value = facts.specialization.environment.get(_SWITCH)
     if value is not None:
         return value.lower() in _OFF
@@ -159,7 +159,7 @@ def _is_tile(load: Operation) -> bool:
 
 
 def _base(load: Operation, facts: KernelFacts) -> str | None:
-    """The argument that a load's pointers begin at."""
+    """Return the argument that a load's pointers are based on."""
     assert facts.ttgir is not None
     flow = flow_of(facts.ttgir)
     value = flow.input(load, 0)

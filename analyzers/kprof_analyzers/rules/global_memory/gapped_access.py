@@ -19,11 +19,11 @@ from kprof_analyzers.rules.narrow_accesses import WIDEST, as_wide, loads_on
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of, other_lines
 
-# A cache line is 128 bytes and is fetched in halves: a run shorter than this wastes what is fetched.
+# A cache line has 128 bytes and is fetched in halves, so a shorter run wastes part of each fetch.
 _RUN_BYTES = 64
-# A bias, a scale, a row of maxima: a few lines, which stay in the L1 however they are read.
+# Smaller tiles are a bias, a scale or row maxima. They occupy few lines, which stay in L1 regardless of the access.
 _SMALL_BYTES = 4096
-# The same outside of loops, where nothing is read again: what a wavefront fetches at once.
+# The limit outside of loops, where nothing is read again: the bytes that a wavefront fetches at once.
 _TINY_BYTES = 1024
 
 
@@ -31,26 +31,29 @@ class GappedGlobalAccess(Rule):
     """The lanes of a wavefront read short runs of memory with gaps between them.
 
     ## What it does
-    Follows the address arithmetic of each load in a loop, and of others that make at least an eighth of what the kernel
-    loads, to the distance between neighbours along each axis of the tile, and lays the register layout over it: how
-    many bytes next to each other do the lanes of one wavefront read with one instruction? Reports runs shorter than 64
-    bytes where the tile would allow longer ones, and tiles that have no axis along which memory is contiguous. Loads
-    from one array with the same steps are one finding. Left alone are tiles below 4 KiB in loops (a bias, scales) and
-    1 KiB outside, axes with a stride that is 0 in the launch (there all lanes read the same), and tiles with a
-    contiguous axis whose pointer was loaded from memory, of which the compiler knows no alignment: they are KP101's.
+    Follows the address arithmetic of each load in a loop, and of other loads that make up at least an eighth of the
+    bytes loaded. This gives the distance between neighbours along each axis of the tile. Combined with the register
+    layout, it gives the number of adjacent bytes that the lanes of a wavefront read with one instruction. Reports runs
+    shorter than 64 bytes if the tile allows longer ones, and tiles without an axis that is contiguous in memory. Loads
+    from one array with the same steps are one finding.
+
+    Ignored are tiles below 4 KiB in loops (a bias, scales) and below 1 KiB outside, and axes whose stride is 0 in the
+    launch (all lanes read the same element). KP101 reports tiles with a contiguous axis whose pointer was loaded from
+    memory, because the compiler does not know the pointer's alignment.
 
     ## Why it matters
-    Memory and L2 deliver whole lines. What the lanes leave out was fetched all the same, and each line keeps the
-    L1 busy once more.
+    Memory and L2 deliver whole lines. Bytes between the runs are fetched although no lane reads them, and each
+    additional line occupies the L1 for longer.
 
     ## Evidence
-    `run_bytes`: bytes next to each other. `steps`: axis to the distance between neighbours, in elements. `element`:
-    bytes. `shape` of the tile.
+    `run_bytes`: number of adjacent bytes. `steps`: axis to the distance between neighbours, in elements. `element`:
+    bytes per element. `shape`: of the tile.
 
     ## What to try
-    Let the last axis of the block be the one that is contiguous in memory; pass a stride of 1 as such (Triton makes it
-    a constant); a larger tile along the contiguous axis; transpose in LDS rather than in memory. What alternates in
-    memory (pairs of RoPE, gate and up) is loaded as one tile and taken apart with `tl.split`, or stored as two halves.
+    Make the axis that is contiguous in memory the last axis of the block. Pass a stride of 1 as such, so that Triton
+    makes it a constant. Use a larger tile along the contiguous axis. Transpose in LDS rather than in memory. Load data
+    that alternates in memory (pairs of RoPE, gate and up) as one tile and separate it with `tl.split`, or store it as
+    two halves.
     """
 
     id: ClassVar[str] = "KP103"
@@ -66,7 +69,7 @@ class GappedGlobalAccess(Rule):
         groups: dict[tuple[object, ...], list[tuple[Operation, Finding]]] = {}
         for load in global_loads(module):
             for reported in self.judge(load, facts):
-                # What is read from one array with the same steps alternates in memory: one change fixes all of it.
+                # Loads from one array with the same steps alternate in memory, so one change fixes all of them.
                 steps = tuple(reported.evidence["steps"].items())
                 groups.setdefault((load.loop, base(load), steps), []).append((load, reported))
         seen: set[str] = set()
@@ -80,7 +83,7 @@ class GappedGlobalAccess(Rule):
                 yield Costed(replace(reported, related=[*reported.related, *related]), as_wide(loads))
 
     def judge(self, load: Operation, facts: KernelFacts) -> Iterable[Finding]:
-        """The finding for one load, if there is one."""
+        """Return the finding for one load, if there is one."""
         found, held, size = strides(load), tile(load), element_bytes(load)
         if not found or held is None or not size or None in found.values():
             return
@@ -111,7 +114,7 @@ class GappedGlobalAccess(Rule):
         if run is None or run * size >= min(_RUN_BYTES, held.shape[axis] * size):
             return None
         if pointer_from_memory(load) is not None and known_alignment(load, axis, WIDEST) != WIDEST:
-            # Without a known alignment no access is wide, and the compiler's order of the axes follows from nothing.
+            # Without a known alignment no access is wide, and the compiler's order of axes has no meaning here.
             return None
         return self.finding(
             f"a wavefront reads runs of {run * size} B of the {shape} tile, whose rows along axis {axis} have "
@@ -122,7 +125,7 @@ class GappedGlobalAccess(Rule):
 
 
 def _run(held: TensorType, axis: int) -> int | None:
-    """Elements next to each other along an axis that the lanes of a wavefront hold with a vector each."""
+    """Return the number of adjacent elements along an axis that the lanes of a wavefront read, one vector each."""
     if held.layout is None:
         return None
     try:

@@ -26,31 +26,30 @@ def _memory(numbers: Numbers) -> Answer:
 
 
 class NarrowGlobalLoad(Rule):
-    """A loop, or straight-line code that counts, loads from global memory in small pieces.
+    """A loop, or other significant code, loads from global memory in small pieces.
 
     ## What it does
-    Looks at the vector loads in each innermost loop, and in other code where at least an eighth of the kernel's memory
-    instructions are executed, iterations counted. When one source line makes at least four loads of 4 bytes or less a
-    lane, it is reported with the widths found; lines for which the same is to blame are one finding. Where the TTGIR
-    tells the tiles, some are left alone: those that are no more than one wavefront fetches at once (scales, indices),
-    those of which a lane holds no more than 4 bytes, those with no more loads than tiles of their size take, and those
-    gathered by an index or a division. Tiles without a contiguous axis are left to KP103.
+    Looks at the vector loads in each innermost loop, and in other code that executes at least an eighth of the kernel's
+    memory instructions, iterations counted. Reports source lines with at least four loads of at most 4 bytes per lane,
+    with the widths found; lines with the same cause are one finding. If the TTGIR describes the tiles, the rule ignores
+    tiles that one wavefront loads at once (scales, indices), tiles of which a lane holds at most 4 bytes, tiles with no
+    more loads than their size requires, and tiles gathered by an index or a division. KP103 reports tiles without a
+    contiguous axis.
 
     ## Why it matters
-    A wavefront moves 16 bytes a lane with one `global_load_dwordx4` or `buffer_load_dwordx4`; in pieces of 2 or 4
-    bytes the same data takes 4 to 8 instructions, address registers and slots of the memory pipeline.
+    A wavefront moves 16 bytes per lane with one `global_load_dwordx4` or `buffer_load_dwordx4`. In pieces of 2 or 4
+    bytes, the same data needs 4 to 8 times as many instructions, address registers and slots of the memory pipeline.
 
     ## Evidence
-    `widths`: bytes per lane to number of accesses. `bytes_per_lane`: what they move in all. `loop`, null outside of
-    loops. `why`: what the TTGIR tells of the cause: no contiguous axis, short rows, an address that is not known to be
-    a multiple of 16 bytes (with the arguments to blame), a mask that changes inside 16 bytes, or both of these; null
-    where it tells nothing. `divisible`: the arguments that the fix makes multiples of 16, where it asks for no more
-    than that; kprof compiles the kernel with them so. Stores that are narrow for the same cause are counted with the
-    loads.
+    `widths`: bytes per lane to number of accesses. `bytes_per_lane`: total bytes moved. `loop`: null outside of loops.
+    `why`: the cause according to the TTGIR: no contiguous axis, short rows, an address that is not known to be a
+    multiple of 16 bytes (with the arguments responsible), a mask that changes within 16 bytes, or both of the last two;
+    null if unknown. `divisible`: the arguments that the fix makes multiples of 16, if it requires nothing else; kprof
+    compiles the kernel with them. Stores that are narrow for the same reason are counted with the loads.
 
     ## What to try
-    Make contiguity visible: divisibility by 16 of strides and pointers (`tl.multiple_of`, `tl.max_contiguous`), the
-    fastest dimension along the last axis of the block, a mask that is constant along it.
+    Make contiguity visible to the compiler: divisibility by 16 of strides and pointers (`tl.multiple_of`,
+    `tl.max_contiguous`), the fastest dimension along the last axis of the block, and a mask that is constant along it.
     """
 
     id: ClassVar[str] = "KP101"
@@ -78,5 +77,5 @@ class NarrowGlobalLoad(Rule):
 
 
 def _is_gapped(load: Operation, facts: KernelFacts) -> bool:
-    """Whether the rule about gapped access reports the load, with the same cause."""
+    """Whether KP103 (gapped access) reports the load for the same cause."""
     return any(True for _ in GappedGlobalAccess().judge(load, facts))

@@ -12,26 +12,26 @@ from kprof_analyzers.source_lines import other_lines
 
 
 class NarrowGlobalStore(Rule):
-    """A loop, or straight-line code that counts, stores to global memory in small pieces.
+    """A loop, or other significant code, stores to global memory in small pieces.
 
     ## What it does
-    Looks at the vector stores as KP101 does at loads: in each innermost loop, and in other code where at least an
-    eighth of the kernel's memory instructions are executed. Reported are lines with at least four stores of 4 bytes or
-    less a lane. Stores that are narrow for the same reason as loads are named in the finding about those.
+    Looks at vector stores as KP101 does at loads: in each innermost loop, and in other code that executes at least an
+    eighth of the kernel's memory instructions. Reports lines with at least four stores of at most 4 bytes per lane.
+    Stores that are narrow for the same reason as loads are part of the loads' finding.
 
     ## Why it matters
-    A wavefront moves 16 bytes a lane with one `global_store_dwordx4` or `buffer_store_dwordx4`. In pieces it takes more
-    instructions and slots of the memory pipeline, and L2 merges writes of parts of lines.
+    A wavefront moves 16 bytes per lane with one `global_store_dwordx4` or `buffer_store_dwordx4`. Smaller pieces need
+    more instructions and slots of the memory pipeline, and L2 must merge writes to parts of lines.
 
     ## Evidence
-    `widths`: bytes per lane to number of stores. `bytes_per_lane`: what they move in all. `loop`, null outside of
-    loops. `why`: what the TTGIR tells of the cause, as in KP101; null where it tells nothing: often the tile has the
-    layout of a product's result, whose lanes hold a column each. `divisible`, as in KP101.
+    `widths`: bytes per lane to number of stores. `bytes_per_lane`: total bytes moved. `loop`: null outside of loops.
+    `why`: the cause according to the TTGIR, as in KP101; null if unknown. In that case the tile often has the layout of
+    a product's result, where each lane holds a column. `divisible`: as in KP101.
 
     ## What to try
-    What KP101 says of addresses and masks. For the result of a product, a conversion to a layout along the rows before
-    the store (`tl.store` of a tile that went through an element-wise operation with a loaded one, or a transposed
-    product), which costs a pass through LDS.
+    Apply the advice of KP101 for addresses and masks. For the result of a product, convert to a layout along the rows
+    before the store: `tl.store` a tile that went through an element-wise operation with a loaded tile, or a transposed
+    product. The conversion costs a pass through LDS.
     """
 
     id: ClassVar[str] = "KP105"

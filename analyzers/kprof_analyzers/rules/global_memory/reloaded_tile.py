@@ -20,22 +20,23 @@ class ReloadedTile(Rule):
     """A tile is loaded again although nothing has changed it.
 
     ## What it does
-    Looks for loads in a loop whose address and mask are the same in each iteration, and for two loads of the same
-    address and mask in the same code. The compiler takes neither away where the code stores in between: it does not
-    know that the pointers of a kernel point to different memory. Tiles below 1 KiB, those that make less than an eighth
-    of the bytes loaded, volatile loads, and tiles that the code stores to through the same argument are left alone, and
-    so are loads that the compiler did take out of the loop.
+    Looks for loads in a loop whose address and mask are the same in each iteration, and for two loads with the same
+    address and mask in the same code. The compiler cannot remove them if the code stores in between, because it does
+    not know that a kernel's pointers point to different memory. The rule ignores tiles below 1 KiB, loads of less than
+    an eighth of the bytes loaded, volatile loads, tiles that the code stores to through the same argument, and loads
+    that the compiler has moved out of the loop.
 
     ## Why it matters
-    The second load finds its data in a cache, but takes the memory pipeline's time and the registers all the same, and
-    what needs it waits for some hundred cycles.
+    The second load finds its data in a cache, but still uses time of the memory pipeline and registers. Instructions
+    that need the data wait some hundred cycles.
 
     ## Evidence
-    `bytes`: of the tile. `loads`: instructions a lane that load it in one execution, 0 where the assembly does not
-    tell. `again`: whether it is the second load in the same code; else it is one in a loop.
+    `bytes`: size of the tile. `loads`: load instructions per lane in one execution, 0 if the assembly does not show
+    them. `again`: true for the second load in the same code, false for a load in a loop.
 
     ## What to try
-    Load it once, before the loop, and keep it in registers. Where it does not fit them, more rows in one iteration.
+    Load it once, before the loop, and keep it in registers. If registers do not suffice, process more rows per
+    iteration.
     """
 
     id: ClassVar[str] = "KP106"
@@ -76,7 +77,7 @@ class ReloadedTile(Rule):
 
 
 def _move(load: Operation, before: Location | None) -> str:
-    """The lines to change; nothing where they are not known."""
+    """Return which lines to change, or "" if the lines are unknown."""
     here = location_of(load)[0]
     if here is None:
         return ""
@@ -88,6 +89,6 @@ def _move(load: Operation, before: Location | None) -> str:
 
 
 def _in_loops(facts: KernelFacts, loads: Sequence[Instruction]) -> list[Instruction]:
-    """Those of some loads that are in a loop of the assembly."""
+    """Return the loads that are in a loop of the assembly."""
     inside = {i.index for region in regions(facts) if region.loop is not None for i in region.instructions}
     return [load for load in loads if load.index in inside]

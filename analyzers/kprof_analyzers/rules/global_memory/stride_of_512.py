@@ -18,27 +18,28 @@ class StrideMultipleOf512Bytes(Rule):
     """The rows of a GEMM operand begin at multiples of 512 bytes.
 
     ## What it does
-    Follows the addresses of the loads that feed a product in a loop to the distance between rows, takes the value
-    that the launch passes for it, and reports multiples of the architecture's `tag_period_bytes`, 512. A tile that
-    covers its rows from end to end reads everything in between and is left alone.
+    Follows the addresses of loads that feed a product in a loop to find the distance between rows, and evaluates it
+    with the launch's arguments. Reports multiples of the architecture's `tag_period_bytes`, 512. Tiles that cover
+    complete rows are ignored, because they read all bytes in between.
 
     ## Why it matters
-    AMD's tuning guide for the MI300X names it: neighbouring rows then meet in the same channel of the cache's tag
-    RAM. It costs most where both operands are contiguous along K ("TN").
+    According to AMD's tuning guide for the MI300X, neighbouring rows then share a channel of the cache's tag RAM. The
+    cost is highest if both operands are contiguous along K ("TN").
 
     ## Evidence
-    `stride`: how the code calls it. `bytes`: its value. Without a launch the value is not known and the rule does
-    not check.
+    `stride`: its name in the code. `bytes`: its value. Without a launch the value is unknown and the rule does not
+    check.
 
-    No gain is given: the guide names the effect and no number, and what was published is small. ROCm's tuned stream-K
-    products on an MI300X (fp16, "TN", 4,864 x 4,096) reach 584 TFLOP/s with K = 4,096 and 590 with 4,160, 4,224 and
-    4,288; with N = 8,192 it is 592 against 595, and 620 with K = 8,192 against 602 with 8,256. Of the first and the
-    last of these the order of workgroups differs, too. So the model charges such a stride nothing. On gfx950 the
-    counters `TCP_TAGRAM0_REQ` to `TCP_TAGRAM3_REQ` show how evenly the channels are used.
+    No gain is given: the guide names the effect without a number, and published differences are small. ROCm's tuned
+    stream-K products on an MI300X (fp16, "TN", 4,864 x 4,096) reach 584 TFLOP/s with K = 4,096, and 590 with 4,160,
+    4,224 and 4,288. With N = 8,192, the numbers are 592 and 595; with K = 8,192 and 8,256, they are 620 and 602. In the
+    first and the last of these comparisons the order of workgroups also differs. The model therefore charges no time
+    for such a stride. On gfx950 the counters `TCP_TAGRAM0_REQ` to `TCP_TAGRAM3_REQ` show how evenly the channels are
+    used.
 
     ## What to try
-    Allocate the matrix with padded rows: for fp16 the guide takes K + 128 where K is a multiple of 256. A weight is
-    padded once, when it is loaded. Time it: the published pairs gain 1 % at most.
+    Allocate the matrix with padded rows: for fp16 the guide uses K + 128 if K is a multiple of 256. A weight is padded
+    once, when it is loaded. Measure the result: the published pairs gain at most 1 %.
     """
 
     id: ClassVar[str] = "KP104"
@@ -97,7 +98,7 @@ def _period(arch: Architecture) -> int | None:
 
 
 def _row(load: Operation) -> int:
-    """Elements that the tile reads next to each other: its extent along the contiguous axis."""
+    """Return the number of adjacent elements that the tile reads: its extent along the contiguous axis."""
     held = tile(load)
     axis = next((a for a, s in (strides(load) or {}).items() if s is not None and abs(s.value({}) or 0) == 1), None)
     return held.shape[axis] if held is not None and axis is not None else 0

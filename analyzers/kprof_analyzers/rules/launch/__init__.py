@@ -1,1 +1,1 @@
-"""Rules about what a launch may and should ask for."""
+"""Rules about the limits and the efficiency of a launch."""

@@ -27,26 +27,26 @@ _WORDS = {
 
 
 class FarFromSpeedOfLight(Rule):
-    """By the model the kernel could run in half the time or less, and no other rule says what holds it.
+    """According to the model the kernel could run at least twice as fast, and no other rule explains the difference.
 
     ## What it does
-    Compares the predicted time, without that of an empty launch, with the speed of light: every byte once at the
-    memory's peak, or all matrix work at the peak of its units, whichever takes longer. Reports a factor of at least
-    two where no other finding accounts for a tenth of the time, with the largest cause and the line that has most of
-    the instructions behind it.
+    Compares the predicted time, without that of an empty launch, with the speed of light: the time to move every byte
+    once at peak memory bandwidth, or to do all matrix work at peak rate, whichever is longer. Reports a factor of at
+    least two if no other finding accounts for a tenth of the time. The finding names the largest cause, and the line
+    with most of the instructions that contribute to it.
 
     ## Why it matters
-    A kernel without findings need not be fast. The model simulates every instruction, so it knows where the time goes
-    even where no rule knows a pattern.
+    A kernel without findings is not necessarily fast. The model simulates every instruction, so it can attribute the
+    time even if no rule knows the pattern.
 
     ## Evidence
-    `time_us`, `launch_us` (of an empty launch, part of it), `speed_of_light_us`. `cause` and its `share` of the time.
-    `loop` where most of it is spent; null in straight-line code.
+    `time_us`; `launch_us`: time of an empty launch, included in `time_us`; `speed_of_light_us`. `cause` and its `share`
+    of the time. `loop`: the loop in which most of the time is spent; null in straight-line code.
 
     ## What to try
-    By cause. *Waiting for memory*: more wavefronts, more loads in flight, a larger tile. *Memory bandwidth*: bytes that
-    are moved several times, short runs, instructions that move few bytes. *Vector units*: work per element; matrix
-    instructions where there is a product. *Issue*: addresses and masks that are computed again and again. *Barriers*,
+    It depends on the cause. *Waiting for memory*: more wavefronts, more loads in flight, a larger tile. *Memory
+    bandwidth*: avoid moving bytes several times, short runs, and instructions that move few bytes. *Vector units*: less
+    work per element; matrix instructions for products. *Issue*: avoid recomputing addresses and masks. *Barriers*,
     *LDS*: fewer passes through LDS, reductions inside a wavefront. `kprof analyze kernel -v` shows cycles by loop and
     line.
     """
@@ -88,7 +88,7 @@ class FarFromSpeedOfLight(Rule):
 
 
 def _loop(facts: KernelFacts, prediction: Prediction, cause: str) -> str | None:
-    """The loop that spends most cycles on a cause; ``None`` where there is none."""
+    """Return the loop that spends most cycles on a cause, or ``None`` if there is none."""
     spent = {loop.header: _cycles(loop) * loop.causes.get(cause, 0.0) for loop in prediction.loops}
     headers = {loop.header for loop in facts.program.loops}
     known = [header for header in spent if header in headers and spent[header] > 0]
@@ -100,7 +100,7 @@ def _cycles(loop: LoopPrediction) -> float:
 
 
 def _place(facts: KernelFacts, header: str | None, cause: str) -> Instruction | None:
-    """An instruction on the line that has most of those behind a cause."""
+    """Return an instruction on the line with most of the instructions that contribute to a cause."""
     loop = next((loop for loop in facts.program.loops if loop.header == header), None)
     members: Sequence[Instruction] = facts.program.instructions
     if loop is not None:

@@ -13,12 +13,12 @@ from kprof_analyzers.rules.levers import Lever, smaller_blocks
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
-# Persistent kernels leave a few CUs out on purpose.
+# Persistent kernels deliberately leave a few CUs idle.
 _MUCH = 0.1
 
 _AXES = 3
 _LANE_BYTES = 16
-"""The widest load or store of a lane."""
+"""Bytes of the widest load or store of a lane."""
 
 
 def _grid(numbers: Numbers) -> Answer:
@@ -27,7 +27,7 @@ def _grid(numbers: Numbers) -> Answer:
 
 
 def _multiplies(facts: KernelFacts) -> bool:
-    """Whether it may be the kernel whose reduction is split; what sums up the parts gets no workgroup more by it."""
+    """Whether the kernel may have a reduction to split; a kernel that adds up partial results gains no workgroups."""
     return facts.ttgir is None or any(facts.ttgir.named("tt.dot", "tt.dot_scaled"))
 
 
@@ -35,20 +35,20 @@ class FewerWorkgroupsThanCus(Rule):
     """The launch has fewer workgroups than the GPU has CUs.
 
     ## What it does
-    Compares the grid with the CUs of the GPU that was named, such as `--arch MI300X`. Below a tenth of idle CUs it is a
-    note: persistent kernels leave some out on purpose. Where a workgroup has no loop and none of its loads and stores
-    moves more than one instruction of one wavefront can, there is nothing to spread, and the rule is quiet. The finding
-    is left out where the launch is predicted to take at most twice the time of an empty one.
+    Compares the grid with the CUs of the named GPU, for example `--arch MI300X`. If less than a tenth of the CUs is
+    idle, the finding is a note, because persistent kernels deliberately leave some idle. The rule does not report a
+    workgroup without loops whose loads and stores each fit into one instruction of one wavefront: there is no work to
+    distribute. It also reports nothing if the launch is predicted to take at most twice the time of an empty launch.
 
     ## Why it matters
-    A workgroup runs on one CU. CUs without one stand still for the whole kernel.
+    A workgroup runs on one CU. CUs without a workgroup are idle for the whole kernel.
 
     ## Evidence
-    `workgroups`, `compute_units`, `product`. The rule needs a launch and a product: an architecture alone does not
-    say how many CUs there are.
+    `workgroups`, `compute_units`, `product`. The rule needs a launch and a product, because an architecture alone does
+    not determine the number of CUs.
 
     ## What to try
-    Split the reduction over several workgroups (split-K, split KV). AMD's tuning guide asks for at least 1,024
+    Split the reduction over several workgroups (split-K, split KV). AMD's tuning guide recommends at least 1,024
     workgroups on an MI300X.
     """
 
@@ -87,7 +87,7 @@ class FewerWorkgroupsThanCus(Rule):
 
 
 def _split(facts: KernelFacts, parts: int) -> str:
-    """How several workgroups share the loop of one: the grid to launch. Without a loop: smaller blocks."""
+    """Describe how several workgroups can share a workgroup's loop, with the new grid, or propose smaller blocks."""
     if not facts.loops:
         return smaller_blocks(facts, parts)
     grid = list(known(facts.grid))
@@ -107,7 +107,7 @@ def _split(facts: KernelFacts, parts: int) -> str:
 
 
 def _nothing_to_spread(facts: KernelFacts) -> bool:
-    """Whether a workgroup's loads and stores move no more than one wavefront does with an instruction each."""
+    """Whether each load and store of a workgroup fits into one instruction of one wavefront."""
     if facts.ttgir is None or _multiplies(facts):
         return False
     found = masked(facts)

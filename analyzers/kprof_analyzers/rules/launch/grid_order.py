@@ -16,7 +16,7 @@ _SPLITTING = {"arith.remsi", "arith.remui", "arith.andi"}
 _REMAINDERS = {"arith.remsi", "arith.remui"}
 _QUOTIENTS = {"arith.divsi", "arith.divui"}
 _AXES = "xyz"
-# Of what an iteration loads: a few shared rows beside a stream of weights are not worth an order.
+# Minimum share of a loop's loaded bytes. A few shared rows beside a stream of weights do not justify a new order.
 _SHARE = 0.25
 
 
@@ -24,25 +24,25 @@ class GridOrderAcrossXcds(Rule):
     """Neighbouring workgroups of a product share tiles, but run on different dies.
 
     ## What it does
-    For a GPU with several accelerator dies (XCDs), looks whether a kernel with a matrix product takes the number of
-    XCDs into account: a remainder of the identifier by it, or a multiple of it. Where it does not, looks which
-    axes of the grid the loads in the loop depend on. Workgroups that differ only along the other axes read the same
-    data; they are on one die only if each such axis advances the workgroup's number by a multiple of the XCDs. Reported
-    when such loads make up a quarter of the loop's and for none of them it is so, and when one axis numbers a grid of
-    tiles by quotient and remainder.
+    On a GPU with several accelerator dies (XCDs), checks whether a kernel with a matrix product takes the number of
+    XCDs into account: a remainder of the program identifier by that number or a multiple of it. If not, checks which
+    grid axes the loads in the loop depend on. Workgroups that differ only along the other axes read the same data. They
+    run on one die only if each such axis advances the workgroup's number by a multiple of the number of XCDs. Reports
+    kernels in which this holds for none of these loads and they make up a quarter of the loop's bytes, and kernels in
+    which one axis numbers a grid of tiles by quotient and remainder.
 
     ## Why it matters
-    Workgroups go to the XCDs round-robin, and each XCD has its own L2. Neighbours that read the same rows then fetch
-    them into eight caches instead of one.
+    Workgroups are assigned to the XCDs round-robin, and each XCD has its own L2. Neighbouring workgroups that read the
+    same rows then fetch them into eight caches instead of one.
 
     ## Evidence
-    `xcds`, `grid`, `product`; `shared`: line of a load to the axes along which workgroups share its data. Hit rates are
-    not known without a run.
+    `xcds`, `grid`, `product`. `shared`: line of a load to the axes along which workgroups share its data. Hit rates are
+    unknown without a run.
 
     ## What to try
-    Renumber: workgroup `pid` becomes `pid % XCDS * (N // XCDS) + pid // XCDS`, so that each XCD gets a run of
-    neighbours, before any grouping of tiles. `gemm` of the bundled kernels does it. In attention let the heads be the
-    first axis of the grid: with a multiple of 8 heads all blocks of a head meet on one die.
+    Renumber the workgroups: `pid` becomes `pid % XCDS * (N // XCDS) + pid // XCDS`, so that each XCD gets consecutive
+    workgroups; do this before any grouping of tiles. The bundled kernel `gemm` does it. In attention, make the heads
+    the first axis of the grid: with a multiple of 8 heads, all blocks of a head run on one die.
     """
 
     id: ClassVar[str] = "KP406"
@@ -90,9 +90,9 @@ class GridOrderAcrossXcds(Rule):
 
 
 def _spread(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] | None:
-    """Loads of shared data to the axes along which it is shared, if all of it is spread over the dies.
+    """Map loads of shared data to the axes along which it is shared, if all of it is spread over the dies.
 
-    ``None`` where some of it stays on a die, or where no order of workgroups would change anything.
+    Return ``None`` if some of the data stays on one die, or if no order of workgroups would change anything.
     """
     flow = flow_of(module)
     extents = dict(zip(_AXES, grid, strict=False))
@@ -109,7 +109,7 @@ def _spread(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] 
         sources = (op for value in flow.inputs(load) for op in flow.back(value))
         depends = {op.text.strip()[:1] for op in sources if op.name == "tt.get_program_id"}
         free = [axis for axis, extent in extents.items() if extent > 1 and axis not in depends]
-        # With fewer groups than dies every die needs the data of all of them.
+        # With fewer groups than dies, every die needs the data of all groups.
         if not free or prod(extents[axis] for axis in extents if axis not in free) < xcds:
             continue
         if all(steps[axis] % xcds == 0 for axis in free):
@@ -125,7 +125,7 @@ def _bytes(load: Operation) -> int:
 
 
 def _numbers_tiles(module: Module) -> bool:
-    """Whether one axis numbers a grid of tiles: its identifier is divided, and the remainder is used too."""
+    """Whether one axis numbers a grid of tiles, so that both quotient and remainder of its identifier are used."""
     flow = flow_of(module)
     divided: dict[str, set[bool]] = {}
     for op in module.operations:
@@ -137,7 +137,7 @@ def _numbers_tiles(module: Module) -> bool:
 
 
 def _by_xcds(op: Operation, xcds: int) -> bool:
-    """A remainder of the program's identifier by the XCDs or a multiple of them."""
+    """Whether an operation is a remainder of the program identifier by the number of XCDs or a multiple of it."""
     flow = flow_of(op.module)
     if not any(source.name == "tt.get_program_id" for source in flow.back(flow.input(op, 0))):
         return False

@@ -15,12 +15,12 @@ class LdsOverLimit(Rule):
     """A workgroup asks for more LDS than the architecture has.
 
     ## What it does
-    Compares the LDS of a workgroup, dynamic part included, with the hardware's limit.
+    Compares the LDS of a workgroup, including its dynamic part, with the hardware's limit.
 
     ## Why it matters
-    Such a kernel compiles without a warning. It fails at the launch, on the GPU, with `OutOfResources`.
+    Such a kernel compiles without a warning, but its launch on the GPU fails with `OutOfResources`.
 
-    No gain is given because there is no time to gain on: the launch fails. Such findings stand before all others.
+    No gain is given, because a failing launch has no time. These findings are listed before all others.
 
     ## Evidence
     `lds_bytes` and `limit_bytes`. Triton's LDS is dynamic: it is in the kernel's metadata, not in the assembly.

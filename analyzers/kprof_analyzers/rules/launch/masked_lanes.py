@@ -89,9 +89,10 @@ class MaskedLanes(Rule):
 
 
 def _loop(name: str | None, end: object, extent: int) -> str:
-    """The loop over smaller tiles, the largest that are nearly full.
+    """Describe the loop over smaller tiles: the largest tile size whose tiles are nearly full.
 
-    Nothing where the row's end is not known, is short, or is not inside of the tile: then workgroups are masked.
+    Return "" if the length of the row is unknown, short, or not smaller than the tile. Then whole workgroups are
+    masked.
     """
     length = int(str(end)) if str(end).isdecimal() else 0
     if not _LEAST_TILE < length < extent:
@@ -106,7 +107,7 @@ def _loop(name: str | None, end: object, extent: int) -> str:
 
 
 def _smaller(facts: KernelFacts, live: float) -> ModelChange:
-    """As many wavefronts as have work, and of the work of those that are left what is not masked."""
+    """Return the change that keeps only the wavefronts with work, and scales their work to the unmasked part."""
     warps = facts.resources.num_warps
     fewer = max(1, round(warps * live)) if isinstance(warps, int) else None
     left = min(1.0, live if fewer is None or not isinstance(warps, int) else live * warps / fewer)
@@ -115,6 +116,6 @@ def _smaller(facts: KernelFacts, live: float) -> ModelChange:
 
 
 def _weight(facts: KernelFacts, found: Masked) -> float:
-    """Bytes that a workgroup's lanes hold of an access, all executions."""
+    """Return the bytes of an access that a workgroup's lanes hold, over all executions."""
     held, size = tile(found.access), element_bytes(found.access)
     return 0.0 if held is None else held.elements * (size or 1) * executions(facts, found.access)

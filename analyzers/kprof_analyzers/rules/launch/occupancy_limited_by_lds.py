@@ -12,16 +12,16 @@ from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 
 class OccupancyLimitedByLds(Rule):
-    """LDS keeps a SIMD below two wavefronts, though the registers would allow more.
+    """LDS limits a SIMD to less than two wavefronts, although the registers would allow more.
 
     ## What it does
-    Reports a kernel that LDS alone holds below two wavefronts a SIMD.
+    Reports a kernel that only LDS limits to less than two wavefronts per SIMD.
 
     ## Why it matters
-    With a single wavefront on a SIMD nothing runs while it waits for memory, LDS or a barrier.
+    With a single wavefront on a SIMD, nothing executes while it waits for memory, LDS or a barrier.
 
     ## Evidence
-    `lds_bytes`, `waves_per_simd`, and `without`: the wavefronts that the other resources would allow.
+    `lds_bytes`; `waves_per_simd`; `without`: the number of wavefronts that the other resources would allow.
     """
 
     id: ClassVar[str] = "KP403"
@@ -44,7 +44,7 @@ class OccupancyLimitedByLds(Rule):
         """See :meth:`Rule.check`."""
         occupancy = known(facts.occupancy)
         others = min((waves for name, waves in occupancy.limits.items() if name != "lds"), default=0)
-        # None at all is another matter: such a kernel cannot be launched.
+        # A kernel with no resident wavefront at all cannot be launched; KP401 reports it.
         if occupancy.limiter != "lds" or not 0 < occupancy.waves_per_simd < 2 or others < 2:
             return
         yield Costed(

@@ -16,23 +16,24 @@ _COPIES = 2.0
 
 
 class ReplicatedLanes(Rule):
-    """Most lanes of a workgroup do what others do: its tiles have fewer elements than it has lanes.
+    """Most lanes of a workgroup repeat the work of others, because its tiles have fewer elements than it has lanes.
 
     ## What it does
-    Adds up, over all loads and stores of tensors, iterations counted, the bytes that lanes ask for and the bytes of
-    the tiles' elements. Reports a kernel where the lanes ask for at least twice as much. Kernels with matrix products
-    are left to KP508: their operands are held by several wavefronts on purpose.
+    Adds up, over all loads and stores of tensors with their iterations, the bytes that lanes request and the bytes of
+    the tiles' elements. Reports a kernel whose lanes request at least twice as much. KP508 covers kernels with matrix
+    products, whose operands several wavefronts hold by design.
 
     ## Why it matters
-    A tile is laid out over all lanes of the workgroup. Where it is too small, its elements are held and computed
-    several times: the wavefronts take places, instructions and memory requests of others that would do something new.
+    A tile is distributed over all lanes of the workgroup. If it is too small, several lanes hold and compute the same
+    elements. These wavefronts use occupancy, instructions and memory requests without doing new work.
 
     ## Evidence
-    `copies`: bytes asked for over bytes that differ. `elements`: of the largest tile. `lanes`: of a workgroup.
-    `num_warps`; with a single wavefront it is a note.
+    `copies`: requested bytes divided by distinct bytes. `elements`: of the largest tile. `lanes`: of a workgroup.
+    `num_warps`. With a single wavefront, the finding is a note.
 
     ## What to try
-    Several rows in a workgroup (a tile with two axes), or a larger block, so that each lane has 4 to 16 bytes to load.
+    Process several rows in a workgroup (a tile with two axes), or use a larger block, so that each lane has 4 to 16
+    bytes to load.
     """
 
     id: ClassVar[str] = "KP408"

@@ -20,24 +20,25 @@ def _tail(numbers: Numbers) -> Answer:
 
 
 class TailWave(Rule):
-    """The last round of workgroups leaves much of the GPU idle, or there are fewer workgroups than the guide asks for.
+    """The last round of workgroups leaves much of the GPU idle, or there are fewer workgroups than AMD recommends.
 
     ## What it does
-    Divides the grid by the workgroups that the whole GPU holds at a time (CUs times resident workgroups). Reports it
-    when at least a quarter of all the places in all rounds stay empty in the last one. On an MI300X or MI325X it also
-    reports grids of fewer than 1,024 workgroups, except those that give every CU the same number, as persistent kernels
-    do.
+    Divides the grid by the number of workgroups that the whole GPU holds at a time (CUs times resident workgroups).
+    Reports a launch in which at least a quarter of the places of all rounds stay empty in the last round. On an MI300X
+    or MI325X it also reports grids of fewer than 1,024 workgroups, except grids that give every CU the same number, as
+    persistent kernels do.
 
     ## Why it matters
-    A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four it
-    is a visible part of the time. It rests on workgroups taking equally long: with causal masks they do not.
+    A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four
+    rounds it is a visible part of the time. The rule assumes that workgroups take equally long, which is not true with
+    causal masks.
 
     ## Evidence
-    `workgroups`, `places`: at a time. `rounds`. `idle`: share of places that stay empty. `product`.
+    `workgroups`; `places`: workgroups at a time; `rounds`; `idle`: share of places that stay empty; `product`.
 
     ## What to try
-    A tile that makes the grid a little smaller than a multiple of `places`; a persistent kernel; stream-K or split-K
-    for the last round.
+    Use a tile that makes the grid slightly smaller than a multiple of `places`, a persistent kernel, or stream-K or
+    split-K for the last round.
     """
 
     id: ClassVar[str] = "KP405"
@@ -59,7 +60,7 @@ class TailWave(Rule):
         """See :meth:`Rule.check`."""
         product, workgroups = known(facts.product), prod(known(facts.grid))
         units = units_of(product)
-        # In WGP mode two CUs share what `workgroups_per_cu` counts.
+        # In WGP mode two CUs share the workgroups that `workgroups_per_cu` counts.
         shared = 2 if facts.program.registers.wgp_mode else 1
         places = units // shared * known(facts.occupancy).workgroups_per_cu
         if workgroups < units or not places:
@@ -73,7 +74,7 @@ class TailWave(Rule):
             "idle": round(idle, 3),
             "product": product.name,
         }
-        # So many empty places take no more than three rounds.
+        # Launches with this share of empty places have at most three rounds.
         if rounds > 1 and idle >= _IDLE:
             yield Costed(
                 self.finding(

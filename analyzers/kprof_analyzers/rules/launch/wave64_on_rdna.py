@@ -15,23 +15,22 @@ class Wave64WhereWave32(Rule):
     """A kernel was compiled for wavefronts of 64 lanes on hardware whose vector unit has 32.
 
     ## What it does
-    Reports wavefronts of 64 lanes on architectures that can run both sizes (RDNA). CDNA and gfx1250 have one size
-    only: there is nothing to choose. Triton takes 64 lanes on CDNA and 32 on RDNA by itself; HIP takes
-    `-mwavefrontsize64`.
+    Reports wavefronts of 64 lanes on architectures that support both sizes (RDNA). CDNA and gfx1250 support only one
+    size. By default, Triton uses 64 lanes on CDNA and 32 on RDNA; HIP uses 64 with `-mwavefrontsize64`.
 
     ## Why it matters
-    A vector instruction of 64 lanes is issued twice, and a wavefront takes twice the registers: fewer of them fit on
-    a SIMD. Branches diverge over 64 lanes instead of 32.
+    A vector instruction of 64 lanes is issued twice, and a wavefront needs twice the registers, so fewer wavefronts fit
+    on a SIMD. Branches diverge over 64 lanes instead of 32.
 
-    No gain is given because the same lanes are computed either way: what differs is how many registers the compiler
-    takes and where branches diverge, and that is another compile.
+    No gain is given: the same lanes are computed in both modes. The number of registers and the branch divergence
+    differ, but only another compile can show by how much.
 
     ## Evidence
     `wavefront_size`, `vector_instructions`.
 
     ## What to try
-    Leave out `-mwavefrontsize64`. It pays only where lanes of one wavefront exchange data among 64, or where scalar
-    work, which is shared by twice as many lanes, weighs most.
+    Remove `-mwavefrontsize64`. It pays off only if lanes of one wavefront exchange data among 64 lanes, or if scalar
+    work, which twice as many lanes then share, dominates.
     """
 
     id: ClassVar[str] = "KP407"

@@ -15,12 +15,12 @@ class WorkgroupOverLimit(Rule):
     """A workgroup has more work-items than the architecture allows.
 
     ## What it does
-    Multiplies `num_warps` by the wavefront size and compares with the largest flat workgroup.
+    Multiplies `num_warps` by the wavefront size and compares the product with the maximum flat workgroup size.
 
     ## Why it matters
-    Such a kernel compiles without a warning and fails at the launch.
+    Such a kernel compiles without a warning, but its launch fails.
 
-    No gain is given because there is no time to gain on: the launch fails. Such findings stand before all others.
+    No gain is given, because a failing launch has no time. These findings are listed before all others.
 
     ## Evidence
     `work_items`, `limit`, `num_warps`, `wavefront_size`.

@@ -17,12 +17,12 @@ from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.loops import products_of_loops
 from kprof_analyzers.source_lines import location_of
 
-# A vector that is converted, such as a row of maxima, costs next to nothing beside a tile.
+# Converting a vector, such as row maxima, costs almost nothing compared to a tile.
 _SMALL_BYTES = 4096
 
 
 def _chained(facts: KernelFacts) -> bool:
-    """Whether a loop has two products, so that a layout may be both a result's and an operand's."""
+    """Whether a loop has two products, so that a product's result may be an operand of another product."""
     return facts.ttgir is not None and any(len(dots) > 1 for dots in products_of_loops(facts.ttgir).values())
 
 
@@ -31,23 +31,22 @@ class ConvertLayoutInLoop(Rule):
 
     ## What it does
     Looks at `ttg.convert_layout` inside innermost loops. A conversion that only renames registers of a lane is free,
-    and one that moves data inside a wavefront can be done with lane permutations; the others go through LDS and are
-    reported.
-    A tile that was just loaded from memory is left alone: it has to be shared out among the wavefronts once, and this
-    is how. So is an outer loop: what a persistent kernel does there it does once for each tile of the result.
+    and a conversion inside a wavefront can use lane permutations. All other conversions go through LDS and are
+    reported. Tiles that were just loaded from memory are ignored, because they must be distributed to the wavefronts
+    once. Outer loops are also ignored: a persistent kernel executes them once per tile of the result.
 
     ## Why it matters
-    The tile is written to LDS, all wavefronts of the workgroup meet at a barrier, and it is read back, in each
-    iteration. It also takes LDS of its own, which can cost occupancy.
+    In each iteration the tile is written to LDS, all wavefronts of the workgroup wait at a barrier, and the tile is
+    read back. It also needs its own LDS, which can reduce occupancy.
 
     ## Evidence
-    `bytes`: the tile. `from`, `to`: the layouts. `loop_depth`. `pass`: with `--passes`, the compiler pass that brought
-    the conversion in, and those that could have removed it and left it.
+    `bytes`: size of the tile. `from`, `to`: the layouts. `loop_depth`. `pass`: with `--passes`, the compiler pass that
+    added the conversion, and the passes that could have removed it but did not.
 
     ## What to try
-    Two blocked layouts often come of a load and a store of different width: see that the compiler knows both strides
-    to be multiples of 16 (`tl.multiple_of`). Otherwise do the conversion's producer and consumer in one layout: let the
-    same operation load both, or move the conversion before the loop.
+    Two blocked layouts often result from a load and a store of different width: make sure that the compiler knows both
+    strides to be multiples of 16 (`tl.multiple_of`). Otherwise use one layout for the conversion's producer and
+    consumer: load both with the same operation, or move the conversion before the loop.
     """
 
     id: ClassVar[str] = "KP601"
@@ -108,7 +107,7 @@ class ConvertLayoutInLoop(Rule):
 
 
 def _widen(source: TensorType, target: TensorType) -> str:
-    """The fix where two blocked layouts differ only in how many elements a lane holds in a row; else empty."""
+    """Return the fix for two blocked layouts that differ only in contiguous elements per lane, otherwise ""."""
     before, after = source.layout, target.layout
     if not (isinstance(before, Blocked) and isinstance(after, Blocked)) or before.order[0] != after.order[0]:
         return ""
@@ -118,7 +117,7 @@ def _widen(source: TensorType, target: TensorType) -> str:
 
 
 def _is_first_pass(operation: Operation) -> bool:
-    """Whether the tile comes from memory with nothing but element-wise work in between: no product, no LDS."""
+    """Whether the tile was loaded from memory and only passed through element-wise work: no product, no LDS."""
     flow = flow_of(operation.module)
     before = list(flow.back(flow.input(operation, 0), stop=_made_here))
     ends = [op for op in before if _made_here(op)]
@@ -130,7 +129,7 @@ def _made_here(op: Operation) -> bool:
 
 
 def _names(source: TensorType, target: TensorType) -> str:
-    """``mfma to dot operand``; of two blocked layouts, what differs: the axis, or a lane's elements in a row."""
+    """Describe a conversion: ``mfma to dot operand``, or the differing axis or vector length of two blocked layouts."""
     before, after = source.layout, target.layout
     if not (isinstance(before, Blocked) and isinstance(after, Blocked)):
         return f"{_name(source)} to {_name(target)}"

@@ -19,28 +19,28 @@ from kprof_analyzers.source_lines import on_line_of
 
 _SWITCH = "TRITON_HIP_USE_ASYNC_COPY"
 _SMALL_BYTES = 4096
-# Narrower copies take more instructions than they save registers.
+# Narrower direct copies need more instructions than the registers they save are worth.
 _WIDE = 16
 
 
 class CopyThroughRegisters(Rule):
-    """Tiles go from memory to LDS through registers, where the hardware could copy them straight.
+    """Tiles go from memory to LDS through registers, although the hardware could copy them directly.
 
     ## What it does
-    Where the hardware copies 16 bytes a lane, looks in pipelined loops for tiles that are loaded into registers and
-    then only stored to LDS.
+    On hardware that can copy 16 bytes per lane directly, looks in pipelined loops for tiles that are loaded into
+    registers and then only stored to LDS.
 
     ## Why it matters
-    gfx950 moves 16 bytes a lane from memory into LDS (`buffer_load_dwordx4 ... lds`). Through registers the tile
-    takes registers from the load until the store, and LDS store instructions besides.
+    gfx950 moves 16 bytes per lane from memory into LDS (`buffer_load_dwordx4 ... lds`). A copy through registers
+    occupies registers from the load until the store, and needs additional LDS store instructions.
 
     ## Evidence
-    `bytes`: of the tile. `switch`: value of the environment switch where one was set. `pass`: with `--passes`, what the
+    `bytes`: size of the tile. `switch`: value of the environment switch, if set. `pass`: with `--passes`, what the
     pipeliner, which makes asynchronous copies, did on this line.
 
     ## What to try
-    The compiler keeps to registers where lanes do not read 16 contiguous bytes, or where the tile is changed between
-    load and store.
+    The compiler uses registers if lanes do not read 16 contiguous bytes, or if the tile is modified between load and
+    store.
     """
 
     id: ClassVar[str] = "KP605"
@@ -91,7 +91,7 @@ class CopyThroughRegisters(Rule):
 
 
 def _without_stores(facts: KernelFacts, store: Operation, finding: Finding) -> Finding | Costed:
-    """Without the stores to LDS on the line; the registers that they would leave free are not counted."""
+    """Add the gain of removing the LDS stores on the line; the registers that become free are not counted."""
     gone = tuple(
         i.index
         for region in regions(facts)

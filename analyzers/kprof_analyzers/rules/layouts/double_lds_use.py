@@ -19,25 +19,25 @@ _SMALL_BYTES = 1024
 
 
 class DoubleLdsUse(Rule):
-    """A tile is read from LDS, worked on a little, and written to LDS again.
+    """A tile is read from LDS, changed element by element, and written to LDS again.
 
     ## What it does
-    Follows each tile that is written to LDS inside a loop (an operand, a conversion of layouts) back to where it comes
-    from. When it was read from LDS before, in the same iteration, with nothing but element-wise work in between, LDS
-    is used twice for the same data.
+    Follows each tile that is written to LDS inside a loop (an operand, a layout conversion) back to its source. Reports
+    tiles that were read from LDS earlier in the same iteration with only element-wise work in between, so that LDS is
+    used twice for the same data.
 
     ## Why it matters
-    AMD's tuning guide shows it with int4 keys and values: the packed words go through LDS to be transposed, are
-    unpacked to fp16, and go through LDS again to reach the operand's layout. Each pass writes, meets at a barrier and
-    reads; the second one moves four times the bytes.
+    AMD's tuning guide shows an example with int4 keys and values. The packed words go through LDS to be transposed, are
+    unpacked to fp16, and go through LDS again to reach the operand's layout. Each pass writes, waits at a barrier and
+    reads; the second pass moves four times the bytes.
 
     ## Evidence
-    `bytes`: of the second write. `first`: line of the first read. `operations`: element-wise operations in between.
-    `pass`: with `--passes`, the compiler pass that brought the second write in.
+    `bytes`: size of the second write. `first`: line of the first read. `operations`: number of element-wise operations
+    in between. `pass`: with `--passes`, the compiler pass that added the second write.
 
     ## What to try
-    Transpose once: load the packed tile in the order in which the product wants it (swap the roles of lanes along K
-    and N in the pointer arithmetic), unpack in registers and let the single pass through LDS do the rest.
+    Transpose once: load the packed tile in the order that the product needs (swap the roles of lanes along K and N in
+    the pointer arithmetic) and unpack in registers. Then a single pass through LDS is sufficient.
     """
 
     id: ClassVar[str] = "KP602"
@@ -83,7 +83,7 @@ class DoubleLdsUse(Rule):
 
 
 def _writes_tile(op: Operation) -> bool:
-    """Whether an operation writes a tile of some size to LDS."""
+    """Whether an operation writes a tile of at least ``_SMALL_BYTES`` to LDS."""
     held = next((t for t in op.operand_types if isinstance(t, TensorType)), None)
     if held is None or (held.bytes or 0) < _SMALL_BYTES:
         return False

@@ -14,28 +14,28 @@ from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
-# What the pipeliner makes of a load that it moves to an earlier iteration.
+# Operations that the pipeliner makes of a load that it moves to an earlier iteration.
 _STAGED = ("ttg.local_store", "ttg.async_copy_*", "amdg.buffer_load_to_local")
 _SMALL_BYTES = 1024
 
 
 class LoopNotPipelined(Rule):
-    """A loop was to be pipelined, and a product still waits for the tile that its own iteration loads.
+    """Pipelining was requested for a loop, but a product waits for a tile loaded in the same iteration.
 
     ## What it does
-    For kernels compiled with `num_stages` of two or more, looks for products in a loop one of whose operands comes
-    from a load of the same iteration. A pipelined loop uses what an earlier iteration loaded.
+    For kernels compiled with `num_stages` of at least two, looks for products in a loop with an operand that is loaded
+    in the same iteration. A pipelined loop uses tiles that an earlier iteration loaded.
 
     ## Why it matters
-    The latency of memory is then part of every iteration, although registers and LDS for stages were asked for.
+    Every iteration then includes the latency of memory, although registers and LDS for stages were requested.
 
     ## Evidence
-    `num_stages`, `operand`, `load`: line of the load. `pass`: with `--passes`, what the pipeliner did on this line: the
-    LDS stores and asynchronous copies that it made.
+    `num_stages`; `operand`; `load`: line of the load. `pass`: with `--passes`, the LDS stores and asynchronous copies
+    that the pipeliner made on this line.
 
     ## What to try
-    The pipeliner leaves loads alone that stand behind a branch, whose address depends on loaded data (page tables), or
-    that are narrower than 4 bytes a lane: hoist the branch, load the table one iteration ahead by hand, widen the load.
+    The pipeliner ignores loads behind a branch, loads whose address depends on loaded data (page tables), and loads
+    narrower than 4 bytes per lane. Hoist the branch, load the table one iteration ahead manually, or widen the load.
     """
 
     id: ClassVar[str] = "KP604"
@@ -85,7 +85,7 @@ class LoopNotPipelined(Rule):
 
 
 def _ahead(load: Operation) -> str:
-    """The fix for a load that the pipeliner leaves alone; empty where its reason is not found."""
+    """Return the fix for a load that the pipeliner ignores, or "" if the reason is not found."""
     operations, flow = load.module.operations, flow_of(load.module)
     parent = None if load.parent is None else operations[load.parent]
     while parent is not None and not parent.is_loop:
@@ -94,7 +94,7 @@ def _ahead(load: Operation) -> str:
             where = "" if place is None else f" of line {place.line}"
             return f"load without the if{where}: tl.load(..., mask=CONDITION, other=0.0)"
         parent = None if parent.parent is None else operations[parent.parent]
-    # Of a buffer load the second operand holds the offsets.
+    # The second operand of a buffer load holds the offsets.
     for value in flow.inputs(load)[:2]:
         for op in flow.back(value, stop=is_load, carried=False):
             if is_load(op) and op.loop == load.loop:
@@ -108,7 +108,7 @@ def _ahead(load: Operation) -> str:
 
 
 def _own_load(dot: Operation, operand: int) -> Operation | None:
-    """The tile's load in the same iteration, if there is one."""
+    """Return the load of an operand's tile in the same iteration, if there is one."""
     flow = flow_of(dot.module)
     path = flow.back(flow.inputs(dot)[operand], stop=lambda op: op.name.startswith("tt.dot"), carried=False)
     for op in path:

@@ -19,22 +19,22 @@ class TransposedOperand(Rule):
     """An operand of a product is transposed on its way through LDS, element by element.
 
     ## What it does
-    Follows each operand of a product in a loop from global memory through LDS. Reports it when memory is contiguous
-    along M or N while the matrix instruction wants neighbours along K, and LDS is therefore read or written in
-    pieces of at most 4 bytes a lane.
+    Follows each operand of a product in a loop from global memory through LDS. Reports an operand that is contiguous in
+    memory along M or N although the matrix instruction needs neighbours along K, so that LDS is read or written in
+    pieces of at most 4 bytes per lane.
 
     ## Why it matters
-    A tile that keeps its order moves 16 bytes a lane with one LDS instruction. Transposed, fp16 takes eight times as
-    many reads or writes, and instructions that put the halves together. gfx950 reads 16-bit tiles transposed in
-    hardware (`ds_read_b64_tr_b16`), where this rule stays quiet.
+    A tile that keeps its order moves 16 bytes per lane with one LDS instruction. A transposed fp16 tile needs eight
+    times as many reads or writes, and instructions that merge the halves. gfx950 reads 16-bit tiles transposed in
+    hardware (`ds_read_b64_tr_b16`); the rule does not report these.
 
     ## Evidence
-    `operand`: 0 or 1. `width`: bytes a lane and LDS instruction. `write`: whether the narrow side is the write.
-    `instructions`: for a wavefront. `contiguous`: axis along which memory is contiguous.
+    `operand`: 0 or 1. `width`: bytes per lane and LDS instruction. `write`: whether the narrow access is the write.
+    `instructions`: per wavefront. `contiguous`: the tile's axis along which memory is contiguous.
 
     ## What to try
-    Store the operand the other way round (K contiguous; for weights once, ahead of time), or load it transposed and
-    let `tl.trans` be free; where two operands disagree the one that is used more often should be the one that fits.
+    Store the operand with K contiguous (for weights once, ahead of time), or load it transposed so that `tl.trans` is
+    free. If two operands conflict, use the layout that fits the operand that is used more often.
     """
 
     id: ClassVar[str] = "KP603"
@@ -69,7 +69,7 @@ class TransposedOperand(Rule):
 
 
 def _straight(facts: KernelFacts, found: TransposedOperandUse, finding: Finding) -> Finding | Costed:
-    """The narrow LDS accesses of the operand's lines as wide ones; what puts pieces together stays."""
+    """Add the gain of wide instead of narrow LDS accesses; the instructions that merge pieces are not removed."""
     narrow = [
         i
         for i in facts.program.instructions

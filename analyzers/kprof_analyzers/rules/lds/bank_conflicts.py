@@ -17,9 +17,9 @@ from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, know
 from kprof_analyzers.scheduling.loops import has_product
 from kprof_analyzers.source_lines import location_of
 
-# Conflicts worth a word: half as many cycles again.
+# Minimum ratio of conflict cycles to the cycles needed without conflicts.
 _SHARE = 0.5
-# A handful of cycles disappears behind anything.
+# Fewer cycles per iteration are hidden by other work.
 _LEAST = 16
 
 
@@ -29,22 +29,23 @@ def _conflicts(numbers: Numbers) -> Answer:
 
 
 class LdsBankConflicts(Rule):
-    """LDS accesses in a loop meet in the same banks.
+    """LDS accesses in a loop conflict in the same banks.
 
     ## What it does
-    Computes from the register layout and the LDS layout in the TTGIR which address each lane accesses, and serves the
-    lanes as the hardware does: in groups, one dword a bank and cycle. Reports a line of a loop when conflicts add
-    at least half of the cycles that its accesses need without any, and at least 16 in an iteration.
+    Computes the address that each lane accesses from the register layout and the LDS layout in the TTGIR. The lanes are
+    served as in the hardware: in groups, one dword per bank and cycle. Reports a line of a loop if conflicts add at
+    least half of the cycles that its accesses need without conflicts, and at least 16 cycles per iteration.
 
     ## Why it matters
-    LDS is shared by all wavefronts of a CU. Cycles lost to conflicts are lost to all of them.
+    All wavefronts of a CU share the LDS, so cycles lost to conflicts delay all of them.
 
     ## Evidence
-    `conflicts` and `cycles`: cycles of one wavefront and iteration, lost and needed. `width`: bytes a lane. The lane
-    groups are in the hardware files; accesses whose groups are not measured (most writes) are left out.
+    `conflicts`, `cycles`: lost and needed cycles of one wavefront and iteration. `width`: bytes per lane. The hardware
+    files list the lane groups; accesses whose groups have not been measured (most writes) are skipped.
 
     ## What to try
-    The order of strides decides whether a tile is transposed on its way; on gfx950 async copies use padding.
+    The order of the strides decides whether a tile is transposed on its way through LDS. On gfx950, asynchronous copies
+    use padding.
     """
 
     id: ClassVar[str] = "KP112"
@@ -76,7 +77,7 @@ class LdsBankConflicts(Rule):
         if unknown and not by_line:
             raise NotCheckedError(unknown)
         for loops in by_line.values():
-            # Two loops may share a line, such as the one with masks and the one without: the worse one counts.
+            # Two loops may share a line, such as a loop with masks and one without; the worse loop counts.
             accesses = max(loops.values(), key=lambda found: _cost(found).conflicts)
             cost = _cost(accesses)
             if cost.conflicts >= max(_LEAST, _SHARE * cost.cycles):
@@ -103,12 +104,12 @@ class LdsBankConflicts(Rule):
 
 
 def _cost(accesses: list[LdsAccess]) -> BankCost:
-    """All accesses of one line and loop."""
+    """Return the total cost of all accesses of one line and loop."""
     return sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))
 
 
 def _on(facts: KernelFacts, operation: Operation) -> tuple[int, ...]:
-    """LDS accesses on the line of an operation."""
+    """Return the LDS accesses on the source line of an operation."""
     place = location_of(operation)[0]
     return tuple(
         i.index

@@ -21,7 +21,7 @@ Line = tuple[str, int]
 
 _NOWHERE: Line = ("", 0)
 _NARROW = 4
-# A reduction across wavefronts or a scale takes a few narrow accesses; a tile takes many.
+# A reduction across wavefronts or a scale needs a few narrow accesses; a tile needs many.
 _ENOUGH = 8
 
 
@@ -29,21 +29,21 @@ class NarrowLdsAccess(Rule):
     """A loop moves a tile through LDS in pieces of 1, 2 or 4 bytes.
 
     ## What it does
-    Looks at the LDS reads and writes of each innermost loop with matrix instructions. When one source line makes at
-    least eight accesses of less than 4 bytes an address, or sixteen of 4, it is reported with the widths found. Left
-    alone are transposed operands (KP603), tiles whose global loads are narrow already (KP101), and operands of which a
-    matrix instruction takes no more than 4 bytes a lane, as with fp32.
+    Looks at the LDS reads and writes of each innermost loop with matrix instructions. Reports a source line with at
+    least eight accesses of less than 4 bytes per address, or at least sixteen of 4 bytes, with the widths found. The
+    rule ignores transposed operands (KP603), tiles whose global loads are already narrow (KP101), and operands of which
+    a matrix instruction uses at most 4 bytes per lane, as with fp32.
 
     ## Why it matters
-    LDS serves 16 bytes a lane with one `ds_read_b128`. In pieces of 2 bytes the same data takes eight instructions,
-    with instructions besides that put the halves together.
+    LDS moves 16 bytes per lane with one `ds_read_b128`. In pieces of 2 bytes, the same data needs eight instructions,
+    and further instructions that merge the halves.
 
     ## Evidence
-    `widths`: bytes at an address to number of instructions. `loop`. Reads that the hardware transposes
-    (`ds_read_b64_tr_b16` on gfx950) are not narrow.
+    `widths`: bytes per address to number of instructions. `loop`. Reads that the hardware transposes
+    (`ds_read_b64_tr_b16` on gfx950) do not count as narrow.
 
     ## What to try
-    The operand is usually transposed on its way: give the tensor the other order of strides, or load it so that the
+    The operand is usually transposed on its way through LDS. Swap the order of its strides, or load it so that the
     dimension that is contiguous in memory is the one along K.
     """
 
@@ -56,7 +56,7 @@ class NarrowLdsAccess(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
-        # A transposed operand is reported with its cause by a rule of its own.
+        # KP603 reports transposed operands with their cause.
         explained = {line for found in transposed_operands(facts) for line in found.lines}
         natural = _lines_of_4_byte_operands(facts)
         parents = {loop.parent for loop in facts.program.loops}
@@ -74,14 +74,14 @@ class NarrowLdsAccess(Rule):
             line = _line(instruction)
             if not _moves_data(instruction) or line in explained:
                 continue
-            # What came in small pieces goes to LDS in small pieces.
+            # Data that was loaded in small pieces is also written to LDS in small pieces.
             if not (instruction.opcode.is_store and line != _NOWHERE and loaded_narrow[line] >= _NARROW):
                 by_line[line].append(instruction)
         for line, accesses in by_line.items():
             widths: dict[int, int] = defaultdict(int)
             for access in accesses:
                 widths[_width(access)] += 1
-            # Sub-dword pieces weigh double: each also takes an instruction to be put in place.
+            # Accesses below 4 bytes count twice, because each needs another instruction to place its data.
             weight = 2 * sum(n for width, n in widths.items() if width < _NARROW)
             weight += 0 if line in natural else widths.get(_NARROW, 0)
             if weight < 2 * _ENOUGH:
@@ -98,7 +98,7 @@ class NarrowLdsAccess(Rule):
 
 
 def _lines_of_4_byte_operands(facts: KernelFacts) -> set[Line]:
-    """Lines of products' operands of which an instruction takes 4 bytes a lane, as with fp32."""
+    """Return the lines of product operands of which an instruction uses 4 bytes per lane, as with fp32."""
     if facts.ttgir is None:
         return set()
     found = set()
@@ -128,6 +128,6 @@ def _moves_data(instruction: Instruction) -> bool:
 
 
 def _width(instruction: Instruction) -> int:
-    """Bytes at one address: ``ds_read2_b64`` has two addresses of 8."""
+    """Return the bytes at one address: ``ds_read2_b64`` has two addresses of 8 bytes each."""
     opcode = instruction.opcode
     return (opcode.bytes_per_lane or 0) // opcode.parts

@@ -16,11 +16,11 @@ from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, without_matrix
 from kprof_analyzers.source_lines import location_of, on_line_of
 
-# Types that are not taken for another one first, as fp8 is for fp16: the hardware file's name of each.
+# Types that are never first converted to another type (as fp8 is to fp16), with their names in the hardware files.
 _WIDE = {"f32": "fp32", "f64": "fp64"}
-# Rows and columns of the smallest matrix instructions.
+# Minimum number of rows and columns of matrix instructions.
 _LEAST_TILE = 16
-# Both kinds of 8-bit floats have one rate; instructions that take either are in the files as fp8.
+# Both formats of 8-bit floats have the same rate; the hardware files list instructions for either as fp8.
 _EIGHT_BITS = ("f8E4M3FNUZ", "f8E4M3FN", "f8E5M2", "f8E5M2FNUZ")
 _TYPES = {"f16": "fp16", **dict.fromkeys(_EIGHT_BITS, "fp8")}
 _MULTIPLY_ADDS = ("v_fma", "v_mac", "v_mad_f", "v_pk_fma", "v_pk_mad", "v_dot2", "v_dot4")
@@ -32,7 +32,7 @@ def _no_matrix(numbers: Numbers) -> Answer:
 
 
 def _too_small(axis: slice, facts: KernelFacts) -> bool:
-    """Whether a dot's result has fewer rows or columns than matrix instructions take."""
+    """Whether a dot's result has fewer rows or columns than matrix instructions need."""
     dots = facts.ttgir.named("tt.dot", "tt.dot_scaled") if facts.ttgir is not None else ()
     shapes = [t.shape for dot in dots for t in dot.result_types if isinstance(t, TensorType)]
     return any(size < _LEAST_TILE for shape in shapes for size in shape[axis])
@@ -45,19 +45,19 @@ class DotWithoutMatrixUnit(Rule):
     """A dot is computed on the vector unit.
 
     ## What it does
-    Looks at the result layout of each `tt.dot` in the TTGIR: anything but an MFMA or WMMA layout means multiply-adds
-    on the vector unit. Architectures without matrix instructions (gfx10) are left out; where the architecture has none
-    for the type, such as fp32 on RDNA, it is a note.
+    Looks at the result layout of each `tt.dot` in the TTGIR: any layout other than MFMA or WMMA means multiply-adds on
+    the vector unit. Architectures without matrix instructions (gfx10) are skipped. If the architecture has no matrix
+    instruction for the type, such as fp32 on RDNA, the finding is a note.
 
     ## Why it matters
-    Matrix units of an MI300X do 8 times as many fp16 operations in a cycle as its vector units.
+    The matrix units of an MI300X do 8 times as many fp16 operations per cycle as its vector units.
 
     ## Evidence
     `shape`: M x N x K of the dot. `type`: operand type.
 
     ## What to try
-    Operand types that the architecture multiplies (no fp64 and, on RDNA, no fp32); `input_precision="tf32"` on gfx942
-    for fp32.
+    Use operand types that the architecture's matrix instructions support (not fp64 and, on RDNA, not fp32). For fp32 on
+    gfx942, use `input_precision="tf32"`.
     """
 
     id: ClassVar[str] = "KP501"
@@ -110,7 +110,7 @@ class DotWithoutMatrixUnit(Rule):
 
 
 def _on_matrix_unit(facts: KernelFacts, dot: Operation, kind: str, finding: Finding) -> Finding | Costed:
-    """The multiply-adds on the dot's line at the rate of the matrix units; what pads the tile is not counted."""
+    """Add the gain of doing the dot's multiply-adds at the rate of the matrix units, without the cost of padding."""
     rates = [
         i.flops_per_cycle
         for i in facts.arch.matrix_instructions.values()

@@ -15,7 +15,7 @@ from kprof_analyzers.source_lines import busiest, other_lines
 
 _ENDS = ("v_div_fixup_f32", "v_div_fixup_f16", "v_div_fixup_f64")
 _ENOUGH = 4
-# Of one division that is a reciprocal and a multiplication, the other instructions.
+# The instructions of a full-precision division that a reciprocal and a multiplication do not need.
 _STEPS = ("v_div_", "v_fma_", "v_fmac_", "v_mul_", "v_pk_fma_", "v_pk_mul_")
 
 
@@ -23,21 +23,23 @@ class FullPrecisionDivision(Rule):
     """Elements of a tile are divided with correct rounding, about ten instructions each.
 
     ## What it does
-    Counts divisions by the instruction that ends them (`v_div_fixup_f32`) in innermost loops, and in other code where
-    at least an eighth of the kernel's vector instructions are executed. Reports them where one operation has at least
-    four: single ones are of scalars.
+    Counts divisions by their last instruction (`v_div_fixup_f32`) in innermost loops, and in other code that executes
+    at least an eighth of the kernel's vector instructions. Reports code in which one operation has at least four
+    divisions; fewer are divisions of scalars.
 
     ## Why it matters
-    There is no division instruction. The correctly rounded quotient is a reciprocal with two steps of refinement, two
-    scalings and a correction: nine to eleven instructions in a chain. A reciprocal and a multiplication are two, with
-    an error of about one unit in the last place of fp32, which no result in fp16 or bf16 shows.
+    There is no division instruction. The correctly rounded quotient needs a reciprocal with two steps of refinement,
+    two scalings and a correction: nine to eleven dependent instructions. A reciprocal and a multiplication are two
+    instructions, with an error of about one unit in the last place of fp32, which is not visible in fp16 or bf16
+    results.
 
     ## Evidence
-    `divisions`: a lane, in one execution. `instruction`: what they end with. `loop`, null outside of loops.
+    `divisions`: per lane, in one execution. `instruction`: the last instruction of each division. `loop`: null outside
+    of loops.
 
     ## What to try
-    Divide once where the divisor is the same for a row: `x * (1.0 / total)`. For a divisor of each element
-    `tl.extra.hip.libdevice.fast_dividef(x, y)`, a reciprocal and a multiplication; `tl.sigmoid` divides, too.
+    If the divisor is the same for a row, divide once: `x * (1.0 / total)`. If each element has its own divisor, use
+    `tl.extra.hip.libdevice.fast_dividef(x, y)`, a reciprocal and a multiplication. `tl.sigmoid` also divides.
     """
 
     id: ClassVar[str] = "KP509"
@@ -65,15 +67,15 @@ class FullPrecisionDivision(Rule):
 
 
 def _fast(region: Region, divisions: Sequence[Instruction]) -> ModelChange:
-    """The lines of the divisions with a reciprocal and a multiplication for each, and nothing else of their steps."""
+    """Return the change that leaves only a reciprocal and a multiplication of each division."""
     places = Counter(_place(i) for i in divisions)
-    # The last step of each stands for the multiplication.
+    # The last step of each division represents the multiplication.
     kept = {i.index for i in divisions}
     steps = (i for i in region.instructions if i.opcode.name.startswith(_STEPS) and i.index not in kept)
     return ModelChange(gone=tuple(i.index for i in steps if places[_place(i)]))
 
 
 def _place(instruction: Instruction) -> tuple[str, int, int] | None:
-    """File, line and column of the operation that an instruction was made from; None where the assembly has none."""
+    """Return file, line and column of the operation that an instruction was compiled from, or None if unknown."""
     frame = next(iter(instruction.location), None)
     return None if frame is None else (frame.file, frame.line, frame.column)

@@ -17,21 +17,22 @@ from kprof_analyzers.source_lines import busiest
 
 
 class HalfRateMatrixInstruction(Rule):
-    """Matrix instructions of half the rate that the architecture has for the type.
+    """Matrix instructions run at half the rate that the architecture has for the type.
 
     ## What it does
-    Compares the rate of each matrix instruction with the best one of the same operand type and tile on the
-    architecture, and reports those of at most half of it.
+    Compares the rate of each matrix instruction with the highest rate for the same operand type and tile on the
+    architecture. Reports instructions with at most half of that rate.
 
     ## Why it matters
-    On gfx950 the instructions that it shares with gfx942 (`v_mfma_f32_16x16x16_f16`) take as many passes as the ones
-    with twice the K (`v_mfma_f32_16x16x32_f16`): half of the peak. On gfx90a the same holds for bf16 without `_1k`.
+    The matrix instructions that gfx950 shares with gfx942 (`v_mfma_f32_16x16x16_f16`) take as many passes as those with
+    twice the K (`v_mfma_f32_16x16x32_f16`), so they reach half of the peak. The same is true of bf16 without `_1k` on
+    gfx90a.
 
     ## Evidence
     `instruction`, `better`, `count`, `rate`, `best_rate`: operations per cycle and CU, from the hardware file.
 
     ## What to try
-    A newer Triton.
+    Use a newer Triton.
     """
 
     id: ClassVar[str] = "KP504"

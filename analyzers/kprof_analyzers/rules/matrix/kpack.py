@@ -20,22 +20,23 @@ _WIDEST = 16
 
 
 class KpackMisfit(Rule):
-    """`kpack` keeps the LDS reads of an operand narrow, or has no effect any more.
+    """`kpack` keeps the LDS reads of an operand narrow, or has no effect on the architecture.
 
     ## What it does
-    Where Triton takes `kpack=2` (CDNA 1 to 3), reports operands of a product in a loop that are read from LDS 8 bytes
-    a lane because each lane holds just one instruction's share of K (`kpack=1`). Elsewhere, reports a `kpack` other
-    than 1: on CDNA 4 Triton takes it for 1, since its instructions are twice as deep, and on RDNA it changes nothing.
+    If Triton supports `kpack=2` (CDNA 1 to 3), reports operands of a product in a loop that are read from LDS with 8
+    bytes per lane, because each lane holds the K values of only one instruction (`kpack=1`). On other architectures,
+    reports a `kpack` other than 1: on CDNA 4 Triton uses 1 instead, because its instructions have twice the K, and on
+    RDNA it has no effect.
 
     ## Why it matters
-    With `kpack=2` a lane holds the operands of two instructions next to each other and reads them with one
-    `ds_read_b128`: half of the LDS instructions, and fewer cycles for the same bytes.
+    With `kpack=2`, a lane holds the operands of two instructions next to each other and reads them with one
+    `ds_read_b128`. This halves the LDS instructions, and needs fewer cycles for the same bytes.
 
     ## Evidence
-    `kpack`, `bytes`: that a lane reads at a time. `k_width`: neighbours along K in a lane. `operand`: 0 or 1.
+    `kpack`. `bytes`: read by a lane at a time. `k_width`: neighbours along K in a lane. `operand`: 0 or 1.
 
     ## What to try
-    K of the tile has to be at least twice what an instruction takes. Newer compilers call the knob deprecated.
+    K of the tile must be at least twice the K of an instruction. Newer compilers call the option deprecated.
     """
 
     id: ClassVar[str] = "KP503"
@@ -99,9 +100,9 @@ class KpackMisfit(Rule):
 
 
 def _in_halves(facts: KernelFacts, load: Operation, finding: Finding) -> Finding | Costed:
-    """The reads of 8 bytes on the load's line in pieces of 16; bank conflicts of those are not counted.
+    """Add the gain of merging the 8-byte reads on the load's line into 16-byte reads, bank conflicts not counted.
 
-    Where the compiler has put pairs of reads into one instruction (``ds_read2_b64``), that is all there is to gain.
+    If the compiler has already paired reads into one instruction (``ds_read2_b64``), this gain is the upper bound.
     """
     reads = [
         i

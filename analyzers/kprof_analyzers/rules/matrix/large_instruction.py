@@ -17,18 +17,18 @@ from kprof_analyzers.source_lines import busiest
 
 
 class LargeMatrixInstruction(Rule):
-    """A loop uses 32x32 matrix instructions where 16x16 ones have the same rate.
+    """A loop uses 32x32 matrix instructions although 16x16 instructions have the same rate.
 
     ## What it does
     Looks in each innermost loop for 32x32 MFMA instructions whose types have a 16x16 instruction of the same rate.
 
     ## Why it matters
-    AMD's tuning guide finds 16x16 faster on the MI300X: the chip draws less power and clocks higher. A 16x16
-    accumulator also comes in smaller pieces, which the scheduler can place more freely. The compiler's own choice
-    (`matrix_instr_nonkdim=0`) is often 32x32. It is a matter of the clock and therefore not visible in the code.
+    According to AMD's tuning guide, 16x16 is faster on the MI300X: the chip draws less power and clocks higher. A 16x16
+    accumulator also consists of smaller pieces, which the scheduler can place more freely. The compiler's own choice
+    (`matrix_instr_nonkdim=0`) is often 32x32. The effect depends on the clock and is therefore not visible in the code.
 
     ## Evidence
-    `instruction`, `count`: in one iteration. `alternative`: the 16x16 instruction.
+    `instruction`; `count`: in one iteration; `alternative`: the 16x16 instruction.
     """
 
     id: ClassVar[str] = "KP502"
@@ -88,7 +88,7 @@ class LargeMatrixInstruction(Rule):
 
 
 def _operands(name: str) -> str:
-    """Types of both operands as the name has them: ``fp8_bf8`` is not ``fp8_fp8``."""
+    """Return the types of both operands from an instruction's name: ``fp8_bf8`` differs from ``fp8_fp8``."""
     return (matrix_shape(name) or "").partition(" ")[2]
 
 

@@ -18,7 +18,7 @@ from kprof_analyzers.source_lines import location_of
 _NATURAL = {"math.exp": "exp2", "math.log": "log2"}
 _OF_LOGARITHMS = "write 0.69314718 * tl.log2(x) for tl.log(x), and merge the factor with what is multiplied next"
 _INSTRUCTIONS = ("v_exp_f32", "v_log_f32")
-# log2(e) and ln(2) as the multiplications around v_exp_f32 and v_log_f32 spell them.
+# log2(e) and ln(2), as written in the multiplications around v_exp_f32 and v_log_f32.
 _CONSTANTS = ("0x3fb8aa3b", "0x3f317218", "0x3f317217")
 _ENOUGH = 4
 
@@ -27,22 +27,22 @@ class NaturalExponential(Rule):
     """Natural exponentials or logarithms of a tile are computed.
 
     ## What it does
-    Looks for `math.exp` and `math.log` of tensors in the TTGIR: in loops those of tiles with two axes or with four
-    elements a lane; the latter outside of loops, too, where at least an eighth of the kernel's vector instructions are
-    executed there. Without TTGIR, for `v_exp_f32` and `v_log_f32` next to multiplications by log2(e) or ln(2) in the
-    same code.
+    Looks for `math.exp` and `math.log` of tensors in the TTGIR. In loops, it reports tiles with two axes and tiles with
+    at least four elements per lane. Outside of loops, it reports only the latter, and only if that code executes at
+    least an eighth of the kernel's vector instructions. Without TTGIR, it looks for `v_exp_f32` and `v_log_f32` next to
+    multiplications by log2(e) or ln(2) in the same code.
 
     ## Why it matters
-    The hardware has the powers of two: `v_exp_f32` computes 2**x. A natural exponential takes a multiplication more for
-    each element, and in full precision a correction for tiny results besides.
+    The hardware computes powers of two: `v_exp_f32` is 2**x. A natural exponential needs another multiplication for
+    each element and, in full precision, a correction for tiny results.
 
     ## Evidence
-    `function`, `elements`: of the tile in one execution, or `instructions` and `multiplications` in the
-    assembly with the `loop`, null outside of loops.
+    `function`; `elements`: of the tile in one execution. In the assembly instead: `instructions`, `multiplications`,
+    and `loop`, which is null outside of loops.
 
     ## What to try
-    `tl.exp2`, with log2(e) multiplied into a scale that is applied anyway. For attention the scale of the scores takes
-    it: one multiplication for the whole tile that was there before.
+    Use `tl.exp2`, and multiply log2(e) into a scale that is applied anyway. In attention, multiply it into the scale of
+    the scores, which costs no additional multiplication.
     """
 
     id: ClassVar[str] = "KP506"
@@ -105,7 +105,7 @@ def _is_wide(tile: TensorType) -> bool:
 
 
 def _is_large(op: Operation, tile: TensorType) -> bool:
-    """Whether each lane has four elements or more."""
+    """Whether each lane holds at least four elements."""
     return tile.elements >= _ENOUGH * lanes_of(op.module)
 
 
@@ -115,7 +115,7 @@ def _is_scaling(instruction: Instruction) -> bool:
     )
 
 
-# What Triton puts around v_exp_f32 and v_log_f32: the scaling, and the correction of tiny values.
+# Instructions that Triton adds around v_exp_f32 and v_log_f32: the scaling, and the correction of tiny values.
 _STEPS = (
     "v_mul_",
     "v_pk_mul_",
@@ -131,7 +131,7 @@ _STEPS = (
 
 
 def _around(facts: KernelFacts, op: Operation) -> tuple[int, ...]:
-    """Vector instructions made from an operation, but for the power or the logarithm itself."""
+    """Return the vector instructions of an operation, except the exponential or logarithm itself."""
     frame = next(iter(op.location), None)
     if frame is None:
         return ()

@@ -17,22 +17,22 @@ _PASS = {"tt.expand_dims", "tt.broadcast", "tt.splat", "arith.extsi", "arith.tru
 
 
 class PaddedTile(Rule):
-    """Most rows of a product's tile are masked away: the problem is smaller than the tile.
+    """Most rows of a product's tile are masked: the problem is smaller than the tile.
 
     ## What it does
-    Finds the comparisons with a run-time size (`rows < M`) that mask loads or stores of a kernel with a matrix
-    product, takes the value from the launch, and reports when at least half of a tile's extent in M or N lies beyond
-    it.
+    Finds the comparisons with a run-time size (`rows < M`) that mask loads or stores of a kernel with a matrix product,
+    and takes the size's value from the launch. Reports a size if at least half of the tile's extent in M or N lies
+    beyond it.
 
     ## Why it matters
-    Matrix instructions take whole tiles of at least 16 rows. Rows beyond the problem are computed and thrown away;
-    their accumulators take registers all the same.
+    Matrix instructions compute complete tiles of at least 16 rows. Rows beyond the problem are computed and discarded,
+    and their accumulators still occupy registers.
 
     ## Evidence
-    `argument`, `value`: the size. `tile`: extent of the tile. `wasted`: share.
+    `argument`, `value`: the size. `tile`: extent of the tile. `wasted`: share of the extent beyond the size.
 
     ## What to try
-    Below 8 rows a kernel that multiplies and adds on the vector unit can be faster (`gemm_multiply_reduce`).
+    Below 8 rows, a kernel that multiplies and adds on the vector unit can be faster (`gemm_multiply_reduce`).
     """
 
     id: ClassVar[str] = "KP505"
@@ -77,7 +77,7 @@ class PaddedTile(Rule):
 
 
 def _argument(flow: Dataflow, value: str, known: set[str]) -> str | None:
-    """The kernel argument that is compared with, when nothing is added to it on its way."""
+    """Return the kernel argument that a value is compared with, if it is compared unchanged."""
     for _ in range(20):
         op = flow.producer(value)
         if op is None:
@@ -89,7 +89,7 @@ def _argument(flow: Dataflow, value: str, known: set[str]) -> str | None:
 
 
 def _extent(flow: Dataflow, comparison: Operation) -> int | None:
-    """Length of the range that is compared: what its only ``tt.make_range`` covers."""
+    """Return the length of the compared range, which is the extent of its only ``tt.make_range``."""
     ends = {op.attributes.get("end") for op in flow.back(flow.input(comparison, 0)) if op.name == "tt.make_range"}
     end = next(iter(ends)) if len(ends) == 1 else None
     return end if isinstance(end, int) else None

@@ -19,19 +19,19 @@ class ReplicatedProduct(Rule):
     """Several wavefronts of a workgroup compute the same product.
 
     ## What it does
-    Looks at the result layout of each product in a loop: when the wavefronts together cover more rows or columns than
-    the tile has, some of them repeat what others do.
+    Looks at the result layout of each product in a loop. If the wavefronts together cover more rows or columns than the
+    tile has, some of them repeat the work of others.
 
     ## Why it matters
-    Repeated matrix work takes the matrix unit's time like any other. Two wavefronts a SIMD that do the same are no
-    better than one.
+    Repeated matrix work takes as much time of the matrix unit as useful work. Two wavefronts per SIMD that do the same
+    work are no faster than one.
 
     ## Evidence
-    `copies`: wavefronts that compute each element. `shape`: M x N x K. `num_warps`.
+    `copies`: number of wavefronts that compute each element. `shape`: M x N x K. `num_warps`.
 
     ## What to try
-    In attention the wavefronts share out the rows: a tile of 64 rows keeps four of them busy with 16x16 instructions,
-    not eight.
+    In attention the wavefronts divide the rows among them: a tile of 64 rows has work for four wavefronts with 16x16
+    instructions, not for eight.
     """
 
     id: ClassVar[str] = "KP508"
@@ -71,7 +71,7 @@ class ReplicatedProduct(Rule):
 
 
 def _at(facts: KernelFacts, product: Operation) -> list[Instruction]:
-    """Matrix instructions on the line of a product."""
+    """Return the matrix instructions on the source line of a product."""
     place = location_of(product)[0]
     return [
         i

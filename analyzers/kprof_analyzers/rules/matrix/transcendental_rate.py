@@ -20,25 +20,27 @@ _ENOUGH = 8
 
 
 class TranscendentalRate(Rule):
-    """Exponentials, logarithms, roots and reciprocals take a third of the vector units' time or more.
+    """Exponentials, logarithms, roots and reciprocals take at least a third of the vector units' time.
 
     ## What it does
-    Adds up the cycles of the vector instructions in each innermost loop, and in other code where at least an eighth of
-    the kernel's vector instructions are executed: those of the transcendental unit (`v_exp_f32`, `v_log_f32`,
-    `v_rcp_f32`, `v_rsq_f32`, `v_sqrt_f32`, `v_sin_f32`) at its rate, the others at theirs. Reports code where at least
-    eight of them take a third of the cycles or more. Code whose matrix instructions take longer is left alone.
+    Adds up the cycles of the vector instructions in each innermost loop, and in other code that executes at least an
+    eighth of the kernel's vector instructions. Transcendental instructions (`v_exp_f32`, `v_log_f32`, `v_rcp_f32`,
+    `v_rsq_f32`, `v_sqrt_f32`, `v_sin_f32`) count at the rate of their unit, all others at theirs. Reports code in which
+    at least eight of them take at least a third of the cycles. Code whose matrix instructions take longer is ignored.
 
     ## Why it matters
-    On CDNA the unit has a quarter of the lanes of the others: an exponential keeps the SIMD as long as four
-    multiplications. Where it is the bottleneck, fewer of these functions count, and other arithmetic is nearly free.
+    On CDNA the transcendental unit has a quarter of the lanes of the other units: an exponential occupies the SIMD as
+    long as four multiplications. If the unit is the bottleneck, only fewer of these functions help; other arithmetic is
+    nearly free.
 
     ## Evidence
-    `instructions`: transcendental ones in one execution. `cycles`: that they take; `others`: that all other vector
-    instructions take. `loop`, null outside of loops.
+    `instructions`: number of transcendental instructions in one execution. `cycles`: their cycles. `others`: cycles of
+    all other vector instructions. `loop`: null outside of loops.
 
     ## What to try
-    One reciprocal a row instead of a division an element; `rsqrt` instead of a root and a reciprocal. What many lanes
-    compute alike (angles, decays) once, and from memory. A polynomial for some of the exponentials of a softmax.
+    Use one reciprocal per row instead of a division per element, and `rsqrt` instead of a root and a reciprocal.
+    Compute values that many lanes share (angles, decays) once, and load them from memory. Replace some of the
+    exponentials of a softmax by a polynomial.
     """
 
     id: ClassVar[str] = "KP510"
@@ -81,10 +83,10 @@ class TranscendentalRate(Rule):
 
 
 def _times_slower(arch: Architecture) -> float | None:
-    """How many times as long as another vector instruction a transcendental one takes.
+    """Return how many times as long a transcendental instruction takes as another vector instruction.
 
     Raises:
-        NotCheckedError: the architecture's file does not say.
+        NotCheckedError: the architecture's hardware file does not specify the rate.
     """
     rate = arch.rates.get("transcendental")
     if arch.issue is None or not rate:

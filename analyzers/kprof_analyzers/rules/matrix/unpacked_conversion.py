@@ -18,23 +18,25 @@ _ENOUGH = 16
 
 
 class UnpackedConversion(Rule):
-    """Values are converted one at a time where an instruction converts two.
+    """Values are converted one at a time although an instruction can convert two.
 
     ## What it does
-    Counts conversions that have a packed form with the same rounding on the architecture: from fp8 to fp32, and on
-    CDNA 4 from fp32 to fp16. Reports at least 16 in an innermost loop, or in other code where at least an eighth of the
-    kernel's vector instructions are executed. On CDNA 3 the only packed conversion to
-    fp16 rounds towards zero, and bf16 has none: nothing can be gained there.
+    Counts conversions that have a packed form with the same rounding on the architecture: from fp8 to fp32, and on CDNA
+    4 from fp32 to fp16. Reports at least 16 in an innermost loop, or in other code that executes at least an eighth of
+    the kernel's vector instructions. On CDNA 3 the only packed conversion to fp16 rounds towards zero, and bf16 has
+    none, so nothing can be gained there.
 
     ## Why it matters
-    The packed form halves the instructions, and spares those that put two halves into one register.
+    The packed form halves the number of conversions, and removes the instructions that merge two halves into one
+    register.
 
     ## Evidence
-    `instruction`, `count`, `packed`: the instruction that does two. `loop`, null outside of loops.
+    `instruction`; `count`; `packed`: the instruction that converts two values. `loop`: null outside of loops.
 
     ## What to try
-    Keep neighbours next to each other: the compiler packs what lies in one register. An inline assembly block
-    (`tl.inline_asm_elementwise` with `pack=2`) where it does not. Best: do not convert inside the loop.
+    Keep neighbouring values next to each other: the compiler packs values in one register. If it does not, use an
+    inline assembly block (`tl.inline_asm_elementwise` with `pack=2`). The best solution is to convert outside of the
+    loop.
     """
 
     id: ClassVar[str] = "KP507"

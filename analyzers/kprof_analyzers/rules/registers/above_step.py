@@ -12,29 +12,29 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
-# Beyond this share of the registers giving them up is a redesign, not a tweak.
+# Saving more than this share of the registers requires a redesign.
 _SHARE = 0.08
-# From this many wavefronts on, one more hides little.
+# From this number of wavefronts on, an additional wavefront hides little latency.
 _ENOUGH = 4
 
 
 class RegistersJustAboveStep(Rule):
-    """A few registers less would let one more wavefront run on each SIMD.
+    """A few registers fewer would let one more wavefront run on each SIMD.
 
     ## What it does
-    Looks whether VGPRs limit the occupancy below four wavefronts a SIMD and giving up at most 8 % of them, and nothing
-    else, would raise it. Names the source line where most registers are live.
+    Checks whether VGPRs limit the occupancy to less than four wavefronts per SIMD, and whether saving at most 8 % of
+    them, and nothing else, would raise it. Names the source line where most registers are live.
 
     ## Why it matters
-    The register file is divided among the wavefronts of a SIMD in granules. Just above a step a whole wavefront is lost
-    for a handful of registers.
+    The register file is divided among the wavefronts of a SIMD in granules. Just above a step, a few registers cost a
+    whole wavefront.
 
     ## Evidence
-    `vgpr_allocated`, `reduce_by`: registers now, and how many fewer reach the step. `waves_per_simd`: now and
-    then. `peak`: live registers at the worst instruction, from the assembly.
+    `vgpr_allocated`: registers now. `reduce_by`: number of registers to save to reach the step. `waves_per_simd`: now
+    and after that. `peak`: maximum number of live registers, from the assembly.
 
     ## What to try
-    Recompute instead of keeping: offsets and masks are often cheaper than the registers they occupy.
+    Recompute values instead of keeping them: offsets and masks are often cheaper than the registers they occupy.
     """
 
     id: ClassVar[str] = "KP303"

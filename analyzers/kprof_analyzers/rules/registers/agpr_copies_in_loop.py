@@ -14,7 +14,7 @@ from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-# Issue cycles of the copies against the cycles of the matrix work beside them.
+# Minimum ratio of the issue cycles of copies to the cycles of the loop's matrix work.
 _SHARE = 0.1
 _ENOUGH = 8
 
@@ -23,16 +23,16 @@ class AgprCopiesInLoop(Rule):
     """A loop moves values between VGPRs and AGPRs.
 
     ## What it does
-    Counts `v_accvgpr_read`, `v_accvgpr_write` and `v_accvgpr_mov` in each innermost loop with matrix instructions, and
-    reports a loop with at least eight, whose issue takes at least a tenth of the cycles of its matrix work.
+    Counts `v_accvgpr_read`, `v_accvgpr_write` and `v_accvgpr_mov` in each innermost loop with matrix instructions.
+    Reports a loop with at least eight if issuing them takes at least a tenth of the cycles of its matrix work.
 
     ## Why it matters
-    AGPRs are meant for accumulators that stay there. When they serve as overflow for VGPRs, each use costs a copy on
-    the vector pipe: spilling that does not show up as a spill.
+    AGPRs are meant for accumulators that stay there. If they hold VGPRs that do not fit, each use costs a copy on the
+    vector pipe. This is spilling that is not counted as a spill.
 
     ## Evidence
-    `copies`, `matrix`: instructions in one iteration. `share`: cycles of the copies over those of the matrix work.
-    `lines`: copies for each source line.
+    `copies`, `matrix`: instructions in one iteration. `share`: cycles of the copies divided by those of the matrix
+    work. `lines`: number of copies per source line.
     """
 
     id: ClassVar[str] = "KP304"

@@ -17,20 +17,20 @@ class PaddedByWavesPerEu(Rule):
     """`waves_per_eu` pads the registers, so that fewer wavefronts fit than the code and its LDS would allow.
 
     ## What it does
-    Reports kernels whose occupancy is held by registers that the code does not use: the descriptor asks for more than
-    the instructions name, because `waves_per_eu` sets the most wavefronts, too. A warning where that
-    leaves two or fewer of at least twice as many.
+    Reports kernels whose occupancy is limited by registers that the code does not use. The descriptor requests more
+    registers than the instructions use, because `waves_per_eu` also sets the maximum number of wavefronts. The finding
+    is a warning if this leaves at most two wavefronts where at least twice as many would fit.
 
     ## Why it matters
-    With `waves_per_eu=N` a SIMD gets no more than N wavefronts, even where registers and LDS have room for more. A
-    kernel that waits for memory has then fewer others to go on with.
+    With `waves_per_eu=N` a SIMD gets at most N wavefronts, even if registers and LDS have room for more. A kernel that
+    waits for memory then has fewer other wavefronts to execute in the meantime.
 
     ## Evidence
-    `waves_per_eu`. `waves_per_simd`: as it is. `without`: what everything but the padding allows. `vgpr`,
-    `vgpr_allocated`: registers that the code uses, and those that it gets.
+    `waves_per_eu`. `waves_per_simd`: current value. `without`: wavefronts allowed by everything except the padding.
+    `vgpr`, `vgpr_allocated`: registers that the code uses, and registers that are allocated.
 
     ## What to try
-    The number of wavefronts that there is room for; it is in the finding's advice.
+    Use the number of wavefronts that fit; it is given in the finding's advice.
     """
 
     id: ClassVar[str] = "KP307"

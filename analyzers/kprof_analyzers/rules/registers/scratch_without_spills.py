@@ -14,20 +14,21 @@ from kprof_analyzers.source_lines import busiest
 
 
 class ScratchWithoutSpills(Rule):
-    """A kernel uses scratch memory though no register was spilled.
+    """A kernel uses scratch memory although no register was spilled.
 
     ## What it does
-    Reports scratch accesses of kernels whose metadata says that neither VGPRs nor SGPRs were spilled.
+    Reports scratch accesses of kernels whose metadata states that neither VGPRs nor SGPRs were spilled.
 
     ## Why it matters
-    What lies there is an array that could not be kept in registers, most often because its index is only known at run
-    time. Each access goes to memory; more registers do not help.
+    Scratch then holds an array that could not be kept in registers, usually because its index is only known at run
+    time. Each access goes to memory. More registers do not help.
 
     ## Evidence
-    `scratch_accesses`, `scratch_bytes`: per lane. `in_loops`: accesses inside loops. `lines`.
+    `scratch_accesses`; `scratch_bytes`: per lane; `in_loops`: number of accesses inside loops; `lines`: accesses per
+    line.
 
     ## What to try
-    Unroll loops so that indexes become constants (`tl.static_range`, `#pragma unroll`); select instead of indexing;
+    Unroll loops so that indices become constants (`tl.static_range`, `#pragma unroll`), select instead of indexing, or
     move the array to LDS.
     """
 

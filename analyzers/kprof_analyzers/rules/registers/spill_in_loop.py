@@ -16,7 +16,7 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import is_scratch, own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
 
-# Above this share of the loop's other vector memory and LDS accesses, scratch traffic is no longer a side matter.
+# From this ratio to the loop's other vector memory and LDS accesses on, scratch accesses dominate its memory traffic.
 _ERROR_SHARE = 0.25
 
 
@@ -24,19 +24,18 @@ class SpillInLoop(Rule):
     """Registers are spilled to scratch inside a loop.
 
     ## What it does
-    Counts scratch loads and stores between a loop's header and its end, and names the source line that has
-    most of them.
+    Counts scratch loads and stores between a loop's header and its end. Names the source line with most of them.
 
     ## Why it matters
-    A wavefront needs more VGPRs than it can get, so that values go to scratch memory and come back in every
-    iteration. Scratch goes through the vector memory path: its accesses share `vmcnt` with the prefetched
-    loads, which return in order, so that a reload waits for everything in front of it.
+    A wavefront needs more VGPRs than it can get, so values are stored to scratch memory and reloaded in every
+    iteration. Scratch accesses use the vector memory path and share `vmcnt` with prefetched loads. Because these return
+    in order, a reload waits for all loads before it.
 
     ## Evidence
-    `scratch_loads`, `scratch_stores`: accesses in one iteration. `vgpr_spills`: of the whole kernel.
-    `lines`: accesses for each source line. `share`: relative to the loop's other memory accesses; from 0.25 on the
-    finding is an error. A few spills at the edge of a loop can cost nothing: the fastest tile of a published
-    GEMM sweep on an MI300X has about 115.
+    `scratch_loads`, `scratch_stores`: accesses in one iteration. `vgpr_spills`: of the whole kernel. `lines`: number of
+    accesses per source line. `share`: ratio to the loop's other memory accesses; from 0.25 on, the finding is an error.
+    A few spills at the edge of a loop may cost nothing: the fastest tile of a published GEMM sweep on an MI300X has
+    about 115.
     """
 
     id: ClassVar[str] = "KP301"
@@ -98,7 +97,7 @@ class SpillInLoop(Rule):
 
 
 def _others(scratch: list[Instruction], place: Instruction | None) -> list[Location]:
-    """The further lines with spill traffic, most of it first."""
+    """Return the other lines with spill traffic, sorted by decreasing traffic."""
     first = location_of(place)[0] if place is not None else None
     counts: dict[Location, int] = {}
     for instruction in scratch:

@@ -20,17 +20,17 @@ class SpillOutsideLoop(Rule):
     """Registers are spilled, but never inside a loop.
 
     ## What it does
-    Reports scratch traffic of kernels whose loops are free of it.
+    Reports scratch accesses of kernels whose loops have none.
 
     ## Why it matters
-    Spills before or after the loops run once for each wavefront. They seldom cost anything measurable in a kernel
-    with loops; in straight-line code they are part of the whole.
+    Spills before or after the loops run once per wavefront. In a kernel with loops they seldom have a measurable cost.
+    In straight-line code they are part of the kernel's main work.
 
     ## Evidence
-    `vgpr_spills`, `scratch_accesses`, and the accesses for each source line in `lines`.
+    `vgpr_spills`; `scratch_accesses`; `lines`: number of accesses per source line.
 
     ## What to try
-    Usually nothing. If the kernel is short, a smaller tile.
+    Usually nothing needs to be done. If the kernel is short, use a smaller tile.
     """
 
     id: ClassVar[str] = "KP302"

@@ -17,17 +17,18 @@ class WavesPerEuAboveLds(Rule):
     """`waves_per_eu` asks for more wavefronts than LDS allows, and registers are spilled for them.
 
     ## What it does
-    Compares `waves_per_eu` with the wavefronts on a SIMD that the LDS of a workgroup allows, in kernels that spill.
+    Compares `waves_per_eu` with the number of wavefronts per SIMD that a workgroup's LDS allows, in kernels that spill.
 
     ## Why it matters
-    The compiler keeps below the registers that so many wavefronts leave each of them, and spills what does not fit.
-    LDS admits fewer wavefronts all the same: the registers stay empty, and the spills gain nothing.
+    The compiler limits the registers so that `waves_per_eu` wavefronts fit, and spills values that do not fit. LDS
+    still allows fewer wavefronts, so the registers stay unused and the spills gain nothing.
 
     ## Evidence
-    `waves_per_eu`, `allowed_by_lds`: wavefronts on a SIMD. `scratch_accesses`: in the code. `vgpr_spills`.
+    `waves_per_eu`; `allowed_by_lds`: wavefronts per SIMD; `scratch_accesses`: in the code; `vgpr_spills`.
 
     ## What to try
-    Ask for what LDS allows, or leave the choice to the compiler (`waves_per_eu=0`); both are in the finding's advice.
+    Request the number that LDS allows, or leave the choice to the compiler (`waves_per_eu=0`). The finding's advice
+    gives the number.
     """
 
     id: ClassVar[str] = "KP306"

@@ -12,29 +12,29 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-# Two tiles that are each written and read in turn need a barrier before and behind either.
+# Two tiles that are written and read in turn need a barrier before and after each of them.
 _NEEDED = 4
 _CYCLES = 512
 
 
 class ManyBarriersInLoop(Rule):
-    """The wavefronts of a workgroup meet more often than their work in between is worth.
+    """The wavefronts of a workgroup meet at barriers too often for the work in between.
 
     ## What it does
-    Counts `s_barrier` in each innermost loop, outside conditional parts too. Reports more than four in an iteration
-    when fewer than 512 cycles of matrix work stand between them on average. Loops with priorities (`s_setprio`), such
-    as block ping-pong, place their barriers on purpose and are left out.
+    Counts `s_barrier` in each innermost loop, including its conditional parts. Reports more than four per iteration if
+    they are on average less than 512 cycles of matrix work apart. Loops with priorities (`s_setprio`), such as block
+    ping-pong, place their barriers deliberately and are skipped.
 
     ## Why it matters
-    At each barrier all wavefronts wait for the slowest. What each of them could have overlapped stops there.
+    At each barrier all wavefronts wait for the slowest, and no work can overlap across the barrier.
 
     ## Evidence
-    `barriers`, `matrix_cycles`: in an iteration. `lines`: barriers for each source line. `num_warps`.
+    `barriers`, `matrix_cycles`: per iteration. `lines`: number of barriers per source line. `num_warps`.
 
     ## What to try
-    Each conversion or reduction through LDS brings one or two: keep reductions inside a wavefront (rows within one
-    wavefront), do the conversion before the loop, or fuse small steps into one with a larger block. A workgroup of one
-    wavefront needs none.
+    Each conversion or reduction through LDS adds one or two barriers. Keep reductions inside a wavefront (rows within
+    one wavefront), convert before the loop, or merge small steps into one with a larger block. A workgroup with a
+    single wavefront needs no barriers.
     """
 
     id: ClassVar[str] = "KP208"

@@ -13,9 +13,9 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
-# A wait this close behind the load has nothing to hide hundreds of cycles of memory latency behind.
+# If a wait is this close to the load, no work can hide the hundreds of cycles of memory latency.
 _CLOSE = 16
-# With so many wavefronts others fill the time.
+# With this number of wavefronts, the others fill the time.
 _MANY_WAVES = 4
 _LOAD_COUNTERS = ("vmcnt", "loadcnt")
 
@@ -24,22 +24,22 @@ class FullDrain(Rule):
     """A loop waits for all of its global loads right after issuing them.
 
     ## What it does
-    Follows the wait counters through an innermost loop and finds each `s_waitcnt vmcnt(0)` (`s_wait_loadcnt 0x0` on
-    gfx12) that stands less than 16 instructions behind the load from global memory that it waits for. A load of the
-    iteration before, as in a pipelined loop, is far enough away. Loops that spill are left out: their reloads share
-    the counter, and KP301 reports them.
+    Follows the wait counters through an innermost loop. Reports each `s_waitcnt vmcnt(0)` (`s_wait_loadcnt 0x0` on
+    gfx12) that comes less than 16 instructions after the load from global memory that it waits for. Loads of the
+    previous iteration, as in a pipelined loop, are far enough away. Loops that spill are skipped, because their reloads
+    share the counter; KP301 reports them.
 
     ## Why it matters
-    A load from HBM takes hundreds of cycles. With the wait right behind it the wavefront stands still for all of
-    them, in every iteration; only other wavefronts of the SIMD can fill the time.
+    A load from HBM takes hundreds of cycles. With the wait right after the load, the wavefront stalls for all of them
+    in every iteration. Only other wavefronts of the SIMD can fill the time.
 
     ## Evidence
-    `distance`: instructions between the load and the wait. `cycles`: issue cycles between them. `load`, `wait`: as
-    written. `loop`. `waves_per_simd`: from four on the finding is a note, since others fill the time.
+    `distance`: instructions between the load and the wait. `cycles`: issue cycles between them. `load`, `wait`: the
+    instructions. `loop`. `waves_per_simd`: from four on, the finding is a note, because others fill the time.
 
     ## What to try
-    A loop that Triton can pipeline (loads not behind a branch, no pointer that depends on loaded data); more wavefronts
-    on the SIMD.
+    Write the loop so that Triton can pipeline it (no loads behind a branch, no pointers that depend on loaded data), or
+    allow more wavefronts on the SIMD.
     """
 
     id: ClassVar[str] = "KP204"
@@ -84,7 +84,7 @@ class FullDrain(Rule):
 
 
 def _is_close(wait: Wait) -> bool:
-    """A full wait right behind the global load that it waits for."""
+    """Whether a wait for all loads comes right after the global load that it waits for."""
     load = wait.waits_for
     if load is None or wait.count != 0 or wait.counter not in _LOAD_COUNTERS or wait.instructions >= _CLOSE:
         return False

@@ -12,30 +12,30 @@ from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
-# An LDS read takes some 100 cycles; an instruction takes 4 to be issued.
+# An LDS read takes about 100 cycles; issuing an instruction takes 4.
 _CLOSE = 4
 _ENOUGH = 4
 _COUNTERS = ("lgkmcnt", "dscnt")
 
 
 class LdsWaitRightBehind(Rule):
-    """A loop with matrix work waits for LDS right behind most of its LDS reads.
+    """A loop with matrix work waits for LDS right after most of its LDS reads.
 
     ## What it does
-    Follows the wait counters through an innermost loop with matrix instructions. Reports it when the loop drains
-    `lgkmcnt(0)` (`dscnt` on gfx12) less than four instructions behind the LDS read it waits for, at least four times
-    in an iteration, and most of its waits for LDS are such.
+    Follows the wait counters through an innermost loop with matrix instructions. Reports a loop that drains
+    `lgkmcnt(0)` (`dscnt` on gfx12) less than four instructions after the LDS read it waits for, if this happens at
+    least four times per iteration and applies to most of its waits for LDS.
 
     ## Why it matters
-    An LDS read takes about a hundred cycles. With the wait right behind it nothing of the same wavefront hides them.
-    With several wavefronts on the SIMD, others fill the time: then this costs little.
+    An LDS read takes about a hundred cycles. With the wait right after the read, no work of the same wavefront hides
+    them. With several wavefronts on the SIMD, others fill the time and the cost is small.
 
     ## Evidence
-    `drains`: such waits in an iteration. `waits`: all waits for LDS reads. `distance`: smallest number of instructions
-    between read and wait. `waves_per_simd` where it is known.
+    `drains`: number of such waits per iteration. `waits`: all waits for LDS reads. `distance`: minimum number of
+    instructions between read and wait. `waves_per_simd`: if known.
 
     ## What to try
-    More wavefronts on the SIMD; fewer registers, so that the scheduler may hold several slices at a time.
+    Use more wavefronts on the SIMD, or fewer registers, so that the scheduler can hold several slices at a time.
     """
 
     id: ClassVar[str] = "KP205"

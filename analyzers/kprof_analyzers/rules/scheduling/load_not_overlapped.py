@@ -20,19 +20,21 @@ class LoadNotOverlapped(Rule):
     """A loop's global loads do not overlap with its matrix work.
 
     ## What it does
-    Follows the wait counters through an innermost loop with matrix instructions. When between no global load and the
-    wait for it a matrix instruction is issued, the loads overlap with none of the matrix work of their wavefront.
-    Left out: loops that spill (KP301), and single products with `num_stages=1` (KP207), whose cause is known.
+    Follows the wait counters through an innermost loop with matrix instructions. Reports the loop if no matrix
+    instruction is issued between any global load and the wait for it: the loads then overlap with none of the
+    wavefront's matrix work. Loops that spill (KP301) and single products with `num_stages=1` (KP207) are skipped,
+    because their cause is known.
 
     ## Why it matters
-    The time of an iteration is then the sum of memory latency and matrix work; only another wavefront on the SIMD can
+    The time of an iteration is then the sum of memory latency and matrix work. Only another wavefront on the SIMD can
     fill the gap.
 
     ## Evidence
-    `loads`: global loads that are waited for. `cycles`: most issue cycles between a load and its wait. `loop`.
+    `loads`: number of global loads that the loop waits for. `cycles`: maximum number of issue cycles between a load and
+    its wait. `loop`.
 
     ## What to try
-    Two wavefronts on the SIMD do the same.
+    Two wavefronts on the SIMD have the same effect.
     """
 
     id: ClassVar[str] = "KP206"

@@ -19,7 +19,7 @@ _SWITCH = "TRITON_HIP_USE_BLOCK_PINGPONG"
 _FOUR_WARPS = range(262_144, 16_777_217)
 _EIGHT_WARPS_SMALL = 33_554_432
 _EIGHT_WARPS_LARGE = 67_108_864
-# Where a side is shorter there are too few instructions to alternate with.
+# Tiles with a shorter side have too few instructions to alternate.
 _LEAST = 64
 
 
@@ -28,19 +28,19 @@ class NoPingPong(Rule):
 
     ## What it does
     For a loop with a single product and `num_stages=2` on gfx942, computes the size of the tile as Triton does (M x N x
-    K x bits) and compares it with the sizes that ping-pong scheduling takes: 2^18 to 2^24 with four wavefronts; 2^25 or
-    at least 2^26 with eight; sides of at least 64. Reports the loop when it has no `s_setprio`.
+    K x bits) and compares it with the sizes that ping-pong scheduling supports: 2^18 to 2^24 with four wavefronts, 2^25
+    or at least 2^26 with eight, and sides of at least 64. Reports the loop if it has no `s_setprio`.
 
     ## Why it matters
-    With ping-pong one half of the wavefronts multiplies while the other half loads; without, both do the same thing at
-    the same time and get in each other's way.
+    With ping-pong, one half of the wavefronts multiplies while the other half loads. Without it, both halves do the
+    same work at the same time and compete for the same units.
 
     ## Evidence
-    `tile_size`, `num_warps`, `shape`, `switch`: of the environment, where it was set. `pass`: with `--passes`, whether
-    the scheduling pass ran.
+    `tile_size`, `num_warps`, `shape`. `switch`: value of the environment switch, if set. `pass`: with `--passes`,
+    whether the scheduling pass ran.
 
     ## What to try
-    Loads as plain tiles without a mask that splits them; exactly two tiles loaded in the loop.
+    Load complete tiles without a mask that splits them, and exactly two tiles in the loop.
     """
 
     id: ClassVar[str] = "KP209"
@@ -93,7 +93,7 @@ class NoPingPong(Rule):
 
 
 def _out_of_step(facts: KernelFacts, finding: Finding) -> Finding | Costed:
-    """Without the barriers of the loops with products, which keep the wavefronts in step: more than turns bring."""
+    """Add the gain of removing the barriers of loops with products, which is more than ping-pong can gain."""
     gone = tuple(
         i.index
         for region in regions(facts)

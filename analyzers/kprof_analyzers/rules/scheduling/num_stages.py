@@ -9,28 +9,28 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.loops import is_chained, loads_in, products_of_loops
 
-# Loads of that width need no registers on their way to LDS, so that two stages pay in attention too.
+# Loads of this width go directly to LDS without using registers, so that two stages also pay off in attention.
 _DIRECT_BYTES = 16
 
 
 class NumStagesMisfit(Rule):
-    """`num_stages` does not suit what the loop fuses.
+    """`num_stages` does not suit the number of products in the loop.
 
     ## What it does
-    Counts the matrix products of each loop in the TTGIR that depend on each other. A loop with one product whose
-    tiles are loaded in the same iteration, compiled with `num_stages=1`, could prefetch. `num_stages=0` compiles to
-    the same code as 1. A loop with two products in a row, compiled with two stages or more, pays for the prefetch where
-    LDS or registers already limit it to one wavefront on a SIMD.
+    Counts the matrix products of each loop in the TTGIR that depend on each other. A loop with one product whose tiles
+    are loaded in the same iteration, compiled with `num_stages=1`, could prefetch them. `num_stages=0` compiles to the
+    same code as 1. A loop with two dependent products, compiled with two or more stages, pays for the prefetch if LDS
+    or registers already limit it to one wavefront per SIMD.
 
     ## Why it matters
-    AMD's tuning guide takes 2 for a loop with a single product and 1 for kernels that fuse two (attention) and
-    kernels without one. On gfx950, whose loads can go straight to LDS, two stages pay in attention too.
+    AMD's tuning guide uses 2 for a loop with a single product, and 1 for kernels that fuse two products (attention) and
+    kernels without products. On gfx950, where loads can go directly to LDS, two stages also pay off in attention.
 
     ## Evidence
-    `num_stages`, `products`: in an iteration. `chained`: one product uses the result of another. `waves_per_simd`.
+    `num_stages`. `products`: per iteration. `chained`: whether a product uses the result of another. `waves_per_simd`.
 
     ## What to try
-    `kprof advise` compiles both and shows what each takes.
+    `kprof advise` compiles both and shows the time of each.
     """
 
     id: ClassVar[str] = "KP207"
