@@ -647,7 +647,7 @@ def lint_configs(
     rename: Mapping[str, str | None] | str | None = ...,
     ignore: str | Sequence[str] = ...,
 ) -> LintedConfigs:
-    """Check the files' text, their keys, what the GPU has, and which buckets are ever used. Files are only read.
+    """Check the text, keys and values of tuned-configuration files, and find unused buckets. Files are only read.
 
     Args:
         paths: files, or folders that are searched for such files.
@@ -660,13 +660,13 @@ def lint_configs(
         fail_on: Exit with 1 on this or worse: note, warning, error or never. If left out, a warning where files or
             compiles are compared and checked, never where a kernel is analysed.
         jobs: Worker processes; 0: one for each core.
-        compile: Compile the kernel for each bucket, where the kernel is known.
-        rename: Knobs under the kernel's names: BLOCK_SIZE_M=BLOCK_M. Empty: left out.
-        ignore: Rules to leave out, by identifier or name.
+        compile: Compile each bucket whose kernel is known.
+        rename: Rename knobs for the kernel: BLOCK_SIZE_M=BLOCK_M. Empty: leave the knob out.
+        ignore: Rules to ignore, by identifier or name.
 
     Raises:
-        HardwareError: the architecture is not known.
-        KprofError: a rule is not known, or the kernel that is named cannot be loaded.
+        HardwareError: the architecture is unknown.
+        KprofError: a rule is unknown, or the named kernel cannot be loaded.
     """
 
 def measure(
@@ -1053,11 +1053,11 @@ def server_configs(
     progress: Callable[[str, Progress], None] | None = ...,
     report: Callable[[str], None] | None = ...,
 ) -> NeededConfigs:
-    """Find which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
+    """Find the tuned files that a server looks for when it serves a model, and whether they exist. Needs no GPU.
 
-    The lookups are the server's own functions, taken out of its code and run in a process of their own; nothing else
-    of the server is executed. Sizes are computed from the model's configuration. Where this Python has no server and
-    no checkout is named, the names are a table's, and what is there is not known.
+    The lookups are the server's own functions, extracted from its code and run in a separate process; no other code of
+    the server is executed. Sizes are computed from the model's configuration. If this Python has no server and no
+    checkout is named, file names come from a table, and whether the files exist is unknown.
 
     Args:
         model: a ``config.json`` of Hugging Face, or its folder. Nothing is downloaded.
@@ -1068,22 +1068,22 @@ def server_configs(
         jobs: Worker processes; 0: one for each core.
         scheduler: Dask scheduler whose workers do the work: tcp://host:8786.
         server: Server that serves the model: vllm, sglang or aiter.
-        tp: GPUs that share a layer.
-        ep: Groups that experts are distributed over; it divides --tp.
-        quant: bf16, fp8, fp8-block, int8, w4a16, mxfp4 (experts) or mxfp4-all; the file's own if left out.
-        batches: Rows of a step; from decoding to filling a prompt in if left out.
-        server_path: A checkout of the server, or the folder that it is installed in; this Python's if left out.
-        server_triton: The server's version of Triton, by which SGLang has its files.
-        rank: Also predict what each batch takes, now and with a proposal. Compiles the server's kernels.
-        alternatives: Also rank other families for the same weights, of which AITER's caller takes one.
-        trials: Configurations to look at for each batch, where no tuned file of another shape helps.
+        tp: GPUs that share a layer (tensor parallelism).
+        ep: Groups that experts are distributed over (a divisor of --tp).
+        quant: bf16, fp8, fp8-block, int8, w4a16, mxfp4 (experts) or mxfp4-all (default: the model's own).
+        batches: Rows of a step (default: 1,8,64,512,4096).
+        server_path: A checkout of the server, or its installation folder (default: the one in this Python).
+        server_triton: The server's version of Triton, which selects SGLang's folder of files.
+        rank: Also predict each batch's time, now and with a proposal. Compiles the server's kernels.
+        alternatives: Also rank other kernel families for the same weights (AITER's caller uses one).
+        trials: Configurations to try per batch if no tuned file of another shape helps.
         progress: called with a file's name and the state of its search.
         report: called with each measurement.
 
     Raises:
-        HardwareError: the GPU is not known, or there is none to measure on.
-        InputError: there is no such configuration, or it is no JSON object.
-        KprofError: the server is not known, its code is not there or another than expected, or a number makes no sense.
+        HardwareError: the GPU is unknown, or there is no GPU to measure on.
+        InputError: the configuration does not exist or is not a JSON object.
+        KprofError: the server is unknown, its code is missing or unexpected, or an option has an invalid value.
     """
 
 def trace_breakdown(

@@ -1,1 +1,1 @@
-"""The tuned files of servers: what vLLM, SGLang and AITER look for, and whether the files still make sense."""
+"""Tuned-configuration files of inference servers: the files that vLLM, SGLang and AITER look for, and their checks."""

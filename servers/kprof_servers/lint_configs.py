@@ -14,11 +14,11 @@ from kprof_servers.options import LintConfigsOptions
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LintedConfigs(ReportResult):
-    """What is wrong with some configuration files; ``kernels`` has an entry a file.
+    """The problems of configuration files; ``kernels`` has one entry per file.
 
     Attributes:
-        document: the entries and the verdict, as ``kprof lint --json`` writes them.
-        failures: why files could not be read; each is an entry of the document, too.
+        document: the entries and the verdict, as written by ``kprof lint --json``.
+        failures: reasons why files could not be read; each is also an entry of the document.
     """
 
     failures: Sequence[KprofError] = ()
@@ -27,7 +27,7 @@ class LintedConfigs(ReportResult):
 
 @keywords
 def lint_configs(*paths: "Path_", options: LintConfigsOptions) -> LintedConfigs:
-    """Check the files' text, their keys, what the GPU has, and which buckets are ever used. Files are only read.
+    """Check the text, keys and values of tuned-configuration files, and find unused buckets. Files are only read.
 
     Args:
         paths: files, or folders that are searched for such files.
@@ -35,8 +35,8 @@ def lint_configs(*paths: "Path_", options: LintConfigsOptions) -> LintedConfigs:
             implies ``compile``.
 
     Raises:
-        HardwareError: the architecture is not known.
-        KprofError: a rule is not known, or the kernel that is named cannot be loaded.
+        HardwareError: the architecture is unknown.
+        KprofError: a rule is unknown, or the named kernel cannot be loaded.
     """
     from kprof_servers.configs.compiling import Choice, compiled
     from kprof_servers.configs.devices import architecture
@@ -45,7 +45,7 @@ def lint_configs(*paths: "Path_", options: LintConfigsOptions) -> LintedConfigs:
     from kprof_servers.lint_document import document
 
     if len(options.target) > 1:
-        raise KprofError("kprof lint takes one --target", hint=f"--target {options.target[0]}")
+        raise KprofError("kprof lint accepts one --target", hint=f"--target {options.target[0]}")
     arch = options.one_gpu("kprof lint")
     left_out = _rules(options.ignore)
     assumed = architecture(arch) if arch else None
@@ -66,10 +66,10 @@ def lint_configs(*paths: "Path_", options: LintConfigsOptions) -> LintedConfigs:
 
 
 def _rules(words: Sequence[str]) -> set[str]:
-    """Identifiers and names of rules that are left out.
+    """Return the identifiers of the rules to ignore, given their identifiers or names.
 
     Raises:
-        KprofError: one is not known.
+        KprofError: a rule is unknown.
     """
     from kprof_servers.configs.checks import checks
 

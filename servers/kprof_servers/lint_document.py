@@ -1,4 +1,4 @@
-"""The document of a run over configuration files."""
+"""The document of a ``kprof lint`` run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,14 +25,14 @@ def document(
     left_out: set[str],
     fail_on: str,
 ) -> Report:
-    """What fails marked as such, what could not be read as an entry of its own, paths from the repository's root.
+    """Build the document, with failing findings marked, unreadable files as entries, and paths from the repository.
 
     Args:
-        entries: one for each file.
-        found: what the paths led to.
-        tried: what came of compiling the buckets, when that was asked.
+        entries: one entry per file.
+        found: the files found below the given paths.
+        tried: the results of compiling the buckets, or ``None`` if they were not compiled.
         left_out: rules that are ignored.
-        fail_on: a finding this bad fails; ``never`` for none.
+        fail_on: minimum severity of a finding that fails; ``never`` for none.
     """
     cwd = Path.cwd()
     root = next((p for p in (cwd, *cwd.parents) if (p / ".git").exists()), cwd)

@@ -1,4 +1,4 @@
-"""Findings on files, on the terminal: a block for each file, the verdict last."""
+"""Findings on configuration files as terminal text: a block per file, and the verdict."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ _MOST = 10
 
 
 class LintTextReporter:
-    """The file's path, then ``line:column  severity  rule  message``, in the file's order.
+    """Writes the path of each file, then ``line:column  severity  rule  message``, in file order.
 
     Args:
-        colour: ANSI colours.
-        verbose: 0 leaves out findings that are only notes, 1 shows everything.
-        width: columns of the terminal, on which the verdict comes first and no word is cut; ``None`` for a log.
+        colour: whether to use ANSI colours.
+        verbose: 0 hides findings of severity note, 1 shows all findings.
+        width: columns of the terminal, where the verdict comes first and words are not split; ``None`` for a log.
     """
 
     def __init__(self, *, colour: bool = False, verbose: int = 0, width: int | None = None) -> None:
@@ -48,7 +48,7 @@ class LintTextReporter:
         verdict = folded(clean(report.verdict.summary), self._width)
         verdict = [self._paint(line, _VERDICT[report.verdict.status]) for line in verdict]
         lines = [*lines, *verdict] if self._width is None else [*verdict, *([""] if lines else []), *lines]
-        # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
+        # Names must not add line breaks: GitHub interprets a line that begins with two colons as a command.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _block(self, kernel: KernelReport, found: Sequence[GateFinding], notes: Sequence[str]) -> list[str]:

@@ -29,36 +29,36 @@ class ServerConfigsOptions(
     server: Annotated[
         str | None, Option("Server that serves the model: vllm, sglang or aiter.", metavar="NAME")
     ] = None  # fmt: skip
-    tp: Annotated[int, Option("GPUs that share a layer.", metavar="N", least=1)] = 1
+    tp: Annotated[int, Option("GPUs that share a layer (tensor parallelism).", metavar="N", least=1)] = 1
     ep: Annotated[
-        int, Option("Groups that experts are distributed over; it divides --tp.", metavar="N", least=1)
+        int, Option("Groups that experts are distributed over (a divisor of --tp).", metavar="N", least=1)
     ] = 1  # fmt: skip
     quant: Annotated[
         str | None,
-        Option("bf16, fp8, fp8-block, int8, w4a16, mxfp4 (experts) or mxfp4-all; the file's own if left out.",
+        Option("bf16, fp8, fp8-block, int8, w4a16, mxfp4 (experts) or mxfp4-all (default: the model's own).",
                metavar="NAME"),
     ] = None  # fmt: skip
     batches: Annotated[
         Sequence[int],
-        Option("Rows of a step; from decoding to filling a prompt in if left out.", metavar="ROWS[,ROWS]", kind=ROWS),
+        Option("Rows of a step (default: 1,8,64,512,4096).", metavar="ROWS[,ROWS]", kind=ROWS),
     ] = ()
     server_path: Annotated[
         str | None,
-        Option("A checkout of the server, or the folder that it is installed in; this Python's if left out.",
+        Option("A checkout of the server, or its installation folder (default: the one in this Python).",
                metavar="FOLDER", kind=PATH),
     ] = None  # fmt: skip
     server_triton: Annotated[
-        str | None, Option("The server's version of Triton, by which SGLang has its files.", metavar="VERSION")
+        str | None, Option("The server's version of Triton, which selects SGLang's folder of files.", metavar="VERSION")
     ] = None
     rank: Annotated[
-        bool, Option("Also predict what each batch takes, now and with a proposal. Compiles the server's kernels.")
+        bool, Option("Also predict each batch's time, now and with a proposal. Compiles the server's kernels.")
     ] = False
     alternatives: Annotated[
-        bool, Option("Also rank other families for the same weights, of which AITER's caller takes one.")
+        bool, Option("Also rank other kernel families for the same weights (AITER's caller uses one).")
     ] = False
     trials: Annotated[
         int | None,
-        Option("Configurations to look at for each batch, where no tuned file of another shape helps.", metavar="N",
+        Option("Configurations to try per batch if no tuned file of another shape helps.", metavar="N",
                least=1, most=10_000),
     ] = None  # fmt: skip
 
@@ -74,13 +74,13 @@ class LintConfigsOptions(LinkedTargetOptions, KnobOptions, FailOptions, WorkerOp
 
     without: ClassVar[frozenset[str]] = frozenset({"config"})
 
-    compile: Annotated[bool, Option("Compile the kernel for each bucket, where the kernel is known.")] = False
+    compile: Annotated[bool, Option("Compile each bucket whose kernel is known.")] = False
     rename: Annotated[
         Mapping[str, str | None],
-        Option("Knobs under the kernel's names: BLOCK_SIZE_M=BLOCK_M. Empty: left out.", metavar="K=V,...",
+        Option("Rename knobs for the kernel: BLOCK_SIZE_M=BLOCK_M. Empty: leave the knob out.", metavar="K=V,...",
                kind=RENAMED),
     ] = field(default_factory=dict)  # fmt: skip
     ignore: Annotated[
         Sequence[str],
-        Option("Rules to leave out, by identifier or name.", metavar="RULE[,RULE]", kind=NAMES, completes="rules"),
+        Option("Rules to ignore, by identifier or name.", metavar="RULE[,RULE]", kind=NAMES, completes="rules"),
     ] = ()

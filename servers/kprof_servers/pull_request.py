@@ -1,4 +1,4 @@
-"""What to say of tuned files that are offered to a server."""
+"""Text of a pull request that offers tuned files to a server."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from kprof_servers.served.document import NeededFile, PredictedConfig, ServerCon
 
 
 def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
-    """Markdown: what was compiled, what is predicted, and that nothing was measured."""
+    """Return Markdown that lists the compiled configurations, and the predicted or measured times."""
     lines = [
         f"# Tuned configurations of {found.architecture} on {found.gpu}",
         "",
@@ -20,9 +20,9 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
         *_doubtful(files),
         *(f"- {note}" for note in found.notes),
         "",
-        "| file | rest on | rows | runs today | proposed | spills |"
+        "| file | based on | rows | runs today | proposed | spills |"
         if found.measured_on
-        else "| file | rest on | rows | runs today, predicted | proposed, predicted | spills |",
+        else "| file | based on | rows | runs today, predicted | proposed, predicted | spills |",
         "|---|---|---|---|---|---|",
     ]
     for file in files:
@@ -34,7 +34,7 @@ def pull_request(found: ServerConfigs, files: Sequence[NeededFile]) -> str:
             said = " (cannot be distinguished)" if batch.tie else " (slower: measure both)" if batch.slower else ""
             cells = (file.name, file.basis, f"{batch.rows:,}", runs, _time(best) + said, str(best.vgpr_spills))
             lines.append("| " + " | ".join(cell(each) for each in cells) + " |")
-    lines += ["", "`runners_up.json` has the next configurations of each batch size, for whoever can measure them.", ""]
+    lines += ["", "`runners_up.json` has the next configurations of each batch size, so that they can be measured.", ""]
     return "\n".join(lines)
 
 
@@ -49,7 +49,7 @@ def _times(found: ServerConfigs) -> str:
 
 
 def _doubtful(files: Sequence[NeededFile]) -> list[str]:
-    """What to measure before anything is merged."""
+    """Return a warning that lists the number of proposals to measure before anything is merged."""
     batches = [batch for file in files for batch in file.ranked]
     slower = sum(batch.slower for batch in batches)
     if not slower:

@@ -1,4 +1,4 @@
-"""Which tuned files a server looks for when it serves a model."""
+"""``kprof.server_configs``: the tuned files that a server looks for when it serves a model."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from kprof_servers.served.verify import Verifier
 
 BATCHES = (1, 8, 64, 512, 4096)
-"""Rows of a step that are asked for unless others are named: from decoding one sequence to filling a prompt in."""
+"""Default rows of a step, from decoding one sequence to prefilling a prompt."""
 
 TRIALS = 24
-"""Configurations of a batch size that are looked at, where no tuned file of the server helps."""
+"""Default number of configurations to try per batch size if none of the server's tuned files helps."""
 
 _MOST_GPUS = 4096
 
@@ -35,7 +35,7 @@ class NeededConfigs(Result):
     """The tuned files that a server looks for.
 
     Attributes:
-        document: everything, as ``kprof configs --json`` writes it.
+        document: all results, as written by ``kprof configs --json``.
     """
 
     document: "ServerConfigs"
@@ -43,21 +43,21 @@ class NeededConfigs(Result):
 
     @property
     def ok(self) -> bool:
-        """Everything could be determined, and where it was asked for, nothing is missing."""
+        """True if everything could be determined and, with ``strict``, no file is missing."""
         return self.document.verdict.status == "ok"
 
     @property
     def summary(self) -> str:
-        """How many files are needed, and there."""
+        """Number of files that are needed, and number of files that exist."""
         return self.document.verdict.summary
 
     def write(self, folder: "str | os.PathLike[str]") -> list[str]:
-        """Write a file for each that is not there and has a proposal, as the server would read it, below a folder.
+        """Write each missing file that has a proposal below a folder, in the format that the server reads.
 
-        Beside them are ``runners_up.json``, for those who can measure, and ``PULL_REQUEST.md``.
+        Also write ``runners_up.json``, with further configurations to measure, and ``PULL_REQUEST.md``.
 
         Returns:
-            What was written.
+            The paths of the written files.
 
         Raises:
             KprofError: a file cannot be written.
@@ -82,7 +82,7 @@ class NeededConfigs(Result):
         return written
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a file."""
+        """Return a frame with one row per file."""
         from kprof.api.frames import struct_frame
         from kprof_servers.served.document import NeededFile
 
@@ -97,22 +97,22 @@ def server_configs(
     progress: "Callable[[str, Progress], None] | None" = None,
     report: "Callable[[str], None] | None" = None,
 ) -> NeededConfigs:
-    """Find which tuned files a server looks for when it serves a model, and which of them are there. Needs no GPU.
+    """Find the tuned files that a server looks for when it serves a model, and whether they exist. Needs no GPU.
 
-    The lookups are the server's own functions, taken out of its code and run in a process of their own; nothing else
-    of the server is executed. Sizes are computed from the model's configuration. Where this Python has no server and
-    no checkout is named, the names are a table's, and what is there is not known.
+    The lookups are the server's own functions, extracted from its code and run in a separate process; no other code of
+    the server is executed. Sizes are computed from the model's configuration. If this Python has no server and no
+    checkout is named, file names come from a table, and whether the files exist is unknown.
 
     Args:
         model: a ``config.json`` of Hugging Face, or its folder. Nothing is downloaded.
-        options: the server, the GPU and how the model is served. ``verify`` ranks, too.
+        options: the server, the GPU and how the model is served. ``verify`` implies ranking.
         progress: called with a file's name and the state of its search.
         report: called with each measurement.
 
     Raises:
-        HardwareError: the GPU is not known, or there is none to measure on.
-        InputError: there is no such configuration, or it is no JSON object.
-        KprofError: the server is not known, its code is not there or another than expected, or a number makes no sense.
+        HardwareError: the GPU is unknown, or there is no GPU to measure on.
+        InputError: the configuration does not exist or is not a JSON object.
+        KprofError: the server is unknown, its code is missing or unexpected, or an option has an invalid value.
     """
     from kprof.inputs.model_config import read
     from kprof_servers.served.devices import served_gpu
@@ -123,11 +123,11 @@ def server_configs(
 
     tp, ep, batches = options.tp, options.ep, options.batches or BATCHES
     if options.server is None:
-        raise KprofError("no server is named", hint="--server vllm, sglang or aiter")
+        raise KprofError("no server was named", hint="--server vllm, sglang or aiter")
     if not 0 < tp <= _MOST_GPUS or not 0 < ep <= tp or tp % ep:
         raise KprofError(f"--tp {tp} --ep {ep}: experts are distributed over a divisor of the GPUs that share a layer")
     if min(batches) < 1:
-        raise KprofError("--batches takes numbers of rows, 1 and more")
+        raise KprofError("--batches: numbers of rows must be at least 1")
     chosen = server_of(options.server)
     gpu = served_gpu(options.one_gpu("kprof configs") or DEFAULT_GPU)
     found = read(model if isinstance(model, str) else os.fspath(model))
@@ -145,7 +145,7 @@ def server_configs(
     strict = options.strict
     if not options.rank and not options.verify:
         return NeededConfigs(examine(asked, strict=strict))
-    # Without a server or a GPU for it nothing is compiled.
+    # Nothing can be compiled without a server, and nothing measured without a suitable GPU.
     ranker = _ranker(asked, options, progress)
     with _verifier(gpu.arch, report) if options.verify else nullcontext() as verifier:
         ranker = replace(ranker, verifier=verifier, alternatives=options.alternatives)

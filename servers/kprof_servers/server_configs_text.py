@@ -1,4 +1,4 @@
-"""The tuned files that a server looks for, on the terminal: each with what is taken where it is not there."""
+"""The tuned files that a server looks for as terminal text, each with its replacement if it is missing."""
 
 import textwrap
 
@@ -21,12 +21,12 @@ _INDENT = " " * 12
 
 
 class ServerConfigsTextReporter:
-    """Writes plain lines, coloured on demand. Files' names are never cut: they are there to be copied.
+    """Writes plain lines, coloured on demand. File names are never cut, so that they can be copied.
 
     Args:
-        width: columns of the terminal; 100 where it is none.
+        width: columns of the terminal; 100 if there is no terminal.
         colour: whether statuses are coloured.
-        verbose: also the configuration of each batch, and what is odd in the files that are there.
+        verbose: 1 also shows the configuration of each batch, and lint findings of existing files.
     """
 
     def __init__(self, width: int | None = None, *, colour: bool = False, verbose: int = 0) -> None:
@@ -35,7 +35,7 @@ class ServerConfigsTextReporter:
         self._verbose = verbose
 
     def render(self, found: ServerConfigs) -> str:
-        """The whole text; its last line is the verdict."""
+        """Return the whole text; its last line is the verdict."""
         split = f"tp {found.tp}" + (f", ep {found.ep}" if found.ep > 1 else "")
         lines = [
             one_line(f"{found.architecture}, {found.weights}, {split}, on {found.gpu}"),
@@ -54,7 +54,7 @@ class ServerConfigsTextReporter:
         return "\n".join(lines) + f"\n{self.verdict(found)}"
 
     def verdict(self, found: ServerConfigs) -> str:
-        """The last line alone."""
+        """Return the last line alone."""
         status = {"ok": "exact", "missing": "default", "cannot_tell": "unknown"}[found.verdict.status]
         return self._painted(status, found.verdict.summary) + "\n"
 
@@ -66,7 +66,7 @@ class ServerConfigsTextReporter:
         sizes = assigned(file.shape, ", ")
         lines.append(f"{_INDENT}{one_line(file.name)}{f', lines of {sizes}' if table else ''}")
         if file.alternative:
-            lines.append(f"{_INDENT}another family for the same weights: the caller chooses, and it is in no sum")
+            lines.append(f"{_INDENT}another family for the same weights: the caller chooses; not in any sum")
         if file.status == "exact":
             lines.append(f"{_INDENT}in {one_line(file.opened if table else file.folder)}")
         elif file.status == "fallback" and table:
@@ -74,10 +74,10 @@ class ServerConfigsTextReporter:
         elif file.status == "fallback":
             lines.append(f"{_INDENT}instead: {one_line(file.opened)}")
         elif file.status == "default":
-            lines.append(f"{_INDENT}instead: what the code has for every shape; it belongs in {one_line(file.folder)}")
+            lines.append(f"{_INDENT}instead: the default for every shape; it belongs in {one_line(file.folder)}")
         elif file.status == "none":
             lines.append(f"{_INDENT}instead: nothing, the kernel is not launched")
-        lines += [f"{_INDENT}not asked for, under another name: {one_line(other)}" for other in file.others]
+        lines += [f"{_INDENT}not looked for, under another name: {one_line(other)}" for other in file.others]
         for note in file.notes:
             lines += self._wrapped(_INDENT, note)
         lines += self._ranked(file)
@@ -89,7 +89,7 @@ class ServerConfigsTextReporter:
         return lines
 
     def _ranked(self, file: NeededFile) -> list[str]:
-        """What each batch size takes by prediction, now and with the proposal."""
+        """Return the predicted time of each batch size, now and with the proposal."""
         if file.unranked:
             return self._wrapped(_INDENT, f"not predicted: {file.unranked}")
         if not file.ranked:
@@ -105,10 +105,10 @@ class ServerConfigsTextReporter:
                 lines += self._wrapped(_INDENT + "        ", config)
         if file.status == "exact" and not self._verbose:
             return lines
-        return [*lines, *self._wrapped(_INDENT, f"proposals rest on {file.basis}")]
+        return [*lines, *self._wrapped(_INDENT, f"proposals are based on {file.basis}")]
 
     def _steps(self, found: ServerConfigs) -> list[str]:
-        """What all these kernels take in a step, by prediction."""
+        """Return the predicted time of all these kernels in a step."""
         files = _without_own(found)
         lines = []
         by = f"measured on {found.measured_on} where it could be" if found.measured_on else "by the model"
@@ -143,7 +143,7 @@ class ServerConfigsTextReporter:
 
 
 def _without_own(found: ServerConfigs) -> str:
-    """Of the files whose kernels are in a step's sum, those that are missing and those that another stands for."""
+    """Count the missing and the replaced files among those whose kernels are included in a step's sum."""
     ranked = [file.status for file in found.needed if file.ranked]
     counts = {"missing": sum(s in {"default", "none"} for s in ranked), "replaced": ranked.count("fallback")}
     said = [f"{count} {word} {'file' if count == 1 else 'files'}" for word, count in counts.items() if count]

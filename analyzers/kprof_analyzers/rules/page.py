@@ -26,11 +26,11 @@ def _conditions(rule: Rule) -> str:
     if rule.needs:
         found.append(f"Needs {_listed([need.value for need in rule.needs])}.")
     if rule.wants:
-        found.append(f"Tells more with {_listed([need.value for need in rule.wants])}.")
+        found.append(f"Gives more evidence with {_listed([need.value for need in rule.wants])}.")
     if not found:
         found.append("Always.")
     if rule.confirmed_by is not None:
-        found.append(f"A measurement decides by {_listed([f'`{n}`' for n in rule.confirmed_by.needs])}.")
+        found.append(f"Measured numbers that decide a finding: {_listed([f'`{n}`' for n in rule.confirmed_by.needs])}.")
     else:
         found.append("No measured number decides a finding.")
     return " ".join(found)

@@ -1,4 +1,4 @@
-"""``kprof configs``: which tuned files a server looks for when it serves a model."""
+"""``kprof configs``: list the tuned files that a server looks for when it serves a model."""
 
 import dataclasses
 from typing import Annotated
@@ -16,8 +16,8 @@ from kprof_servers.options import ServerConfigsCommandOptions
 HELP = "List the tuned files that a server looks for when it serves a model."
 
 _FOR_RANKING = (
-    "--trials, --jobs, --scheduler and --alternatives are for --rank, --verify and --output: without them nothing is "
-    "compiled"
+    "--trials, --jobs, --scheduler and --alternatives need --rank, --verify or --output: without these options nothing "
+    "is compiled"
 )
 _EXIT = {"ok": 0, "missing": 1, "cannot_tell": 2}
 
@@ -31,16 +31,18 @@ def command(
     options: ServerConfigsCommandOptions,
     outputs: Outputs,
 ) -> None:
-    """List the tuned files that a server looks for when it serves a model, and say which of them are there.
+    """List the tuned files that a server looks for when it serves a model, and whether they exist.
 
-    The server's own lookup functions are called, taken out of its code; nothing else of it runs, and no GPU is
-    needed. Without a checkout and an installed server the names are those of a table, and what is there is not known.
+    The command calls the server's own lookup functions, extracted from its code. No other code of the server runs, and
+    no GPU is needed. Without a checkout or an installed server, file names come from a table, and whether the files
+    exist is unknown.
 
-    Exit codes: 0 all could be determined, 1 a file is not there (only with --strict), 2 not all could be determined.
+    Exit codes: 0 everything could be determined, 1 a file is missing (only with --strict), 2 something could not be
+    determined.
 
-    With --rank the server's own kernel is compiled, and the model predicts what each batch takes with what would run,
-    and with a proposal. What was answered is kept: the same command goes on from there. With --verify the short list
-    is measured, what runs today too, and -o writes the fastest.
+    With --rank the server's own kernel is compiled, and the model predicts the time of each batch with the current
+    configuration and with a proposal. Results are cached, so a repeated command continues where the last one stopped.
+    With --verify the short list and the current configuration are measured, and -o writes the fastest one.
 
     Example:  kprof configs DeepSeek-V3/ --server vllm --arch MI300X --tp 8 --server-path ~/vllm -o files/
     """

@@ -1,4 +1,4 @@
-"""``kprof lint``: tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
+"""``kprof lint``: check tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
 
 from typing import Annotated
 
@@ -25,9 +25,9 @@ def command(
     options: LintConfigsOptions,
     outputs: Outputs,
 ) -> None:
-    """Check tuned-configuration files: their text, their keys, what the GPU has, which buckets are ever used.
+    """Check tuned-configuration files: text, keys, values that the GPU does not support, and unused buckets.
 
-    Files are only read, Python files too. With --compile each bucket is compiled as well; no GPU is used.
+    Files are only read, including Python files. With --compile each bucket is also compiled; no GPU is used.
 
     Exit codes: 0 fine, 1 a finding at or above --fail-on, 2 cannot tell.
 

@@ -1,5 +1,5 @@
-"""Tuned-configuration files of others: read with the place of every value, and checked.
+"""Tuned-configuration files of inference servers: readers that keep the place of every value, and checks.
 
-``formats`` has a file for each format, ``checks`` one for each rule or family of rules; the folders are the registry.
-Nothing of a configuration is ever executed, Python files included.
+``formats`` has a file for each format, ``checks`` has one for each rule or family of rules; the folders are the
+registry. Configurations are never executed, not even Python files.
 """

@@ -1,4 +1,4 @@
-"""Compile the buckets of configuration files; what goes wrong with one of them ends none of the others."""
+"""Compiles the buckets of configuration files. A failing bucket does not affect the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choice:
-    """The kernel that the user names, and how it is compiled.
+    """The kernel that the user names, and its compile options.
 
     Attributes:
-        kernel: a target; ``None`` for a bundled kernel that stands in, where one is declared.
-        rename: the configuration's knob to the kernel's, ``None`` for one that is left out.
+        kernel: a target; ``None`` for the bundled kernel that is declared as a stand-in.
+        rename: map from the configuration's knob to the kernel's knob, or to ``None`` to leave the knob out.
         case: one of the kernel's cases.
-        shape: problem parameters on top of the case's, the file's and the bucket's.
+        shape: problem parameters, which override those of the case, the file and the bucket.
         signature: argument types of a kernel without cases.
-        constexprs: its compile-time arguments.
+        constexprs: compile-time arguments of a kernel without cases.
     """
 
     kernel: str | None = None
@@ -39,7 +39,7 @@ class Choice:
     constexprs: Mapping[str, Any] = field(default_factory=dict)
 
     def stand(self, file: "ConfigFile") -> Stand | None:
-        """The kernel for a file."""
+        """Return the kernel to compile for a file, or ``None`` if there is none."""
         if self.kernel is not None:
             return Stand(self.kernel, self.rename)
         declared = stand_for(file)
@@ -47,19 +47,19 @@ class Choice:
 
 
 def _renamed(stand: Stand, rename: Mapping[str, str | None]) -> Stand:
-    """A declared kernel with the user's names of knobs on top."""
+    """Return a declared kernel whose knob names are overridden by the user's."""
     return Stand(stand.kernel, {**stand.rename, **rename}, stand.shape, stand.stand_in)
 
 
 @dataclass
 class CompiledConfigs:
-    """What came of it.
+    """The results of compiling the buckets.
 
     Attributes:
-        buckets: path to place of a bucket to the result.
-        notes: path to why buckets of the file were not compiled.
-        done: buckets that were compiled.
-        asked: all buckets of AMD's files.
+        buckets: path to place of a bucket to its result.
+        notes: path to reasons why buckets of the file were not compiled.
+        done: number of buckets that were compiled.
+        asked: number of all buckets in files for AMD GPUs.
     """
 
     buckets: dict[str, dict["JsonPlace", Tried]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class CompiledConfigs:
     asked: int = 0
 
     def summary(self) -> list[str]:
-        """One sentence on how much was compiled."""
+        """Return one sentence that says how many buckets were compiled."""
         left = self.asked - self.done
         rest = f", {left:,} not: -v says why" if left else ""
         return [f"{self.done:,} of {self.asked:,} buckets were compiled{rest}"]
@@ -77,16 +77,16 @@ class CompiledConfigs:
 def compiled(
     files: "Sequence[ConfigFile]", choice: Choice, assumed: "Architecture | None" = None, jobs: int = 0
 ) -> CompiledConfigs:
-    """Compile each bucket whose kernel is known; equal ones once.
+    """Compile each bucket whose kernel is known; equal buckets are compiled once.
 
     Args:
-        files: the files.
-        choice: which kernel.
-        assumed: the GPU of files that do not say.
-        jobs: worker processes, 0 for one a core.
+        files: the configuration files.
+        choice: the kernel to compile.
+        assumed: the GPU of files that do not name one.
+        jobs: number of worker processes; 0 for one per core.
 
     Raises:
-        KprofError: the kernel that the user names cannot be loaded, or Triton is missing.
+        KprofError: the user's kernel cannot be loaded, or Triton is missing.
     """
     result = CompiledConfigs()
     planned: dict[str, tuple[TargetJob, list[tuple[ConfigFile, Bucket, Stand]]]] = {}

@@ -1,4 +1,4 @@
-"""Which architecture a configuration file is for."""
+"""Finds the architecture that a configuration file is for."""
 
 import re
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ _OTHERS = ("NVIDIA", "INTEL", "TESLA", "GEFORCE", "QUADRO", "ASCEND", "APPLE", "
 
 @dataclass(frozen=True)
 class FileDevice:
-    """What is known of the GPU that a file is for.
+    """The GPU that a file is for, as far as it is known.
 
     Attributes:
-        arch: its hardware model; ``None`` when it is not known or not AMD's.
-        label: for people: ``gfx942``, ``NVIDIA_H200``, ``unknown``.
-        foreign: another maker's device.
-        problem: why the architecture is not known, when the file names one.
+        arch: hardware model of the GPU; ``None`` if the GPU is unknown or not AMD's.
+        label: name to display: ``gfx942``, ``NVIDIA_H200``, ``unknown``.
+        foreign: True for a device of another vendor.
+        problem: why the architecture is unknown although the file names a GPU.
     """
 
     arch: "Architecture | None"
@@ -33,7 +33,7 @@ class FileDevice:
 
 
 def machine_of(file: ConfigFile, assumed: "Architecture | None" = None) -> FileDevice:
-    """The GPU that a file's name, or its folder, says; else the one that the user names."""
+    """Return the GPU named by the file or its folder, or else the GPU that the user names."""
     if file.arch is not None:
         if file.arch in architectures():
             return FileDevice(load(file.arch), file.arch)
@@ -45,7 +45,7 @@ def machine_of(file: ConfigFile, assumed: "Architecture | None" = None) -> FileD
 
 
 def _device(name: str) -> FileDevice:
-    """A device as PyTorch calls it, with underscores for blanks."""
+    """Return the GPU for a device name as PyTorch reports it, with underscores for blanks."""
     words = name.upper().replace("(R)", "").replace("(TM)", "")
     if words.startswith(_OTHERS):
         return FileDevice(None, name, foreign=True)
@@ -56,12 +56,12 @@ def _device(name: str) -> FileDevice:
             if compact.startswith(spelt) and not compact[len(spelt) :][:1].isdigit():
                 return FileDevice(load(known[product]), known[product])
     if compact == "GRAPHICS":
-        return FileDevice(None, name, problem=f"the device name {name!r} stands for many GPUs")
+        return FileDevice(None, name, problem=f"the device name {name!r} is used by many GPUs")
     return FileDevice(None, name, problem=f"kprof does not know the device {name!r}{_slip(compact, known)}")
 
 
 def _slip(compact: str, known: Iterable[str]) -> str:
-    """The product that a name is a letter away from: other names are of GPUs that kprof has no table of."""
+    """Suggest products whose name differs by about a letter; other names are of GPUs that kprof does not know."""
     from difflib import get_close_matches
 
     matches = get_close_matches(compact, list(known), n=3, cutoff=0.8)
@@ -69,7 +69,7 @@ def _slip(compact: str, known: Iterable[str]) -> str:
 
 
 def architecture(name: str) -> "Architecture":
-    """An architecture or product that the user names.
+    """Return the architecture or product that the user names.
 
     Raises:
         KprofError: neither is known.

@@ -1,7 +1,7 @@
-"""JSON with the place of every value and with every key, repeated ones too; Python's reader keeps neither.
+"""A JSON parser that keeps the place of every value and all keys, including repeated ones, unlike Python's.
 
-Stricter than Python's: ``NaN`` and ``Infinity`` are no JSON. A mistake is reported with its line, its
-column and what is wrong there.
+It is stricter than Python's: ``NaN`` and ``Infinity`` are not JSON. An error has a line, a column and a description of
+the mistake.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 MAX_DEPTH = 64
-"""Nesting that is still read; tuned configurations have five levels at most."""
+"""Maximum nesting depth that is parsed; tuned configurations have at most five levels."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)
@@ -41,10 +41,10 @@ class JsonNode:
     """A value and where it begins.
 
     Attributes:
-        place: its first character.
-        value: a number, a text, ``True``, ``False`` or ``None``; of objects and arrays ``None``.
-        members: of an object, all of them in the file's order; otherwise ``None``.
-        items: of an array; otherwise ``None``.
+        place: place of its first character.
+        value: a number, a string, ``True``, ``False`` or ``None``; ``None`` for objects and arrays.
+        members: all members of an object, in file order; otherwise ``None``.
+        items: items of an array; otherwise ``None``.
     """
 
     place: JsonPlace
@@ -53,7 +53,7 @@ class JsonNode:
     items: tuple["JsonNode", ...] | None = None
 
     def plain(self) -> Any:
-        """As Python's reader gives it: the last of repeated keys counts."""
+        """Return the value as Python's reader does: the last of repeated keys counts."""
         if self.members is not None:
             return {member.key: member.value.plain() for member in self.members}
         if self.items is not None:
@@ -62,11 +62,11 @@ class JsonNode:
 
 
 class JsonError(Exception):
-    """A text that is not JSON.
+    """The text is not JSON.
 
     Attributes:
-        place: where.
-        reason: what is wrong, in words.
+        place: place of the mistake.
+        reason: description of the mistake.
     """
 
     def __init__(self, place: JsonPlace, reason: str) -> None:
@@ -76,21 +76,21 @@ class JsonError(Exception):
 
 
 def parse(text: str) -> JsonNode:
-    """Read a whole JSON text.
+    """Parse a complete JSON text.
 
     Raises:
-        JsonError: it is none.
+        JsonError: the text is not valid JSON.
     """
     reader = _Reader(text.removeprefix("\ufeff"))
     node = reader.value(0)
     reader.skip()
     if reader.at < len(reader.text):
-        raise reader.error("something follows the end of the document")
+        raise reader.error("there is text after the end of the document")
     return node
 
 
 def repeated(node: JsonNode, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Member, Member]]:
-    """Keys that an object has twice: the path to the object, the first of them and the later one."""
+    """Yield the repeated keys of all objects: path of the object, first member and later member."""
     seen: dict[str, Member] = {}
     for member in node.members or ():
         if member.key in seen:
@@ -103,7 +103,7 @@ def repeated(node: JsonNode, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple
 
 @dataclass
 class _Reader:
-    """A position in a text."""
+    """Parser state: a text and a position in it."""
 
     text: str
     at: int = 0
@@ -113,7 +113,7 @@ class _Reader:
         self.lines = [0, *(match.end() for match in re.finditer(r"\n", self.text))]
 
     def value(self, depth: int) -> JsonNode:
-        """The next value."""
+        """Parse the next value."""
         self.skip()
         place = self.place()
         character = self.text[self.at : self.at + 1]
@@ -153,7 +153,7 @@ class _Reader:
         return tuple(found)
 
     def _end(self, closing: str, found: list[Any]) -> bool:
-        """Past the closing bracket, or past the comma before a further element."""
+        """Skip the closing bracket and return True, or skip the comma before another element and return False."""
         self.skip()
         if self.text[self.at : self.at + 1] == closing:
             self.at += 1
@@ -172,10 +172,10 @@ class _Reader:
     def _string(self) -> str:
         match = _STRING.match(self.text, self.at)
         if match is None:
-            raise self.error("this text has no end, or a character that JSON does not take in one")
+            raise self.error("the string has no end, or contains a character that JSON does not allow")
         self.at = match.end()
         text: str = json.loads(match[0])
-        # Half of a surrogate pair is JSON, but cannot be written out again.
+        # Half of a surrogate pair is valid JSON, but cannot be encoded as UTF-8.
         return text.encode("utf-8", "replace").decode()
 
     def _number(self, match: re.Match[str]) -> int | float:
@@ -184,7 +184,7 @@ class _Reader:
         place = self.place()
         self.at = match.end()
         if self.text[self.at : self.at + 1].isalnum():
-            raise JsonError(place, "this is no number as JSON has them")
+            raise JsonError(place, "this is not a valid JSON number")
         number: int | float = json.loads(match[0])
         return number
 
@@ -198,7 +198,7 @@ class _Reader:
         raise self.error(f"a value is expected{self._instead()}")
 
     def _instead(self) -> str:
-        """What stands here, and what it was probably meant to be."""
+        """Describe the text at the position, and the probable mistake."""
         character = self.text[self.at : self.at + 1]
         if character == "":
             return ", the file ends here"
@@ -213,19 +213,19 @@ class _Reader:
         return f", not {word[0][:40]}" + (f": JSON writes {python}" if python else "")
 
     def skip(self) -> None:
-        """Past white space."""
+        """Skip white space."""
         match = _SPACE.match(self.text, self.at)
         self.at = match.end() if match is not None else self.at
 
     def place(self) -> JsonPlace:
-        """Line and column of the position."""
+        """Return line and column of the position."""
         from bisect import bisect_right
 
         line = bisect_right(self.lines, self.at)
         return JsonPlace(line, self.at - self.lines[line - 1] + 1)
 
     def error(self, reason: str) -> JsonError:
-        """A mistake at the position."""
+        """Create an error at the position."""
         return JsonError(self.place(), reason)
 
 

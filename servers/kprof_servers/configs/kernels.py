@@ -1,4 +1,4 @@
-"""Which kernel a bucket's knobs are for, as far as that is declared."""
+"""Declares the kernel that a bucket's knobs are compiled with."""
 
 import re
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ _TILES = {"BLOCK_SIZE_M": "BLOCK_M", "BLOCK_SIZE_N": "BLOCK_N", "BLOCK_SIZE_K": 
 
 @dataclass(frozen=True)
 class Stand:
-    """A kernel and how a configuration's knobs become its own.
+    """A kernel, and how to translate a configuration's knobs to the kernel's.
 
     Attributes:
         kernel: a target as for ``kprof analyze kernel``.
-        rename: the configuration's knob to the kernel's; ``None`` leaves it out.
-        shape: problem parameters that the family fixes.
-        stand_in: it does the same job as the kernel of the configuration, and is not that one.
+        rename: map from the configuration's knob to the kernel's, or to ``None`` to leave the knob out.
+        shape: problem parameters that are fixed for the family.
+        stand_in: True if the kernel has the same function as the configuration's kernel but is not the same kernel.
     """
 
     kernel: str
@@ -27,7 +27,7 @@ class Stand:
     stand_in: bool = False
 
     def knobs(self, bucket: Bucket) -> dict[str, Any] | None:
-        """The kernel's knobs; ``None`` when the text does not tell one of them."""
+        """Return the kernel's knobs, or ``None`` if the value of a knob is not a literal."""
         found = {}
         for knob in bucket.knobs:
             name = self.rename.get(knob.name, knob.name)
@@ -49,11 +49,11 @@ _DECLARED: tuple[tuple[str, str, Stand], ...] = (
     ("AITER", r"GEMM-A16W16(-ATOMIC)?", Stand("gemm", _GEMM, {"dtype": "bf16", "out": "bf16"}, stand_in=True)),
     ("AITER", r"GEMM-A8W8", Stand("gemm", _GEMM, {"dtype": "fp8_e4m3", "out": "bf16"}, stand_in=True)),
 )
-"""Format, family and the bundled kernel that does the same: the same operands and tile, without the scales."""
+"""Format, family and the bundled kernel with the same function: the same operands and tile, without the scales."""
 
 
 def stand_for(file: ConfigFile) -> Stand | None:
-    """The bundled kernel that can stand in for the one that a file is for."""
+    """Return the bundled kernel that can replace the kernel that a file is for, or ``None``."""
     if file.backend == "gluon":
         return None
     for format_name, family, stand in _DECLARED:
@@ -63,7 +63,7 @@ def stand_for(file: ConfigFile) -> Stand | None:
 
 
 def rows_of(bucket: Bucket) -> int | None:
-    """The number of rows that a bucket is compiled for: its bound; ``None`` where it names none."""
+    """Return the number of rows to compile a bucket for, which is its bound; ``None`` if it has no bound."""
     if bucket.bound is not None:
         return bucket.bound[1]
     name = bucket.path[-1]
@@ -71,11 +71,11 @@ def rows_of(bucket: Bucket) -> int | None:
 
 
 def sizes_of(file: ConfigFile, bucket: Bucket, parameters: Mapping[str, Any]) -> dict[str, int]:
-    """Problem sizes from the file's name and the bucket, those that a kernel has.
+    """Return the problem sizes from the file's name and the bucket, limited to those that the kernel has.
 
     Args:
-        file: its name may give N, K and so on.
-        bucket: its bound gives M.
+        file: the file, whose name may contain N, K and other sizes.
+        bucket: the bucket, whose bound is M.
         parameters: the kernel's problem parameters.
     """
     found = {name: int(value) for name, value in file.parameters.items() if name in parameters and value.isdecimal()}

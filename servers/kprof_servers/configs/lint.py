@@ -1,4 +1,4 @@
-"""All checks on all files."""
+"""Runs all checks on all files."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -24,12 +24,12 @@ def lint(
     assumed: "Architecture | None" = None,
     tried: Mapping[str, Mapping[JsonPlace, Tried]] | None = None,
 ) -> list[KernelReport]:
-    """One entry of the document for each file, findings sorted by severity, rule and line.
+    """Return one document entry per file, with findings sorted by severity, rule and line.
 
     Args:
-        files: the files.
-        assumed: the GPU of those that do not say for which one they are.
-        tried: path to what came of compiling the buckets there.
+        files: the configuration files.
+        assumed: the GPU of files that do not name one.
+        tried: path to the results of compiling the file's buckets.
     """
     families: dict[tuple[str, ...], list[ConfigFile]] = {}
     for file in files:
@@ -56,7 +56,7 @@ def _report(
 
 
 def _merged(findings: Sequence[Finding]) -> list[Finding]:
-    """The same knob with the same value in several buckets is reported once, with the other lines as related places."""
+    """Merge findings about the same knob and value in several buckets; the other lines become related places."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         knob = finding.evidence.get("knob")
@@ -79,7 +79,7 @@ def _one(group: Sequence[Finding]) -> Finding:
 
 
 def _family(file: ConfigFile) -> tuple[str, ...]:
-    """What belongs together: for AITER both layouts, so that one can shadow the other."""
+    """Return a key for files that belong together: in AITER both layouts, because one can shadow the other."""
     if file.format.startswith("AITER"):
         return ("AITER", file.arch or "", (file.family or "").upper().replace("-", "_"))
     return (file.format, file.path)

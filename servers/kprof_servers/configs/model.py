@@ -1,4 +1,4 @@
-"""What the readers of tuned configurations give and the checks get."""
+"""Data model of tuned configurations, which the readers create and the checks use."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from kprof_servers.configs.json_text import JsonNode, JsonPlace, Member
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda _: "not a literal"})()
-"""The value of a knob that the text alone does not tell."""
+"""Value of a knob that is not a literal in the text."""
 
 _BOUND = re.compile(r"M_(LEQ|GEQ)_(\d{1,12})", re.ASCII)
 
@@ -18,9 +18,9 @@ class Knob:
     """One setting of a configuration.
 
     Attributes:
-        name: as the file spells it.
-        value: a number, text, truth value or ``None``; :data:`UNKNOWN` when the text does not tell.
-        place: the name's place in the file.
+        name: name as written in the file.
+        value: a number, string, boolean or ``None``; :data:`UNKNOWN` if it is not a literal.
+        place: place of the name in the file.
     """
 
     name: str
@@ -30,13 +30,13 @@ class Knob:
 
 @dataclass(frozen=True)
 class Bucket:
-    """One configuration, and the problems it is for.
+    """One configuration, and the problems that it is for.
 
     Attributes:
-        path: keys from the outside in, the bucket's own last: ``("M_LEQ_64",)``, ``("fwd", "default")``; for a
-            ``triton.Config`` the function that it tunes.
-        place: the bucket's key.
-        knobs: in the file's order.
+        path: keys from the outermost to the bucket's own: ``("M_LEQ_64",)``, ``("fwd", "default")``; for a
+            ``triton.Config``, the function that it tunes.
+        place: place of the bucket's key.
+        knobs: the settings, in file order.
     """
 
     path: tuple[str, ...]
@@ -45,27 +45,27 @@ class Bucket:
 
     @property
     def name(self) -> str:
-        """``M_LEQ_64``, or ``fwd/default``."""
+        """Display name: ``M_LEQ_64`` or ``fwd/default``."""
         return "/".join(self.path)
 
     @property
     def bound(self) -> tuple[str, int] | None:
-        """``("LEQ", 64)`` of ``M_LEQ_64``; ``None`` of other buckets."""
+        """Bound of a bucket: ``("LEQ", 64)`` for ``M_LEQ_64``; ``None`` for other buckets."""
         match = _BOUND.fullmatch(self.path[-1]) if self.path else None
         return (match[1], int(match[2])) if match else None
 
     def knob(self, *names: str) -> Knob | None:
-        """The first of these knobs that it has."""
+        """Return the first of the named knobs that the bucket has, or ``None``."""
         return next((knob for name in names for knob in self.knobs if knob.name == name), None)
 
     def values(self) -> dict[str, Any]:
-        """Knob name to value."""
+        """Return a map from knob name to value."""
         return {knob.name: knob.value for knob in self.knobs}
 
 
 @dataclass(frozen=True)
 class Oddity:
-    """Something that the reader cannot make sense of where it stands."""
+    """An element that the reader cannot interpret."""
 
     place: JsonPlace
     message: str
@@ -73,7 +73,7 @@ class Oddity:
 
 @dataclass(frozen=True)
 class Broken:
-    """Why a text could not be read at all."""
+    """The reason why a text could not be parsed at all."""
 
     place: JsonPlace
     reason: str
@@ -84,19 +84,19 @@ class ConfigFile:
     """One file with tuned configurations.
 
     Attributes:
-        path: as it was named.
-        format: the reader's name: ``AITER flat``, ``vLLM``.
-        arch: architecture as the file's name or folder writes it, known or not; ``None`` when nothing says.
-        device: the device's name as the file's name writes it.
-        family: kernel family, ``GEMM-A16W16``; the layers' key in vLLM.
-        backend: ``triton`` or ``gluon``, where the format tells them apart.
-        parameters: what the file's name says of the problem: ``{"N": "256", "K": "7168"}``.
-        default: it is the file that is used when there is none for the shape.
-        buckets: the configurations, in order.
-        vocabulary: the family of ``vocabulary`` that lists its knobs; ``None``: any knob may stand here.
-        oddities: what the reader could not make sense of.
-        repeated: paths and members of keys that stand twice in one object.
-        broken: why nothing could be read.
+        path: path as named by the user.
+        format: name of the reader: ``AITER flat``, ``vLLM``.
+        arch: architecture in the name of the file or folder, which may be unknown to kprof; ``None`` if there is none.
+        device: name of the device in the file's name.
+        family: kernel family, ``GEMM-A16W16``; in vLLM, the key of the layers.
+        backend: ``triton`` or ``gluon``, if the format distinguishes them.
+        parameters: problem parameters in the file's name: ``{"N": "256", "K": "7168"}``.
+        default: True for the file that is used for shapes without their own file.
+        buckets: the configurations, in file order.
+        vocabulary: the family in ``vocabulary`` that lists its knobs; ``None`` if any knob is allowed.
+        oddities: elements that the reader could not interpret.
+        repeated: path, first member and later member of keys that occur twice in one object.
+        broken: why nothing could be parsed.
     """
 
     path: str
@@ -114,7 +114,7 @@ class ConfigFile:
     broken: Broken | None = None
 
     def levels(self) -> dict[tuple[str, ...], list[Bucket]]:
-        """Buckets that stand side by side, by the keys above them."""
+        """Group the buckets of the same level by the keys above them."""
         found: dict[tuple[str, ...], list[Bucket]] = {}
         for bucket in self.buckets:
             found.setdefault(bucket.path[:-1], []).append(bucket)
@@ -122,9 +122,9 @@ class ConfigFile:
 
 
 def buckets_of(node: JsonNode, path: tuple[str, ...] = ()) -> tuple[list[Bucket], list[Oddity]]:
-    """Every object below a document that holds settings, and what is neither that nor an object of such.
+    """Return every object below a document that contains settings, and the members that are not configurations.
 
-    Of repeated keys the last one counts, as for Python's reader. A key that begins with an underscore is a comment.
+    If keys are repeated, the last one counts, as in Python's reader. A key that begins with an underscore is a comment.
     """
     found: list[Bucket] = []
     odd: list[Oddity] = []

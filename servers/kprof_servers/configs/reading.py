@@ -1,4 +1,4 @@
-"""From paths to configuration files."""
+"""Finds and reads configuration files."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -19,12 +19,12 @@ _SKIPPED = {"node_modules", "__pycache__"}
 
 @dataclass
 class FoundFiles:
-    """What paths led to.
+    """The files found below the given paths.
 
     Attributes:
-        files: the configuration files, each once, in the order of their names within each path.
-        others: JSON files that are no configurations as far as kprof can tell.
-        problems: what could not be read, and why.
+        files: the configuration files, each once, sorted by name within each path.
+        others: number of JSON files that kprof does not recognise as configurations.
+        problems: files that could not be read, with the reason.
     """
 
     files: list[ConfigFile] = field(default_factory=list)
@@ -33,9 +33,9 @@ class FoundFiles:
 
 
 def gather(paths: Iterable[str]) -> FoundFiles:
-    """Read files, and everything that looks like a configuration below directories.
+    """Read the named files, and all files below the named directories that look like configurations.
 
-    A file that is named must be a configuration; what a directory holds besides is passed over.
+    A file that is named itself must be a configuration. Other files in a directory are ignored.
     """
     found = FoundFiles()
     seen: set[str] = set()
@@ -61,10 +61,10 @@ def gather(paths: Iterable[str]) -> FoundFiles:
 
 
 def read(path: str) -> ConfigFile | None:
-    """One configuration file; ``None`` when it is none.
+    """Read a configuration file; return ``None`` if it is not one.
 
     Raises:
-        KprofError: it is missing, too large or cannot be read.
+        KprofError: the file is missing, too large or cannot be read.
     """
     plain = PurePath(path)
     chosen = next((f for f in formats() if f.claims(plain)), None)
@@ -87,7 +87,7 @@ def _alike(text: str) -> ConfigFormat | None:
 
 
 def _text(path: str) -> str:
-    # What is no UTF-8 is found as a wrong character, with its place.
+    # Invalid UTF-8 is replaced, so that the parser reports it as a wrong character with its place.
     return boundary.read_bytes(path, most=_MAX_BYTES).decode("utf-8", "replace")
 
 

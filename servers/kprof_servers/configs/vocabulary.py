@@ -1,4 +1,4 @@
-"""Names of knobs, as the readers of the configurations know them."""
+"""Names of knobs that the loaders of the configurations recognise."""
 
 from collections.abc import Mapping
 
@@ -17,13 +17,13 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "aiter-moe": frozenset({
         "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "cache_modifier", "SPLIT_K",
     }),
-    # vLLM 0.33.0, fused_moe and quantization/utils: what their launches take.
+    # vLLM 0.33.0, fused_moe and quantization/utils: the knobs that their launches use.
     "vllm": frozenset({
         "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "SPLIT_K", "tile_m", "tile_n", "tile_k",
         "tile_n2", "tile_k2",
     }),
 }  # fmt: skip
-"""Kernel family to the knobs that its kernels take besides the common ones."""
+"""Map from kernel family to the knobs that its kernels accept besides the common ones."""
 
 SPELLINGS = (
     ("BLOCK_M", "BLOCK_SIZE_M", "block_m"),
@@ -32,4 +32,4 @@ SPELLINGS = (
     ("GROUP_M", "GROUP_SIZE_M"),
     ("SPLIT_K", "NUM_KSPLIT"),
 )
-"""Names of the same thing: a kernel takes one of each row."""
+"""Names of the same knob: a kernel accepts one name of each row."""

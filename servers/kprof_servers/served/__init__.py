@@ -1,1 +1,1 @@
-"""Which tuned files a server looks for when it serves a model, and which of them are there."""
+"""Finds the tuned files that a server looks for when it serves a model, and predicts and proposes configurations."""

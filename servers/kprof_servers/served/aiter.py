@@ -1,4 +1,4 @@
-"""AITER: Triton's GEMM families and its MoE, by architecture. Names: ``ops/triton/utils`` at e4048607a5."""
+"""AITER: lookups of Triton's GEMM families and MoE, by architecture. Names: ``ops/triton/utils`` at e4048607a5."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -24,7 +24,7 @@ _FAMILIES = {
     "fp8": "GEMM-A8W8",
     "int8": "GEMM-A8W8",
     "fp8-block": "GEMM-A8W8_BLOCKSCALE",
-    # As in gpt-oss: of such weights only the experts' are quantised.
+    # As in gpt-oss: with these weights, only the experts are quantised.
     "mxfp4": "GEMM-A16W16",
 }
 _KERNELS = "aiter/ops/triton/_triton_kernels"
@@ -94,9 +94,9 @@ class AiterServer(ModelServer):
         if weights.name == "w4a16":
             found.append("AITER has no CSV table of w4a16 products")
         if weights.name in {"fp8-block", "mxfp4", "fp8", "bf16"}:
-            found.append("of several families for the same weights AITER's caller takes one: only the first is in sums")
+            found.append("AITER's caller uses one of several families for the same weights; only the first is in sums")
         if weights.name not in _FAMILIES:
-            found.append(f"for {weights.name} products AITER's Triton kernels have no family that kprof knows of")
+            found.append(f"for {weights.name} products kprof knows no family of AITER's Triton kernels")
         return found
 
     def tables(
@@ -123,13 +123,13 @@ class AiterServer(ModelServer):
         return chosen(ServerCode(root, ""), shapes.attention, gpu, batches)
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """The one for the shape is asked for last."""
+        """Return the last requested path, because AITER requests the file for the shape last."""
         return answer.asked[-1]
 
     def status(self, answer: LookupAnswer) -> Found:
-        """A file without the shape's sizes in its name is for all of them."""
+        """Return "fallback" for a file without the shape's sizes in its name, which is for all shapes."""
         if answer.opened is None:
-            # For products a file must be there.
+            # Products require a file; without one, AITER does not launch the kernel.
             return "none" if answer.error else "default"
         return "exact" if PurePosixPath(answer.opened).name == PurePosixPath(self.wanted(answer)).name else "fallback"
 
@@ -137,7 +137,7 @@ class AiterServer(ModelServer):
 def _products(
     family: str, products: Sequence[ProductShape], weights: WeightFormat, batches: Sequence[int]
 ) -> list[NeededLookup]:
-    """A family's file for each shape, once."""
+    """Return the lookups of a family's files, each shape once."""
     return [
         NeededLookup(
             kernel=family,

@@ -1,4 +1,4 @@
-"""AITER's attention: tables for all shapes, and what its unified attention chooses in code. As of e4048607a5."""
+"""AITER's attention: tables for all shapes, and the choices in its unified attention's code. As of e4048607a5."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,26 +21,26 @@ _PROMPTS, _DECODING, _EXTENDING = "attention, prompts", "MLA, decoding", "attent
 _KERNELS = "aiter/ops/triton/_triton_kernels/attention"
 _UNIFIED = ("aiter/ops/triton/attention/unified_attention.py", "aiter/ops/triton/unified_attention.py")
 GLUON = "gfx1250"
-"""Where AITER launches Gluon's kernels in place of Triton's."""
+"""Architecture on which AITER launches Gluon kernels instead of Triton's."""
 _BLOCK = 16
-"""Tokens of a block of the cache: the default of vLLM, which calls it."""
+"""Tokens per block of the KV cache: the default of vLLM, which calls AITER."""
 
 TABLES: Mapping[str, tuple[tuple[str, str], ...]] = {
     _PROMPTS: ((f"{_KERNELS}/mha.py", "_attn_fwd"),),
     _DECODING: ((f"{_KERNELS}/mla_decode_rope.py", "_fwd_grouped_kernel_stage1_rope"),),
     _EXTENDING: ((f"{_KERNELS}/extend_attention.py", "_fwd_kernel"),),
 }
-"""Where the kernels are."""
+"""Files and names of the kernels."""
 PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     STAGE_TWO: ((f"{_KERNELS}/mla_decode_rope.py", "_fwd_kernel_stage2"),),
 }
 
 
 def tables(shape: AttentionShape | None) -> list[NeededLookup]:
-    """Tables that its Triton attention reads: one for MLA's decoding, else for prompts and extending.
+    """Return the tables that AITER's Triton attention reads: prompts, and decoding (MLA) or extending (otherwise).
 
     Args:
-        shape: on one GPU; without one there are none.
+        shape: attention on one GPU; None returns no tables.
     """
     if shape is None:
         return []
@@ -86,16 +86,16 @@ def _table(
 
 
 def chosen(code: ServerCode, shape: AttentionShape | None, gpu: ServedGpu, batches: Sequence[int]) -> list[str]:
-    """What its unified attention chooses: the kernel over rows, or that over parts of the keys where rows are few.
+    """Describe the choices of AITER's unified attention: the 2D kernel, or the 3D kernel over parts of the keys.
 
     Args:
-        code: its checkout; a version without these functions chooses nothing that kprof knows of.
-        shape: on one GPU; it serves none that is latent.
-        gpu: its number of compute units decides how many parts there are.
+        code: AITER's code; an empty list is returned for versions without these functions.
+        shape: attention on one GPU; an empty list is returned for latent attention, which is not supported.
+        gpu: the GPU, whose number of compute units determines the number of parts.
         batches: rows of a step.
 
     Returns:
-        A sentence for each choice that differs, with the rows that it is for.
+        One sentence for each distinct choice, with its rows.
     """
     if shape is None or shape.latent or gpu.arch == GLUON:
         return []
@@ -114,7 +114,7 @@ def chosen(code: ServerCode, shape: AttentionShape | None, gpu: ServedGpu, batch
             knobs = ", ".join(f"{name} {value}" for name, value in config.items())
             found.setdefault(f"{list(_KERNELS_OF)[which]} has {knobs}", []).append(rows)
     assumed = (
-        f"chosen in its code, no file; up to {MOST_DECODED} rows are taken for sequences of {CONTEXT:,} tokens, more "
+        f"chosen in its code, no file; up to {MOST_DECODED} rows count as sequences of {CONTEXT:,} tokens, more "
         f"for one prompt, with blocks of {_BLOCK} tokens in bfloat16"
     )
     return [f"AITER's unified attention, {_listed(rows)}: {said} ({assumed})" for said, rows in found.items()]
@@ -125,7 +125,7 @@ def _listed(rows: Sequence[int]) -> str:
 
 
 def _unified(shape: AttentionShape, gpu: ServedGpu, rows: int) -> dict[str, Any]:
-    """Arguments of all three functions, as ``unified_attention`` computes them."""
+    """Return the arguments of all three functions, as ``unified_attention`` computes them."""
     decodes = rows <= MOST_DECODED
     each = max(1, shape.heads // shape.kv_heads)
     height = _SMALLEST if each <= _SMALLEST else 1 << (each - 1).bit_length()
@@ -143,5 +143,5 @@ _KERNELS_OF = {
     "kernel_unified_attention_2d": "select_2d_config",
     "kernel_unified_attention_3d": "select_3d_config",
 }
-"""Kernels and the functions that choose their configurations."""
+"""Map from kernels to the functions that choose their configurations."""
 _SMALLEST = 16

@@ -1,9 +1,9 @@
-"""AITER's CSV tables of experts: a line for each number of tokens, model and GPU.
+"""AITER's CSV tables of experts: one line per number of tokens, model and GPU.
 
-``get_2stage_cfgs`` of ``aiter/fused_moe.py`` looks a line up and writes files besides, so that it is not called here
-but followed: tokens are rounded up to a power of two, from 32,768 on down to a tier; the activation is ignored; a tier
-without a line takes that of a smaller one. Tables are ``configs/tuned_fmoe.csv`` and all
-``configs/model_configs/*tuned_fmoe*.csv``, the first line of a key counts. Taken from AITER e4048607a5.
+``get_2stage_cfgs`` of ``aiter/fused_moe.py`` looks up the lines. It also writes files, so kprof does not call it but
+reimplements its rules: tokens are rounded up to a power of two, or from 32,768 on, down to a tier. The activation is
+ignored. A tier without a line uses the line of a smaller tier. Tables are ``configs/tuned_fmoe.csv`` and all
+``configs/model_configs/*tuned_fmoe*.csv``; the first line of a key counts. Taken from AITER e4048607a5.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ TABLE = "tuned_fmoe"
 _CONFIGS = "aiter/configs"
 _TIERS = (32768, 131072)
 _UNITS = frozenset({"80", "304", "256"})
-"""``gfx_from_cu_num``: numbers of compute units that tell the GPU in a line without an architecture."""
+"""Numbers of compute units that identify the GPU of a line without architecture (``gfx_from_cu_num``)."""
 _KINDS = {
     "bf16": ("torch.bfloat16", "QuantType.No"),
     "fp8": ("fp8", "QuantType.per_Tensor"),
@@ -32,7 +32,7 @@ _KINDS = {
     "w4a16": ("torch.int4", "QuantType.per_1x32"),
     "mxfp4": ("torch.float4_e2m1fn_x2", "QuantType.per_1x32"),
 }
-"""By the weights: their type and scales in the table. The activations' type is the caller's choice for MXFP4."""
+"""Type and scales of the weights in the table. For MXFP4, the caller chooses the type of the activations."""
 _MAKERS = (("_ZN", "assembly"), ("fmoe_", "assembly"), ("flydsl", "FlyDSL"), ("opus_", "Opus"), ("moe_ck", "CK"))
 _NEEDED = {"token", "model_dim", "inter_dim", "expert", "topk", "cu_num", "q_dtype_w", "q_type"}
 
@@ -45,7 +45,7 @@ class _Line:
 
 
 def tier(tokens: int) -> int:
-    """The number of tokens that is looked up."""
+    """Return the number of tokens to look up for ``tokens``."""
     if tokens < _TIERS[0]:
         return 1 << (tokens - 1).bit_length()
     return max(each for each in _TIERS if tokens >= each)
@@ -60,15 +60,15 @@ def experts_table(
     *,
     shared: bool = False,
 ) -> list[NeededFile]:
-    """What AITER's tables have for a mixture of experts; nothing where kprof does not know how its lines are keyed.
+    """Return the entries of AITER's tables for a mixture of experts, or none if kprof does not know their keys.
 
     Args:
-        experts: of one GPU.
-        weights: how they are quantised.
-        gpu: lines are by its architecture and number of compute units.
-        root: the folder that the package is in.
+        experts: the experts on one GPU.
+        weights: format of the weights.
+        gpu: the GPU; lines contain its architecture and number of compute units.
+        root: the folder that contains the package.
         batches: rows of a step.
-        shared: the model has a shared expert, which a server may fuse with the others as one more.
+        shared: whether the model has a shared expert, which a server may fuse as an additional expert.
 
     Raises:
         KprofError: a table cannot be read.
@@ -86,7 +86,7 @@ def experts_table(
     if used:
         makers = sorted({maker for line in used.values() for maker in line.makers})
         times = ", ".join(f"{tokens:,}: {line.us} µs" for tokens, line in sorted(used.items()) if line.us)
-        notes.append(f"its kernels are {' and '.join(makers)}: kprof ranks Triton's only")
+        notes.append(f"its kernels are {' and '.join(makers)}: kprof ranks only Triton's")
         notes += [f"measured by its tuner, by tokens: {times}"] if times else []
     if without and status == "fallback":
         notes.append(f"no line for {', '.join(f'{rows:,}' for rows in without)} rows: AITER's heuristics choose")
@@ -147,7 +147,7 @@ def _lines(root: Path, wanted: Mapping[str, str]) -> Iterator[tuple[int, _Line]]
         for cells in found:
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             if row.get("gfx", "") in {"", "0", "nan", "None"}:
-                # The number of units has to be the GPU's, too.
+                # The number of compute units must also match the GPU.
                 row["gfx"] = wanted["gfx"] if row.get("cu_num", "") in _UNITS else ""
             tokens = boundary.whole(row.get("token"))
             fits = row.get("_tag") != "flydsl_fallback" and all(row.get(n, v) == v for n, v in wanted.items())

@@ -1,6 +1,6 @@
-"""AITER's further GEMM families: pre-shuffled, MXFP4, batched and fused products. Taken from AITER e4048607a5.
+"""AITER's other GEMM families: pre-shuffled, MXFP4, batched and fused products. Taken from AITER e4048607a5.
 
-Which of the families for the same weights runs is the caller's choice; each is asked for by its own ``_get_config``.
+AITER's caller chooses between families for the same weights. Each family has its own ``_get_config``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,33 +19,33 @@ BATCHED_QUANTISED = "BATCHED_GEMM-A8W8-A_PER_TOKEN_GROUP_PREQUANT_W_PER_BATCHED_
 _KNOBS = (*TILE, "NUM_KSPLIT", "cache_modifier")
 _SHUFFLED_ROWS = 16
 _SCALED = 32
-"""Elements that share a scale in MXFP4."""
+"""Number of elements that share a scale in MXFP4."""
 _FP4_DEPTH = 128
 _FEW_ROWS = 32
-"""From here on the scales of pre-shuffled MXFP4 activations are shuffled, and a tile has as many rows at least."""
+"""Minimum number of rows with shuffled scales of pre-shuffled MXFP4 activations, and minimum tile height for them."""
 _LARGEST = {"fp8e4b8": 240.0, "fp8e4nv": 448.0}
-"""Of each FP8 format."""
+"""Largest value of each FP8 format."""
 
 
 @dataclass(frozen=True)
 class ShuffledProduct(AiterProduct):
-    """Block-scaled FP8 whose weights are in the order that 16 columns of a matrix instruction read them in."""
+    """Block-scaled FP8 with weights in the order in which a matrix instruction reads 16 columns."""
 
     measured: ClassVar[bool] = False
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """As ``gemm_a8w8_blockscale_preshuffle`` has it: K is split evenly, the tile stays."""
+        """Return the configuration as ``gemm_a8w8_blockscale_preshuffle`` uses it: K split evenly, same tile."""
         full = {**self.unsaid, **config}
         return {**full, "SPLITK_BLOCK_SIZE": -(-self.k // knob(full, "NUM_KSPLIT"))}
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """Columns in groups of 16, and a tile as deep as a block."""
+        """Refuse columns that are not in groups of 16, and tiles whose depth differs from a block's."""
         if self.n % _SHUFFLED_ROWS:
             return f"pre-shuffled weights have columns in groups of {_SHUFFLED_ROWS}"
         return super().refusal(config)
 
     def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
-        """As of the plain product; weights in rows of 16 columns, scales of the activations transposed."""
+        """Return the plain product's arguments, with weights in groups of 16 columns and transposed scales of A."""
         found = super().known(rows, parts, arch)
         deep = self.k * _SHUFFLED_ROWS
         kind = found["b_ptr"].dtype
@@ -55,10 +55,10 @@ class ShuffledProduct(AiterProduct):
 
 @dataclass(frozen=True)
 class Fp4Product(AiterProduct):
-    """Both sides MXFP4: two elements a byte, a scale for 32 of them.
+    """A product with MXFP4 on both sides: two elements per byte, one scale per 32 elements.
 
     Attributes:
-        shuffled: weights and scales are pre-shuffled.
+        shuffled: whether weights and scales are pre-shuffled.
     """
 
     shuffled: bool = False
@@ -69,7 +69,7 @@ class Fp4Product(AiterProduct):
     }  # fmt: skip
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """As ``gemm_afp4wfp4`` has it; of K in bytes there, in elements where it is pre-shuffled."""
+        """Return the configuration as ``gemm_afp4wfp4`` uses it. K counts bytes, or elements if pre-shuffled."""
         full: dict[str, Any] = {**self.unsaid, **config}
         size = self.k if self.shuffled else self.k // 2
         parts, depth, part = knob(full, "NUM_KSPLIT"), knob(full, "BLOCK_SIZE_K"), self.k
@@ -88,21 +88,21 @@ class Fp4Product(AiterProduct):
         """Return the launches, as :meth:`AiterProduct.launches` does.
 
         Raises:
-            KprofError: as :meth:`AiterProduct.launches`, or AITER refuses the GPU or the tile.
+            KprofError: as :meth:`AiterProduct.launches`, or AITER does not support the GPU or the tile.
         """
         if not any("f8f6f4" in name for name in load(arch).matrix_instructions):
             raise KprofError(f"AITER refuses MXFP4 on {arch}")
         height = knob(config, "BLOCK_SIZE_M")
         if self.shuffled and (height < _FEW_ROWS) != (rows < _FEW_ROWS):
-            raise KprofError(f"AITER takes tiles of less than {_FEW_ROWS} rows for less than {_FEW_ROWS} rows only")
+            raise KprofError(f"AITER uses tiles of less than {_FEW_ROWS} rows only for less than {_FEW_ROWS} rows")
         return super().launches(rows, config, names, arch)
 
     def element_bytes(self) -> int:
-        """Two a byte; the least that there is a word for."""
+        """Return 1: two elements share a byte, and 1 is the smallest size that can be expressed."""
         return 1
 
     def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
-        """Tensors of bytes."""
+        """Return the arguments, with operands as tensors of bytes."""
         found = super().known(rows, parts, arch)
         n, wide, groups = self.n, self.k // 2, self.k // _SCALED
         made = {
@@ -122,12 +122,12 @@ class Fp4Product(AiterProduct):
 
 
 def fp4_split(k: int, depth: int, parts: int) -> tuple[int, int, int]:
-    """The part of K that a workgroup has, the tile's depth and the number of parts: ``get_splitk``.
+    """Return the K elements per workgroup, the tile's depth and the number of parts, as AITER's ``get_splitk`` does.
 
     Args:
-        k: as the wrapper counts it.
-        depth: of the tile, in elements.
-        parts: as the configuration has it.
+        k: K as counted by the wrapper.
+        depth: depth of the tile in elements.
+        parts: number of parts in the configuration.
     """
     part = -(-2 * -(-k // parts) // depth) * depth
     while parts > 1 and depth > _SHUFFLED_ROWS:
@@ -143,13 +143,13 @@ def fp4_split(k: int, depth: int, parts: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class BatchedProduct(Tiled):
-    """A product for each head: keys or values of latent attention, absorbed.
+    """One product per head, for the absorbed keys or values of latent attention.
 
     Attributes:
-        batch: heads.
+        batch: number of heads.
         n: columns of each result.
         k: elements that are summed.
-        quantised: weights in FP8 with a scale each, activations quantised in the kernel; else bfloat16.
+        quantised: whether weights are FP8 with one scale each and the kernel quantises activations; else bfloat16.
     """
 
     batch: int
@@ -161,24 +161,24 @@ class BatchedProduct(Tiled):
 
     @property
     def knobs(self) -> tuple[str, ...]:
-        """What a configuration says: where activations are quantised, their group is the depth, and K is not split."""
+        """Knobs of a configuration. With quantised activations, their group size fixes the depth and K is not split."""
         if self.quantised:
             return ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "GROUP_SIZE_M", "cache_modifier")
         return (*TILE, "NUM_KSPLIT", "cache_modifier")
 
     @property
     def unsaid(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """What AITER takes where a file leaves it out."""
+        """Values that AITER uses for knobs that a file leaves out."""
         return {"cache_modifier": None} if self.quantised else {"NUM_KSPLIT": 1, "cache_modifier": None}
 
     @property
     def space(self) -> Mapping[str, tuple[Any, ...]]:  # type: ignore[override]
-        """Knobs and values to choose from."""
+        """Knobs and their possible values."""
         ranges = {**SPACE, "cache_modifier": (None, ".cg"), "NUM_KSPLIT": (1,)}
         return {name: values for name, values in ranges.items() if name in self.knobs or name not in _KNOBS}
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """The one launch; arguments and errors as of a product."""
+        """Return the single launch; arguments and errors as for a product."""
         full = {"NUM_KSPLIT": 1, "cache_modifier": None, **config, "SPLITK_BLOCK_SIZE": self.k}
         if self.quantised:
             full["BLOCK_SIZE_K"] = _FP4_DEPTH
@@ -200,17 +200,17 @@ class BatchedProduct(Tiled):
         return {"": Launch(arguments(names, known, full), (b, tiles))}
 
     def work(self, rows: int) -> int:
-        """Operations of all products."""
+        """Return the number of operations of all products."""
         return 2 * self.batch * rows * self.n * self.k
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from."""
+        """Return the problem sizes that determine the order of the search."""
         return {"M": rows, "N": self.n, "K": self.k}
 
     def element_bytes(self) -> int:
-        """As they are multiplied."""
+        """Return the size in bytes of the multiplied elements."""
         return 1 if self.quantised else 2
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - the compiler says what does not fit
-        """None is known."""
+        """Return None: no refusal is known."""
         return None

@@ -1,7 +1,7 @@
-"""What AITER looks up besides its main families: other families for the same weights, heads' and fused products.
+"""AITER's lookups besides its main families: other families for the same weights, per-head and fused products.
 
-Taken from AITER e4048607a5. Each is asked for by the ``_get_config`` of its own file; a version without that file has
-no such family.
+Taken from AITER e4048607a5. The file of each family has its own ``_get_config``; a version without that file does not
+have the family.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,15 +37,15 @@ KERNELS: Mapping[str, tuple[tuple[str, str], ...]] = {
     BATCHED: ((f"{_BATCHED}/batched_gemm_bf16.py", "_batched_gemm_bf16_kernel"),),
     BATCHED_QUANTISED: ((f"{_BATCHED}/{_PREQUANT}.py", f"_{_PREQUANT}_kernel"),),
 }
-"""Where the kernels are."""
+"""Files and names of the kernels."""
 
 
 def further(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
-    """All of them, for the products of one GPU.
+    """Return the lookups of all these families, for the products of one GPU.
 
     Args:
-        shapes: the layers.
-        weights: how they are quantised.
+        shapes: shapes of the layers.
+        weights: format of the weights.
         batches: rows of a step.
     """
     found = [need for each in by_shape(shapes.products) for need in _products(each, weights, batches)]
@@ -77,7 +77,7 @@ def _products(product: ProductShape, weights: WeightFormat, batches: Sequence[in
 
 
 def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
-    """Latent attention's products of each head: with keys before, with values after it."""
+    """Yield latent attention's products of each head: with keys before the attention, with values after it."""
     shape = shapes.attention
     if shape is None or not shape.latent:
         return
@@ -103,7 +103,7 @@ def _heads(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -
 
 
 def _fused(shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> Iterator[NeededLookup]:
-    """The router beside the shared experts' first product, and what their last one is added to."""
+    """Yield the products that AITER fuses: shared experts' first product with the router, and their last with a sum."""
     if weights.name != "fp8-block" or shapes.experts is None:
         return
     for each in shapes.products:

@@ -1,4 +1,4 @@
-"""How AITER launches its Triton products: its split of K, the product, and the sum over the parts.
+"""Launches of AITER's Triton products: the split of K, the product, and the sum over the parts of K.
 
 The values are those of ``ops/triton/gemm/basic`` and ``gemm_config_utils.compute_splitk_params`` at e4048607a5.
 """
@@ -18,15 +18,15 @@ _SMALLEST_DEPTH = 16
 
 @dataclass(frozen=True)
 class AiterProduct(Tiled):
-    """``M x K`` by ``K x N`` of one of AITER's families, and the sum over parts of K where a configuration has several.
+    """``M x K`` by ``K x N`` of an AITER family, and the sum over the parts of K if a configuration splits K.
 
     Attributes:
-        family: ``GEMM-A16W16``, ``GEMM-A8W8`` (a scale a row and a column) or ``GEMM-A8W8_BLOCKSCALE``.
+        family: ``GEMM-A16W16``, ``GEMM-A8W8`` (one scale per row and column) or ``GEMM-A8W8_BLOCKSCALE``.
         n: columns of the result.
         k: elements that are summed.
-        kind: of the elements: ``bf16``, ``fp8_e4m3`` or ``i8``.
-        block_n: columns that share a scale, of the last family.
-        block_k: elements of a row that share one.
+        kind: type of the elements: ``bf16``, ``fp8_e4m3`` or ``i8``.
+        block_n: columns that share a scale in ``GEMM-A8W8_BLOCKSCALE``.
+        block_k: elements of a row that share a scale in ``GEMM-A8W8_BLOCKSCALE``.
     """
 
     family: str
@@ -45,16 +45,16 @@ class AiterProduct(Tiled):
     unsaid: ClassVar[Mapping[str, Any]] = {"NUM_KSPLIT": 1, "cache_modifier": None}
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """The product under an empty name, and the sum under ``reduce`` where K is split.
+        """Return the launch of the product under an empty name and, if K is split, that of the sum under ``reduce``.
 
         Args:
-            rows: of the activations.
+            rows: rows of the activations.
             config: AITER's configuration.
-            names: parameters of the product's kernel, without those that its heuristics fill in.
-            arch: decides the FP8 format.
+            names: parameters of the product's kernel, without those that its heuristics compute.
+            arch: architecture, which determines the FP8 format.
 
         Raises:
-            KprofError: the kernel has a parameter that no known version has, or the configuration lacks one.
+            KprofError: the kernel has a parameter that kprof does not know, or the configuration lacks a knob.
         """
         full = self.full(config)
         parts = full["NUM_KSPLIT"]
@@ -65,29 +65,29 @@ class AiterProduct(Tiled):
         return made
 
     def work(self, rows: int) -> int:
-        """Operations of the product."""
+        """Return the number of operations of the product."""
         return 2 * rows * self.n * self.k
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from."""
+        """Return the problem sizes that determine the order of the search."""
         return {"M": rows, "N": self.n, "K": self.k}
 
     def element_bytes(self) -> int:
-        """Of what is multiplied."""
+        """Return the size in bytes of the multiplied elements."""
         return 2 if self.kind == "bf16" else 1
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """Why AITER would not launch this."""
+        """Return why AITER would not launch a configuration, or None."""
         if self.block_k and config["BLOCK_SIZE_K"] != self.block_k:
-            return f"AITER takes a tile of {self.block_k} elements of K only, as a scale has"
+            return f"AITER requires tiles of {self.block_k} elements of K, the size of a scale's block"
         return None
 
     def full(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """A configuration as AITER launches it."""
+        """Return a configuration as AITER launches it."""
         return with_split(config, self.k)
 
     def known(self, rows: int, parts: int, arch: str) -> dict[str, Any]:
-        """Parameters of the product's kernel that the configuration does not say."""
+        """Return the parameters of the product's kernel that the configuration does not contain."""
         kind = resolve_fp8({"dtype": self.kind}, arch)["dtype"]
         n, k = self.n, self.k
         result = Tensor("bf16", (rows, n)) if parts == 1 else Tensor("fp32", (parts, rows, n))
@@ -129,14 +129,14 @@ class AiterProduct(Tiled):
 
 
 def with_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:
-    """A configuration as AITER launches it: with the part of K that a workgroup has, and a tile that fits into it.
+    """Return a configuration as AITER launches it: with the K elements of a workgroup and a tile that fits into them.
 
     Args:
-        config: as its file has it.
+        config: configuration from the file.
         k: elements that are summed.
 
     Raises:
-        KprofError: it has no tile.
+        KprofError: the configuration has no tile.
     """
     full = {"NUM_KSPLIT": 1, "cache_modifier": None, **config}
     parts, depth = knob(full, "NUM_KSPLIT"), knob(full, "BLOCK_SIZE_K")
@@ -155,13 +155,13 @@ def with_split(config: Mapping[str, Any], k: int) -> dict[str, Any]:
 
 
 def product(family: str, n: int, k: int, weights: str, block: tuple[int, int] | None) -> AiterProduct | None:
-    """How a product of a family is launched; ``None`` where kprof does not know that.
+    """Return how a product of a family is launched, or ``None`` if kprof does not know it.
 
     Args:
-        family: of AITER.
+        family: AITER's name of the family.
         n: columns of the result.
         k: elements that are summed.
-        weights: how they are quantised.
+        weights: format of the weights.
         block: columns and elements that share a scale.
     """
     kinds = {"bf16": "bf16", "mxfp4": "bf16", "fp8": "fp8_e4m3", "fp8-block": "fp8_e4m3", "int8": "i8"}

@@ -1,9 +1,9 @@
-"""AITER's CSV tables of products: a row for each number of rows, shape and GPU.
+"""AITER's CSV tables of products: one line per number of rows, shape and GPU.
 
-The lookup itself is part C++ and writes files, so that it is not called here but followed: ``get_CKGEMM_config`` and
-``get_GEMM_A16W16_config`` take the row of the exact M, else of M rounded up finely, else of M rounded up to a power of
-two (``csrc/py_itfs_cu/gemm_common.cu``), of ``configs/NAME.csv`` and all ``configs/model_configs/*NAME*.csv``.
-Taken from AITER e4048607a5.
+The lookup is partly C++ and writes files, so kprof does not call it but reimplements its rules.
+``get_CKGEMM_config`` and ``get_GEMM_A16W16_config`` use the line of the exact M, else of M rounded up finely, else of M
+rounded up to a power of two (``csrc/py_itfs_cu/gemm_common.cu``). The lines are those of ``configs/NAME.csv`` and all
+``configs/model_configs/*NAME*.csv``. Taken from AITER e4048607a5.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,21 +33,21 @@ _TABLES: dict[str, dict[str, dict[str, str]]] = {
     "mxfp4": {"a4w4_blockscale_tuned_gemm": {}},
     "fp8-block": {"a8w8_blockscale_tuned_gemm": {}, "a8w8_blockscale_bpreshuffle_tuned_gemm": {}},
 }  # fmt: skip
-"""By the weights: tables, with what else their rows are looked up by."""
+"""Map from weights to tables, and the other columns that identify a line."""
 _STEPS = ((256, 16), (1024, 32), (4096, 64))
 _LARGEST_STEP = 128
 _FEW_COLUMNS, _MANY_ROWS = 4096, 8192
 
 TableKey = tuple[int, int, int]
-"""M, N and K of a row."""
+"""M, N and K of a line."""
 
 
 def padded(rows: int, columns: int) -> tuple[int, ...]:
-    """The numbers of rows that are looked up, in their order.
+    """Return the numbers of rows to look up, in the order of the lookup.
 
     Args:
         rows: M.
-        columns: N: with many of both the coarse step ends at 8192.
+        columns: N; if both M and N are large, the coarse step ends at 8192.
     """
     step = next((step for most, step in _STEPS if rows <= most), _LARGEST_STEP)
     fine = -(-rows // step) * step
@@ -58,13 +58,13 @@ def padded(rows: int, columns: int) -> tuple[int, ...]:
 def table_files(
     products: Sequence[ProductShape], weights: WeightFormat, gpu: ServedGpu, root: Path, batches: Sequence[int]
 ) -> list[NeededFile]:
-    """What AITER's tables have for the products.
+    """Return the entries of AITER's tables for the products.
 
     Args:
-        products: of one GPU.
-        weights: how they are quantised.
-        gpu: rows are by its architecture and number of compute units.
-        root: the folder that the package is in.
+        products: the products of one GPU.
+        weights: format of the weights.
+        gpu: the GPU; lines contain its architecture and number of compute units.
+        root: the folder that contains the package.
         batches: rows of a step.
 
     Raises:
@@ -78,8 +78,8 @@ def table_files(
 
 
 def _tables(weights: WeightFormat, gpu: ServedGpu) -> dict[str, dict[str, str]]:
-    """Tables that are asked for, with what else their lines are looked up by."""
-    # Of MXFP4 experts' weights alone the products are bfloat16.
+    """Return the tables for these weights, with the other columns that identify a line."""
+    # With MXFP4 only in the experts' weights, the products are bfloat16.
     name = "bf16" if weights.name == "mxfp4" and not weights.everywhere else weights.name
     kind = "torch." + ELEMENT_TYPES[resolve_fp8({"dtype": "fp8_e4m3"}, gpu.arch)["dtype"]].torch
     return {
@@ -96,7 +96,7 @@ def _file(name: str, product: ProductShape, keys: dict[TableKey, str], batches: 
     opened = next((keys[bucket, n, k] for bucket in taken.values() if bucket is not None), "")
     notes = []
     if without and status == "fallback":
-        notes.append(f"no line for {', '.join(f'{rows:,}' for rows in without)} rows: the code's default is taken")
+        notes.append(f"no line for {', '.join(f'{rows:,}' for rows in without)} rows: the code's default is used")
     return NeededFile(
         kernel=f"{name}.csv",
         layer=product.layer,

@@ -1,4 +1,4 @@
-"""What a server's attention takes on AMD GPUs where it looks no file up: constants in its code, read and not run."""
+"""Constants in a server's attention code for AMD GPUs, where it looks up no file. The code is parsed, not executed."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -7,36 +7,36 @@ from pathlib import Path
 from kprof_servers.served.lookup_process import statements, tree_of
 
 LAUNCHERS = ("_decode_att_m_fwd", "_decode_grouped_att_m_fwd", "_decode_softmax_reducev_fwd")
-"""Of decoding, MLA included, as vLLM and SGLang have them from one origin."""
+"""Functions that launch decoding, including MLA; vLLM and SGLang have them from the same origin."""
 
 _KNOBS = ("BLOCK", "num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
 
 def constants(root: Path, places: Sequence[tuple[str, str]]) -> list[str]:
-    """A sentence for each launcher that has constants for AMD GPUs.
+    """Return one sentence for each launcher that has constants for AMD GPUs.
 
     Args:
-        root: the folder that the server's package is in.
-        places: file and function of the launchers; those that this version does not have are left out.
+        root: the folder that contains the server's package.
+        places: file and function of the launchers; those missing in this version are skipped.
     """
     found = []
     for name, function in places:
         values = dict(_values(root / name, function))
         if values:
             said = ", ".join(f"{knob} {values[knob]}" for knob in _KNOBS if knob in values)
-            found.append(f"attention looks no file up: {function} in {name} has {said} for every shape and AMD GPU")
+            found.append(f"attention looks up no file: {function} in {name} has {said} for every shape and AMD GPU")
     return found
 
 
 def _values(file: Path, function: str) -> Iterator[tuple[str, int]]:
-    """Constants that are assigned under a plain ``if is_hip``."""
+    """Yield the constants that are assigned under a plain ``if is_hip``."""
     try:
         nodes = [n for n in statements(tree_of(file)) if isinstance(n, ast.FunctionDef) and n.name == function]
     except (OSError, SyntaxError, ValueError, RecursionError):
         return
     for node in nodes:
         for inner in ast.walk(node):
-            # "not is_hip", and those that ask for a shape besides, are other cases.
+            # "not is_hip", and conditions that also test a shape, are other cases.
             if isinstance(inner, ast.If) and isinstance(inner.test, ast.Name) and "is_hip" in inner.test.id:
                 for line in inner.body:
                     yield from _assigned(line)

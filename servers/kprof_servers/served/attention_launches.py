@@ -1,7 +1,7 @@
-"""How AITER launches the attention kernels that it has tables for: MLA's decoding, prompts, and extending.
+"""Launches of the attention kernels that AITER has tables for: MLA decoding, prompts, and extending.
 
-The values are those of ``ops/triton/attention`` at e4048607a5. A table is for all shapes, so that one configuration
-serves all rows; :attr:`LaunchedKernel.candidates` are the same for all of them.
+The values are those of ``ops/triton/attention`` at e4048607a5. A table is for all shapes, so one configuration serves
+all rows, and :attr:`LaunchedKernel.candidates` are the same for all rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,31 +13,31 @@ from kprof.kernel_spec import Launch, Tensor
 from kprof_servers.served.launches import arguments, knob
 
 MOST_DECODED = 256
-"""Rows of a step that are taken to be sequences, each decoding one token; more are taken to fill a prompt in."""
+"""Maximum number of rows of a step that are sequences decoding one token each; larger steps are prompts."""
 CONTEXT = 4096
-"""Tokens that a sequence has before the step."""
+"""Assumed number of tokens of a sequence before the step."""
 SPLITS = 8
-"""Parts that a sequence's keys are split into when decoding: the default of SGLang, which calls it."""
+"""Number of parts that a sequence's keys are split into in decoding: the default of SGLang, which calls AITER."""
 STAGE_TWO = "stage2"
-"""Label of the launch that puts the parts together."""
+"""Label of the launch that combines the parts."""
 _FLOAT_MAX = 3.3895313892515355e38
-"""Of bfloat16: a constant of the kernel that only FP8 looks at."""
+"""Maximum of bfloat16: a constant of the kernel that only FP8 uses."""
 _LARGEST_HEAD = 192
 _PROMPT_TILES = ((128, 64, 4), (128, 32, 4), (64, 64, 4), (64, 32, 4), (128, 128, 8))
-"""Rows, keys and wavefronts."""
+"""Rows, keys and wavefronts of the tiles."""
 _LATENT_HEADS = {576: (512, 64), 288: (256, 32), 192: (128, 64)}
-"""Elements of a query's head to those without and with rotation, in ``extend_attention_fwd``."""
+"""Map from the elements of a query head to those without and with rotation, from ``extend_attention_fwd``."""
 
 
 @dataclass(frozen=True)
 class _Attention:
-    """What the three have in common.
+    """Common base of the three attention kernels.
 
     Attributes:
-        heads: of the queries, on this GPU.
-        kv_heads: of the keys, on this GPU.
-        head: elements of a query's head.
-        value: elements of a value's.
+        heads: number of query heads on this GPU.
+        kv_heads: number of key heads on this GPU.
+        head: elements of a query head.
+        value: elements of a value head.
     """
 
     heads: int
@@ -51,21 +51,21 @@ class _Attention:
     unsaid: ClassVar[Mapping[str, Any]] = {}
 
     def element_bytes(self) -> int:
-        """bfloat16."""
+        """Return 2, the size of bfloat16."""
         return 2
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:  # noqa: ARG002 - the compiler says what does not fit
-        """None is known."""
+        """Return None: no refusal is known."""
         return None
 
     def takes(self, rows: int) -> bool:
-        """Prompts; decoding is another kernel's."""
+        """Whether the rows are a prompt; another kernel does decoding."""
         return rows > MOST_DECODED
 
 
 @dataclass(frozen=True)
 class LatentDecoding(_Attention):
-    """``decode_attention_fwd_grouped_rope``: a token of each sequence, keys and values compressed.
+    """``decode_attention_fwd_grouped_rope``: one token per sequence, with compressed keys and values.
 
     Attributes:
         rank: elements of a compressed key or value.
@@ -84,32 +84,32 @@ class LatentDecoding(_Attention):
     )
 
     def takes(self, rows: int) -> bool:
-        """Decoding."""
+        """Whether the rows are decoded sequences."""
         return rows <= MOST_DECODED
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Configurations to look at, besides those of the server's tables."""
+        """Configurations to try besides those of the server's tables."""
         return [
             {"BLOCK_N": n, "BLOCK_H": h, "num_warps": w, "num_stages": s, "waves_per_eu": 0, "matrix_instr_nonkdim": 16}
             for n, h, w, s in product((16, 32, 64), (16,), (4, 8), (1, 2))
         ]
 
     def tile(self, config: Mapping[str, Any]) -> int:
-        """Elements of the result that a workgroup holds."""
+        """Return the number of result elements that a workgroup holds."""
         return knob(config, "BLOCK_H") * _power(self.rank)
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
-        """The first stage under an empty name, and ``stage2``.
+        """Return the launch of the first stage under an empty name, and that of the second under ``stage2``.
 
         Args:
-            rows: sequences.
-            config: of the first stage.
-            names: parameters of its kernel.
-            arch: all the same.
+            rows: number of sequences.
+            config: configuration of the first stage.
+            names: parameters of the first stage's kernel.
+            arch: not used.
 
         Raises:
-            KprofError: the kernel has a parameter that no known version has, or the configuration lacks one.
+            KprofError: the kernel has a parameter that kprof does not know, or the configuration lacks a knob.
         """
         tokens, width, parts = rows * CONTEXT, self.rank + self.rope, self.rank + 1
         middle = Tensor("fp32", (rows, self.heads, SPLITS, parts))
@@ -140,17 +140,17 @@ class LatentDecoding(_Attention):
         return {"": first, STAGE_TWO: Launch(second, (rows * self.heads,))}
 
     def work(self, rows: int) -> int:
-        """Operations of both products."""
+        """Return the number of operations of both products."""
         return 2 * rows * self.heads * CONTEXT * (2 * self.rank + self.rope)
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from."""
+        """Return the problem sizes that determine the order of the search."""
         return {"B": rows, "H": self.heads, "C": CONTEXT}
 
 
 @dataclass(frozen=True)
 class PromptAttention(_Attention):
-    """``flash_attn_varlen_func``: a prompt of so many rows, causal."""
+    """``flash_attn_varlen_func``: one causal prompt with the given number of rows."""
 
     knobs: ClassVar[tuple[str, ...]] = ("BLOCK_M", "BLOCK_N", "PRELOAD_V")
     parts: ClassVar[tuple[str, ...]] = ()
@@ -158,23 +158,23 @@ class PromptAttention(_Attention):
 
     @property
     def table(self) -> tuple[str, ...]:
-        """Where the configuration stands in the table."""
+        """Keys of the configuration in the table."""
         return ("fwd", "pe" if self.head > self.value else "default")
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Configurations to look at, besides those of the server's tables."""
+        """Configurations to try besides those of the server's tables."""
         return [
             {"BLOCK_M": m, "BLOCK_N": n, "PRELOAD_V": v, "num_warps": w, "num_stages": 1, "waves_per_eu": 2}
             for (m, n, w), v in product(_PROMPT_TILES, (False, True))
         ]
 
     def tile(self, config: Mapping[str, Any]) -> int:
-        """Elements of the result that a workgroup holds."""
+        """Return the number of result elements that a workgroup holds."""
         return knob(config, "BLOCK_M") * _power(self.value)
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
-        """The one launch, under an empty name; arguments and errors as of decoding."""
+        """Return the single launch under an empty name; arguments and errors as for decoding."""
         rotated = self.head - self.value
         ends = Tensor("i32", (2,), values=(0, rows))
         known = {
@@ -204,17 +204,17 @@ class PromptAttention(_Attention):
         return {"": Launch(arguments(names, known, config), (grid,))}
 
     def work(self, rows: int) -> int:
-        """Operations of both products, of the half that is not masked."""
+        """Return the number of operations of both products, of the half that is not masked."""
         return rows * rows * self.heads * (self.head + self.value)
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from."""
+        """Return the problem sizes that determine the order of the search."""
         return {"S": rows, "H": self.heads}
 
 
 @dataclass(frozen=True)
 class ExtendAttention(_Attention):
-    """``extend_attention_fwd``: so many new tokens of a sequence that has some already."""
+    """``extend_attention_fwd``: new tokens of a sequence that already has ``CONTEXT`` tokens."""
 
     knobs: ClassVar[tuple[str, ...]] = ("BLOCK_M", "BLOCK_N")
     parts: ClassVar[tuple[str, ...]] = ()
@@ -222,23 +222,23 @@ class ExtendAttention(_Attention):
 
     @property
     def table(self) -> tuple[str, ...]:
-        """Where the configuration stands in the table."""
+        """Keys of the configuration in the table."""
         return ("large_head_or_fp32",) if self.head > _LARGEST_HEAD else ("default",)
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Configurations to look at, besides those of the server's tables."""
+        """Configurations to try besides those of the server's tables."""
         return [
             {"BLOCK_M": m, "BLOCK_N": n, "num_warps": w, "num_stages": s, "waves_per_eu": 2, "matrix_instr_nonkdim": 16}
             for (m, n, w), s in product(((128, 64, 4), (64, 64, 4), (64, 32, 4), (32, 32, 4), (128, 64, 8)), (1, 2))
         ]
 
     def tile(self, config: Mapping[str, Any]) -> int:
-        """Elements of the result that a workgroup holds."""
+        """Return the number of result elements that a workgroup holds."""
         return knob(config, "BLOCK_M") * _power(self.value)
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:  # noqa: ARG002
-        """The one launch, under an empty name; arguments and errors as of decoding."""
+        """Return the single launch under an empty name; arguments and errors as for decoding."""
         plain, rotated = _LATENT_HEADS.get(self.head, (_power(self.head), 0))
         known: dict[str, Any] = {
             "Q_Extend": Tensor("bf16", (rows, self.heads, self.head)),
@@ -266,16 +266,16 @@ class ExtendAttention(_Attention):
         return {"": Launch(arguments(names, known, config), (self.heads * known["NUM_BLOCKS"],))}
 
     def work(self, rows: int) -> int:
-        """Operations of both products."""
+        """Return the number of operations of both products."""
         return rows * self.heads * (2 * CONTEXT + rows) * (self.head + self.value)
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from."""
+        """Return the problem sizes that determine the order of the search."""
         return {"S": rows, "H": self.heads, "C": CONTEXT}
 
 
 def _strides(name: str, heads: int, each: int, row: str) -> dict[str, int]:
-    """Of a tensor of rows, heads and elements, as the kernel's parameters have them."""
+    """Return the strides of a tensor of rows, heads and elements, under the kernel's parameter names."""
     return {f"stride_{name}z_in": 0, f"stride_{name}h_in": each, f"stride_{name}{row}_in": heads * each,
             f"stride_{name}k_in": 1}  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""From the programs of a search to what is proposed: for each batch size, or one configuration for all of them."""
+"""Turns the results of a search into proposals: one per batch size, or one configuration for all batch sizes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from kprof.tuning.search_result import SearchResult
 
 RUNNERS_UP = 4
-"""Beside the proposal, for those who can measure."""
+"""Number of configurations listed besides the proposal, to be measured."""
 _MOST = 1 << 20
 ONE_FOR_ALL = "the model alone, over the same configurations for all rows: the table has one for all of them"
 
 
 def predicted(one: Evaluation, votes: float | None) -> PredictedConfig:
-    """A program as the document has it."""
+    """Convert an evaluated program to the document's form."""
     time = one.time_us or 0.0
     spills = one.resources.get("vgpr_spills", 0)
     return PredictedConfig(
@@ -38,14 +38,14 @@ def predicted(one: Evaluation, votes: float | None) -> PredictedConfig:
 
 
 def for_all_rows(ranked: Sequence[RankedBatch], found: "SearchResult") -> list[RankedBatch]:
-    """The batches with the configuration that is the fastest over all of them: the least product of times.
+    """Propose for all batches the configuration that is fastest over all of them: the minimum product of times.
 
     Args:
-        ranked: each for itself.
-        found: the search that they come from, a problem a batch.
+        ranked: the batches, each ranked on its own.
+        found: the search that ranked them, with one problem per batch.
 
     Returns:
-        Unchanged where no configuration has a time for every batch.
+        The batches, unchanged if no configuration has a time for every batch.
     """
     times = [_by_config([one for one in each if one.time_us is not None]) for each in found.ranked]
     common = [key for key in times[0] if all(key in each for each in times)] if times else []
@@ -63,13 +63,13 @@ def for_all_rows(ranked: Sequence[RankedBatch], found: "SearchResult") -> list[R
 
 
 def in_table(file: NeededFile, entry: Sequence[str], ranked: Sequence[RankedBatch], root: Path) -> NeededFile:
-    """A file that is a table for all shapes, with its ranking and, where it is not there, what it needs besides.
+    """Return a file that is a table for all shapes, with its ranking and, if it is missing, its other entries.
 
     Args:
-        file: what came of the lookup.
-        entry: keys that lead to the configuration.
-        ranked: with one proposal for all batches.
-        root: the folder that the server's package is in.
+        file: the file as looked up.
+        entry: keys of the configuration in the table.
+        ranked: the batches, with one proposal for all of them.
+        root: the folder that contains the server's package.
     """
     done = msgspec.structs.replace(file, ranked=list(ranked), basis=ONE_FOR_ALL, entry=list(entry))
     if file.status == "exact":
@@ -78,7 +78,7 @@ def in_table(file: NeededFile, entry: Sequence[str], ranked: Sequence[RankedBatc
     others = [path for path in sorted((root / file.folder).glob(f"gfx*-{kind}")) if path.name != file.name]
     if not others:
         return done
-    # The nearest architecture: that with the most of the name in common.
+    # The nearest architecture has the longest common prefix of the name.
     nearest = max(others, key=lambda path: _same(path.name.partition("-")[0], own))
     try:
         rest = boundary.json_of(boundary.read_bytes(nearest, most=_MOST), dict[str, Any], str(nearest), "a table")
@@ -89,12 +89,12 @@ def in_table(file: NeededFile, entry: Sequence[str], ranked: Sequence[RankedBatc
 
 
 def _same(one: str, other: str) -> int:
-    """Characters that two names begin with."""
+    """Return the length of the common prefix of two names."""
     return next((place for place, pair in enumerate(zip(one, other, strict=False)) if len(set(pair)) > 1), len(one))
 
 
 def _by_config(ranked: Sequence[Evaluation]) -> dict[str, Evaluation]:
-    """Each configuration with its program's times, those that lead to the same program too."""
+    """Map each configuration, including those compiled to the same program, to the evaluation of its program."""
     found = {}
     for one in ranked:
         for config in (one.config, *one.alike):
@@ -107,5 +107,5 @@ def _key(config: Mapping[str, Any]) -> str:
 
 
 def _cost(programs: Sequence[Evaluation]) -> float:
-    """Of a program over all batches; what it spills is in its times."""
+    """Return the sum of the logarithms of a program's times over all batches; spills already increase these times."""
     return sum(math.log(max(one.time_us or 0.0, 1e-9)) for one in programs)

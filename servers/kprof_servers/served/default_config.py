@@ -1,4 +1,4 @@
-"""The configuration that a server's code has for every shape, where its lookup itself does not return one."""
+"""Extracts the configuration that a server's code uses for every shape, if its lookup does not return one."""
 
 import ast
 from collections.abc import Mapping
@@ -9,15 +9,15 @@ from kprof_servers.served.lookup_process import statements, tree_of
 
 
 def default_config(file: Path, lookup: str, block: tuple[int, int]) -> dict[str, Any] | None:
-    """What a function that calls ``lookup`` assigns to ``config`` for shapes without a file.
+    """Return the dictionary that a function that calls ``lookup`` assigns to ``config`` for shapes without a file.
 
     Args:
-        file: of the server.
+        file: a file of the server.
         lookup: name of the lookup function.
         block: columns and elements that share a scale: ``block_size[0]`` and ``block_size[1]`` in the code.
 
     Returns:
-        ``None`` where there is no such dictionary of plain values.
+        The dictionary, or ``None`` if there is none with plain values.
     """
     try:
         functions = [node for node in statements(tree_of(file)) if isinstance(node, ast.FunctionDef)]

@@ -1,4 +1,4 @@
-"""What servers call a GPU: the name decides which file is looked up."""
+"""Names of GPUs in servers, which determine the file that is looked up."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from kprof.hardware.machine import find_product, load, products
 from kprof.simulation.gpu import gpu_of
 
 UNSPECIFIC = "AMD_Radeon_Graphics"
-"""What drivers without an entry for the GPU call it, whichever it is."""
+"""Name that drivers report for every GPU that they have no entry for."""
 
 
 @dataclass(frozen=True)
@@ -15,11 +15,11 @@ class ServedGpu:
     """The GPU that a server would run on.
 
     Attributes:
-        product: its name here: ``MI300X``; the architecture's where it is none.
-        arch: ``gfx942``.
-        market: as the driver and PyTorch call it, with underscores for blanks.
-        compute_units: of the device.
-        pci: its PCI device id, by which vLLM names a GPU; ``None`` where it is not known.
+        product: name of the product, ``MI300X``, or of the architecture if no product is known.
+        arch: name of the architecture, ``gfx942``.
+        market: name in the driver and PyTorch, with underscores for blanks.
+        compute_units: number of compute units of the device.
+        pci: PCI device id, which vLLM uses to name a GPU; ``None`` if unknown.
     """
 
     product: str
@@ -29,7 +29,7 @@ class ServedGpu:
     pci: str | None = None
 
     def is_named(self, device: str) -> bool:
-        """Whether a device's name in a file's name can be this product: ``AMD_Instinct_MI355_OAM`` for MI355X."""
+        """Whether a device name in a file's name can be this product: ``AMD_Instinct_MI355_OAM`` for MI355X."""
         if device == UNSPECIFIC:
             return True
         plain = re.sub(r"[ _]", "", device.upper())
@@ -38,10 +38,10 @@ class ServedGpu:
 
 
 def served_gpu(name: str) -> ServedGpu:
-    """The GPU of a product or an architecture; for an architecture its first product stands in.
+    """Return the GPU of a product or an architecture; an architecture is represented by its first product.
 
     Raises:
-        HardwareError: neither is known.
+        HardwareError: the name is neither a known product nor a known architecture.
     """
     machine = load(name)
     product = find_product(name)

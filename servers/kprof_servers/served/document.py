@@ -1,4 +1,4 @@
-"""Which tuned files a server looks for: the document ``kprof.server-configs/1``."""
+"""The document ``kprof.server-configs/1``: the tuned files that a server looks for."""
 
 from typing import Any, Literal
 
@@ -10,12 +10,13 @@ Found = Literal["exact", "fallback", "default", "none", "unknown"]
 
 
 class ServedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a batch size is served by.
+    """The configuration that a batch size uses.
 
     Attributes:
-        rows: of the batch.
-        bucket: the rows that the configuration was tuned for; absent where no bucket is chosen by the nearest number.
-        config: the configuration that the server's own code gives, where it was asked.
+        rows: rows of the batch.
+        bucket: rows that the configuration was tuned for; absent if buckets are not chosen by the nearest number of
+            rows.
+        config: the configuration returned by the server's own code, if it was called.
     """
 
     rows: int
@@ -27,14 +28,14 @@ class PredictedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
     """A configuration with its predicted time.
 
     Attributes:
-        config: under the server's own keys; a key that is not there is Triton's default.
-        time_us: predicted, microseconds, of all launches of the layer's kernel together.
-        low_us: the least that it may be.
-        high_us: the most.
-        vgpr_spills: registers that the compiler spilled.
-        votes: of the server's tuned files for other shapes, the share that has it; absent where none was asked.
-        measured_us: median of the measured times, microseconds; absent where nothing was measured or it failed.
-        failure: why it could not be measured, or that its result was wrong.
+        config: knobs under the server's own names; a missing knob has Triton's default.
+        time_us: predicted time of all launches of the layer's kernel together, in microseconds.
+        low_us: lower bound of the prediction.
+        high_us: upper bound of the prediction.
+        vgpr_spills: number of registers that the compiler spilled.
+        votes: share of the weighted votes of the server's tuned files for other shapes; absent without such files.
+        measured_us: median of the measured times in microseconds; absent if not measured or if the measurement failed.
+        failure: why the configuration could not be measured, or that its result was wrong.
     """
 
     config: dict[str, int | float | str | bool | None]
@@ -48,17 +49,18 @@ class PredictedConfig(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a batch size takes now, and with the configuration that is proposed.
+    """The predicted time of a batch size with the current and with the proposed configuration.
 
     Attributes:
-        rows: of the batch.
-        looked_at: configurations that were compiled and predicted.
-        runs: what the server would run; absent where it does not compile or is not known.
-        best: the proposal; absent where nothing could be predicted.
-        tie: the model cannot tell the two apart: there is nothing to gain that is known.
-        runners_up: the next ones, for those who can measure.
-        reason: why there is no ``runs`` or no ``best``.
-        unlaunchable: what the server would run compiles and cannot be launched on this GPU; ``reason`` says why.
+        rows: rows of the batch.
+        looked_at: number of configurations that were compiled and predicted.
+        runs: the configuration that the server would run; absent if it does not compile or is unknown.
+        best: the proposal; absent if nothing could be predicted.
+        tie: the model cannot distinguish ``runs`` and ``best``, so no gain is known.
+        runners_up: the next best configurations, to be measured.
+        reason: why ``runs`` or ``best`` is absent.
+        unlaunchable: the configuration that the server would run compiles but cannot be launched on this GPU; see
+            ``reason``.
     """
 
     rows: int
@@ -72,31 +74,31 @@ class RankedBatch(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def measured(self) -> bool:
-        """The proposal was measured, and what runs was, where it is known."""
+        """Whether the proposal was measured and, if known, also the current configuration."""
         return self.best is not None and all(
             one is None or one.measured_us is not None for one in (self.best, self.runs)
         )
 
     def time_us(self, one: PredictedConfig) -> float:
-        """Of one of its configurations: measured where both were, else predicted: the two are not compared."""
+        """Return the time of a configuration: measured if both were measured, else predicted, never a mix."""
         return one.measured_us if self.measured and one.measured_us is not None else one.time_us
 
     @property
     def slower(self) -> bool:
-        """The proposal, which tuned files of other shapes vote for, is predicted to be slower than what runs."""
+        """Whether the proposal, chosen by other shapes' votes, is predicted slower than the current configuration."""
         if self.tie or self.best is None or self.runs is None:
             return False
         return self.time_us(self.best) > self.time_us(self.runs)
 
 
 class StepCost(msgspec.Struct, frozen=True):
-    """What the kernels of all files take in one step of the model, of those layers whose number is known.
+    """The time of all files' kernels in one step of the model, for layers whose number is known.
 
     Attributes:
-        rows: of the step.
-        runs_us: predicted with what the server would run, microseconds.
-        best_us: predicted with what is proposed, where it is faster.
-        files: that are in the sums.
+        rows: rows of the step.
+        runs_us: predicted time with the configurations that the server would run, in microseconds.
+        best_us: predicted time with the proposals that are faster, in microseconds.
+        files: number of files included in the sums.
     """
 
     rows: int
@@ -106,31 +108,31 @@ class StepCost(msgspec.Struct, frozen=True):
 
 
 class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One tuned file that a server asks for.
+    """One tuned file that a server looks for.
 
     Attributes:
         kernel: ``fused MoE``, ``block FP8``, or AITER's family.
-        layer: of the model: ``experts``, ``o_proj``; several that ask for the same file are listed.
-        layers: how many layers have it; absent when not known.
-        shape: what it is asked for: E and N, or N and K.
-        name: of the file.
-        status: ``exact``: it is there; ``fallback``: another file is taken instead, or a table has some batches only;
-            ``default``: what the code has for all shapes; ``none``: not even that, the kernel is not launched;
-            ``unknown``: not looked at.
-        folder: where it belongs, relative to the server's root.
-        opened: the file that is read instead or is it, relative to the server's root.
-        others: files there for the same shape under another name of this GPU, which are not asked for.
-        batches: what each batch size is served by.
-        notes: what is odd, a sentence each.
+        layer: layers of the model that use the file: ``experts``, ``o_proj``, or a list.
+        layers: number of these layers; absent if unknown.
+        shape: sizes that the lookup is called with: E and N, or N and K.
+        name: name of the file.
+        status: ``exact``: the file exists; ``fallback``: another file is used, or a table has only some batches;
+            ``default``: the code's default for all shapes is used; ``none``: there is no default, and the kernel is not
+            launched; ``unknown``: not looked up.
+        folder: folder that the file belongs in, relative to the server's root.
+        opened: the file that is read, possibly another one, relative to the server's root.
+        others: existing files for the same shape under another name of this GPU, which are not looked for.
+        batches: the configuration that each batch size uses.
+        notes: anomalies, one sentence each.
         lint: findings of ``kprof lint`` in the opened file, rule and message.
-        ranked: predicted times of each batch size, where they were asked for.
-        unranked: why there are none, where they were asked for.
-        basis: what the proposals rest on: tuned files of the server for other shapes, or the model alone.
-        entry: keys that lead to the configuration, where the file is a table for all shapes.
-        rest: what such a table has besides, taken from that of another architecture.
-        rest_of: that table.
-        alternative: another family for the same weights is asked for, too, and the server's caller chooses: it is in no
-            sum.
+        ranked: predicted times of each batch size, if requested.
+        unranked: why there are no predicted times although they were requested.
+        basis: source of the proposals: the server's tuned files for other shapes, or the model alone.
+        entry: keys of the configuration in the file, if the file is a table for all shapes.
+        rest: the other entries of such a table, copied from that of another architecture.
+        rest_of: name of the table that ``rest`` was copied from.
+        alternative: True for another family for the same weights, which the server's caller may choose; it is not
+            included in sums.
     """
 
     kernel: str
@@ -155,10 +157,10 @@ class NeededFile(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ServerVerdict(msgspec.Struct, frozen=True):
-    """The last line.
+    """The verdict, which is the last line of the text.
 
     Attributes:
-        status: ``ok`` (exit 0), ``missing`` (1, with ``--strict`` only) or ``cannot_tell`` (2).
+        status: ``ok`` (exit 0), ``missing`` (1, only with ``--strict``) or ``cannot_tell`` (2).
         summary: one line.
     """
 
@@ -170,24 +172,24 @@ class ServerConfigs(msgspec.Struct, frozen=True):
     """The whole document.
 
     Attributes:
-        kprof: its version.
-        model: path of the configuration.
-        architecture: of the model.
+        kprof: version of kprof.
+        model: path of the model's configuration.
+        architecture: architecture of the model.
         server: ``vllm``, ``sglang`` or ``aiter``.
-        version: of the server that was looked at, or whose names the table has.
-        looked: whether the server's own functions were called; otherwise names are of kprof's table.
+        version: version of the server that was read, or of the table's names.
+        looked: whether the server's own functions were called; otherwise names come from kprof's table.
         gpu: product.
         arch: ``gfx942``.
-        device: what the server calls the GPU.
-        weights: how they are quantised.
+        device: the server's name of the GPU.
+        weights: format of the weights.
         tp: GPUs that share a layer.
         ep: groups that experts are distributed over.
-        needed: files.
-        problems: what is missing in the model's configuration, or cannot be; each makes the verdict ``cannot_tell``.
-        notes: what was assumed, and what was not looked at.
-        verdict: the result as a whole.
-        steps: predicted times of whole steps, where they were asked for.
-        measured_on: the GPU that proposals were measured on; empty where none was.
+        needed: the files.
+        problems: missing or impossible values in the model's configuration; each makes the verdict ``cannot_tell``.
+        notes: assumptions, and parts of the model that were not checked.
+        verdict: the overall result.
+        steps: predicted times of whole steps, if requested.
+        measured_on: the GPU that proposals were measured on; empty if none was measured.
         schema: always ``kprof.server-configs/1``.
     """
 
@@ -213,4 +215,4 @@ class ServerConfigs(msgspec.Struct, frozen=True):
 
 
 DOCUMENT = ServerConfigs
-"""What ``kprof schema server-configs`` describes."""
+"""Type that ``kprof schema server-configs`` describes."""

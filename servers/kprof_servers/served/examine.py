@@ -1,4 +1,4 @@
-"""Which tuned files a server looks for when it serves a model."""
+"""Finds the tuned files that a server looks for when it serves a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,23 +29,23 @@ QUANTISATIONS = {
     "mxfp4": WeightFormat("mxfp4"),
     "mxfp4-all": WeightFormat("mxfp4", everywhere=True),
 }
-"""What ``--quant`` takes. Blocks and groups are those of most public models."""
+"""Values of ``--quant``. Blocks and groups are those of most public models."""
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """What is asked.
+    """A model, the server that serves it, and the GPU.
 
     Attributes:
-        model: its sizes.
-        server: that serves it.
-        gpu: on which.
-        split: over how many GPUs.
-        weights: how they are quantised.
+        model: configuration of the model.
+        server: the server.
+        gpu: the GPU.
+        split: distribution over GPUs.
+        weights: format of the weights.
         batches: rows of a step.
-        code: the server's code; ``None``: names are the table's.
-        device: what the server calls the GPU, where the user says so.
-        triton: the version that the server runs with; ``None`` for the one that is installed here.
+        code: the server's code; ``None`` to use the names of kprof's table.
+        device: the server's name of the GPU, if the user sets it.
+        triton: Triton version of the server; ``None`` for the installed one.
     """
 
     model: ModelConfig
@@ -60,10 +60,10 @@ class ServedModel:
 
 
 def quantisation(name: str | None, model: ModelConfig) -> WeightFormat:
-    """How weights are quantised: as the user says, else as the model's file does.
+    """Return the format of the weights: that of the user, else that of the model's file.
 
     Raises:
-        KprofError: there is no such quantisation.
+        KprofError: the format is unknown.
     """
     if name is None:
         return model.weights
@@ -78,16 +78,16 @@ def _same(one: WeightFormat, other: WeightFormat) -> bool:
 
 
 def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None" = None) -> ServerConfigs:
-    """Ask the server's own functions, or the table, for each file.
+    """Find each file with the server's own functions, or with kprof's table.
 
     Args:
         asked: model, server and GPU.
-        strict: a file that is not there for the shape itself makes the verdict ``missing``.
-        ranker: predicts the time of what would run, and of what could.
+        strict: whether a missing file for the exact shape makes the verdict ``missing``.
+        ranker: predicts the times of the current and of possible configurations; ``None`` for no predictions.
 
     Raises:
-        KprofError: the server's functions cannot be run. Where this version has none, the table's names and a problem
-            are the answer.
+        KprofError: the server's functions cannot be run. If this version lacks them, no error is raised: the document
+            has the names of kprof's table and a problem.
     """
     try:
         return _examined(asked, strict=strict, ranker=ranker)
@@ -95,7 +95,8 @@ def examine(asked: ServedModel, *, strict: bool = False, ranker: "Ranker | None"
         if asked.code is None:
             raise
         said = (
-            f"{error.path}: {error.message}: names are those of {asked.server.version}, and what is there is not known"
+            f"{error.path}: {error.message}: file names are those of {asked.server.version}, "
+            "and whether the files exist is unknown"
         )
         return _examined(replace(asked, code=None), strict=strict, ranker=None, problem=said)
 
@@ -113,8 +114,8 @@ def _examined(
     if asked.code is None:
         if problem is None:
             notes.append(
-                f"no {asked.server.shown} was looked at: names are those of {asked.server.version}, and what is there "
-                "is not known; --server-path names a checkout or the folder that it is installed in"
+                f"no {asked.server.shown} was found: file names are those of {asked.server.version}, and whether the "
+                "files exist is unknown; --server-path names a checkout or an installation folder"
             )
         needed = [from_table(need, device, asked.gpu.arch) for need in needs]
     else:
@@ -154,7 +155,7 @@ def _examined(
 
 
 def _assumed(needed: Sequence[NeededFile], ranker: "Ranker") -> list[str]:
-    """What the predictions of a ranking rest on."""
+    """Return notes about the assumptions of the predictions."""
     if not any(file.ranked for file in needed):
         return []
     found = [f"times are predicted for Triton {_triton()}, with cold caches; nothing was measured"]
@@ -162,9 +163,9 @@ def _assumed(needed: Sequence[NeededFile], ranker: "Ranker") -> list[str]:
         found = [f"the short lists were measured on {ranker.verifier.device.name} with Triton {_triton()}, cold caches"]
         failed = sum(not batch.measured for file in needed for batch in file.ranked)
         if failed:
-            found.append(f"{failed} batch sizes have a time that could not be measured: predictions stand there")
+            found.append(f"{failed} batch sizes have a time that could not be measured, and show predictions instead")
     if any(file.kernel == "fused MoE" and file.ranked for file in needed):
-        found.append("tokens go to experts at random, each as often; only blocks that have rows are counted")
+        found.append("tokens are distributed uniformly at random over the experts; only blocks with rows are counted")
     return found
 
 
@@ -173,7 +174,7 @@ def _looked_up(
 ) -> list[NeededFile]:
     triton = asked.triton or _triton()
     if any("triton_" in need.folder for need in needs):
-        notes.append(f"files are by Triton's version, and {triton} is assumed: --triton says another")
+        notes.append(f"files depend on Triton's version, assumed to be {triton}; set another with --server-triton")
     calls = [(need, rows, call) for need in needs for rows, call in need.calls.items()]
     answers = ask(code, [call for _, _, call in calls], device=device, arch=asked.gpu.arch, triton=triton)
     found: dict[int, dict[int, LookupAnswer]] = {}
@@ -186,7 +187,7 @@ def _looked_up(
 
 
 def _device(asked: ServedModel) -> tuple[str, list[str]]:
-    """What the server calls the GPU, and how that is known."""
+    """Return the server's name of the GPU, and a note if the name is assumed."""
     if asked.device is not None:
         return asked.device.replace(" ", "_"), []
     call = asked.server.device_call()
@@ -197,7 +198,7 @@ def _device(asked: ServedModel) -> tuple[str, list[str]]:
         return str(names[asked.gpu.pci]).replace(" ", "_"), []
     if asked.server.name == "aiter":
         return asked.gpu.arch, []
-    known = f"the driver's name for the GPU, taken to be {asked.gpu.market}; --device-name says another"
+    known = f"the driver's name for the GPU, assumed to be {asked.gpu.market}; set another with --device-name"
     return asked.gpu.market, [f"{asked.server.shown} looks files up by {known}"]
 
 

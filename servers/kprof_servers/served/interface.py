@@ -1,4 +1,4 @@
-"""What a server is: which of its own functions look a tuned file up, and with what."""
+"""Interface of servers: the functions of their own code that look up a tuned file, and the arguments of the calls."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,11 @@ class LookupCall:
     """One call of a function of the server.
 
     Attributes:
-        files: that may have it, newest version first, relative to the server's root.
-        function: its name.
-        options: its arguments, by name; those that a version's function does not have are left out where ``loose``.
-        loose: earlier versions have fewer parameters.
+        files: files that may define the function, newest version first, relative to the server's root.
+        function: name of the function.
+        options: arguments by name.
+        loose: whether arguments that a version's function does not have are left out, for versions with fewer
+            parameters.
     """
 
     files: tuple[str, ...]
@@ -32,13 +33,13 @@ class LookupCall:
 
 @dataclass(frozen=True)
 class LookupAnswer:
-    """What came of a call.
+    """The result of a lookup call.
 
     Attributes:
-        asked: paths that it asked for, in order.
-        opened: the one that it read, if any.
-        result: what it returned.
-        error: what it raised, empty where it returned.
+        asked: paths that the function tested or opened, in order.
+        opened: the path that it read, if any.
+        result: the value that it returned.
+        error: the exception that it raised; "" if it returned.
     """
 
     asked: tuple[str, ...] = ()
@@ -56,12 +57,12 @@ class NeededLookup:
         layer: as in the document.
         layers: as in the document.
         shape: as in the document.
-        name: the file's name by kprof's table, with ``{device}`` for the GPU's name.
-        folder: where it belongs by kprof's table.
-        calls: by rows of a batch; under 0 where one call answers for all of them.
-        launch: how its kernel is launched; ``None`` where kprof does not know that.
-        alternative: another family for the same weights, which the caller chooses.
-        optional: a version without the function has no such file; else it is another version than kprof knows.
+        name: name of the file in kprof's table, with ``{device}`` for the GPU's name.
+        folder: folder of the file in kprof's table.
+        calls: lookup calls by rows of a batch; under 0 if one call answers for all batches.
+        launch: how the kernel is launched; ``None`` if kprof does not know it.
+        alternative: True for another family for the same weights, which the caller may choose.
+        optional: True if a version without the function has no such file; otherwise, a missing function is an error.
     """
 
     kernel: str
@@ -77,18 +78,18 @@ class NeededLookup:
 
 
 class ModelServer(ABC):
-    """A server that looks tuned files up.
+    """A server that looks up tuned files.
 
     Attributes:
-        name: ``vllm``.
-        shown: as people write it.
-        version: that the table of names was taken from.
-        package: the folder of its code.
-        sign: a folder in it that others of the name do not have.
-        nearest: the bucket with the nearest number of rows is taken.
-        models: files that name the architectures that it serves, a pattern below its root; empty where it has none.
-        kernels: where the Triton kernel of a :attr:`NeededLookup.kernel` may be: file and function, newest first.
-        parts: the same of kernels that follow in a launch, by its label.
+        name: identifier, ``vllm``.
+        shown: display name.
+        version: version that the table of names was taken from.
+        package: folder of its code.
+        sign: a folder in the package that distinguishes it from other packages of the same name.
+        nearest: whether the server uses the bucket with the nearest number of rows.
+        models: glob pattern, below its root, of files that name the supported architectures; empty if there are none.
+        kernels: file and function of each :attr:`NeededLookup.kernel`'s Triton kernel, newest first.
+        parts: file and function of kernels that follow in a launch, by label.
     """
 
     name: ClassVar[str]
@@ -103,14 +104,14 @@ class ModelServer(ABC):
 
     @abstractmethod
     def needed(self, shapes: LayerShapes, weights: WeightFormat, batches: Sequence[int]) -> list[NeededLookup]:
-        """The files that it looks up for these layers."""
+        """Return the files that the server looks up for these layers."""
 
     @abstractmethod
     def notes(self, weights: WeightFormat, arch: str) -> list[str]:
         """Return notes: layers of the model without a tuned file, and what decides whether these kernels run at all."""
 
     def device_call(self) -> LookupCall | None:
-        """What gives its names of GPUs by PCI id, where it has such a table."""
+        """Return the call that returns the server's GPU names by PCI id, or None if there is no such table."""
         return None
 
     def tables(
@@ -121,11 +122,11 @@ class ModelServer(ABC):
         root: Path,  # noqa: ARG002
         batches: Sequence[int],  # noqa: ARG002
     ) -> list[NeededFile]:
-        """What one table for all shapes has of them, where the server has such."""
+        """Return the entries of the server's tables for all shapes, if it has such tables."""
         return []
 
     def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:  # noqa: ARG002
-        """Why a kernel cannot be ranked on an architecture; empty where nothing is known against it."""
+        """Return why a kernel cannot be ranked on an architecture, or "" if it can."""
         return ""
 
     def in_code(
@@ -135,15 +136,15 @@ class ModelServer(ABC):
         gpu: ServedGpu,  # noqa: ARG002
         batches: Sequence[int],  # noqa: ARG002
     ) -> list[str]:
-        """What its code has or chooses where it looks no file up, a sentence each."""
+        """Return the constants and choices in the server's code where it looks up no file, one sentence each."""
         return []
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """The path that is best of those asked for: the file's name and folder."""
+        """Return the preferred path of the requested paths."""
         return answer.asked[0]
 
     def status(self, answer: LookupAnswer) -> Found:
-        """What the answer means."""
+        """Return the status of the file for a lookup answer."""
         if answer.opened is None:
             return "default"
         wanted = PurePosixPath(self.wanted(answer))

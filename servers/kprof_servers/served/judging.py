@@ -1,4 +1,4 @@
-"""From the answers of a server's lookups to what the document says of each file."""
+"""Converts the answers of a server's lookups to the files in the document."""
 
 import os
 import re
@@ -16,11 +16,11 @@ from kprof_servers.served.interface import LookupAnswer, ModelServer, NeededLook
 
 _DEVICE = re.compile(r"device_name=([^,\]]+?)(?=,|\.json$)")
 _FAR = 2
-"""Times that a bucket may be away from the batch that it serves."""
+"""Factor between a bucket and the batch that it serves from which the bucket counts as far away."""
 
 
 def from_table(need: NeededLookup, device: str, arch: str) -> NeededFile:
-    """What the table alone says: the name, and nothing of what is there."""
+    """Return a file from kprof's table alone: its name, without knowing whether it exists."""
     return NeededFile(
         kernel=need.kernel,
         layer=need.layer,
@@ -42,18 +42,18 @@ def judged(
     root: Path,
     batches: Sequence[int],
 ) -> NeededFile:
-    """What the server's own answers say.
+    """Return a file from the server's own answers.
 
     Args:
-        server: whose they are.
-        need: what was asked.
-        answers: by the rows of a batch, as :attr:`NeededLookup.calls` has them.
+        server: the server that answered.
+        need: the file that was looked up.
+        answers: answers by rows of a batch, as in :attr:`NeededLookup.calls`.
         gpu: the GPU.
-        root: the folder that the server's package is in.
-        batches: rows to say the bucket of.
+        root: the folder that contains the server's package.
+        batches: rows of the batches to report.
 
     Raises:
-        KprofError: the server's function asks for no file at all.
+        KprofError: the server's function requests no file at all.
     """
     first = next(iter(answers.values()))
     if not first.asked:
@@ -83,7 +83,7 @@ def judged(
 
 
 def _below(path: Path, root: Path) -> str:
-    """The path from the server's root; links are followed on both sides."""
+    """Return the path relative to the server's root, with links resolved on both sides."""
     return os.path.relpath(path.resolve(), root.resolve())
 
 
@@ -101,7 +101,7 @@ def _buckets(config: ConfigFile) -> list[int]:
 
 
 def _table(need: NeededLookup) -> tuple[str, ...]:
-    """Where the kernel's configuration stands in a table for all shapes."""
+    """Return the keys of the kernel's configuration in a table for all shapes."""
     return need.launch.table if need.launch is not None and need.launch.single else ()
 
 
@@ -113,20 +113,20 @@ def _batch(
     answer = answers.get(rows)
     result = answer.result if answer is not None else None
     if answer is None and bucket is not None and 0 in answers and isinstance(answers[0].result, dict):
-        # One answer for all batches: every bucket of the file.
+        # One answer for all batches contains every bucket of the file.
         result = answers[0].result.get(str(bucket))
     if answer is None and table and 0 in answers:
         result = answers[0].result
         for name in table:
             result = result[name] if isinstance(result, dict) and name in result else result
     if isinstance(result, list) and result:
-        # AITER's has besides whether the file is the shape's own.
+        # AITER also returns whether the file is for the exact shape.
         result = result[0]
     return ServedBatch(rows, bucket, result if isinstance(result, dict) else None)
 
 
 def _far(config: ConfigFile, batches: Sequence[int]) -> list[str]:
-    """Batches that are served by a bucket more than twice, or less than half, as large."""
+    """Return notes on batches that use a bucket more than twice or less than half as large."""
     keys = _buckets(config)
     found = []
     for rows in batches if keys else ():
@@ -137,7 +137,7 @@ def _far(config: ConfigFile, batches: Sequence[int]) -> list[str]:
 
 
 def _others(wanted: Path, gpu: ServedGpu) -> list[str]:
-    """Files beside it for the same shape, under another name of the GPU."""
+    """Return existing files for the same shape under another name of the GPU."""
     match = _DEVICE.search(wanted.name)
     if match is None or not wanted.parent.parent.is_dir():
         return []

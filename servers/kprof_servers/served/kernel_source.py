@@ -1,7 +1,7 @@
-"""Cut a server's Triton kernel out of its code: the function and what it names, as a file that needs Triton alone.
+"""Extracts a server's Triton kernel from its code: the function and everything it refers to, as a standalone file.
 
-A server's files import half a gigabyte and ask for a GPU; the kernel in them is a function of Triton's language. It is
-taken as it stands, with the functions and constants that it names in its own file and in others of the checkout.
+A server's files import half a gigabyte and need a GPU, but the kernel is a function in Triton's language. It is copied
+unchanged, with the functions and constants that it refers to in its own file and in other files of the checkout.
 """
 
 import ast
@@ -17,7 +17,7 @@ from kprof.output.writing import write_output
 from kprof_servers.served.lookup_process import module_files, names_defined, owner_of, statements, tree_of
 
 FOLDER = "servers"
-"""Of the cache: a file a kernel, named by its content."""
+"""Folder in the cache: one file per kernel, named by its content."""
 
 _HEAD = "import triton\nimport triton.language as tl\n"
 _TRITON = ("triton", "tl")
@@ -26,22 +26,22 @@ _TORCH = """from types import ModuleType
 torch = ModuleType("torch")
 torch.Tensor = torch.dtype = None
 """
-"""Of torch a kernel names types only, in annotations."""
+"""Replacement for torch: a kernel only uses its types, in annotations."""
 _MOST = 4 << 20
 
 
 def parameters(root: Path, file: Path, function: str) -> tuple[str, ...]:
-    """Names of a function's parameters, in order.
+    """Return the names of a function's parameters, in order.
 
     Raises:
-        KprofError: the file has no such function, or cannot be read.
+        KprofError: the file does not define the function, or cannot be read.
     """
     node = _function(root, file, function)
     return tuple(argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
 
 
 def has_function(root: Path, file: Path, function: str) -> bool:
-    """Whether a file of the checkout defines a function under this name."""
+    """Whether a file of the checkout defines a function of this name."""
     try:
         _function(root, file, function)
     except KprofError:
@@ -50,28 +50,28 @@ def has_function(root: Path, file: Path, function: str) -> bool:
 
 
 def cut(root: Path, file: Path, function: str) -> Path:
-    """Write a kernel with what it names into a file of its own.
+    """Write a kernel, with everything it refers to, to a separate file.
 
     Args:
-        root: the folder that the server's package is in.
-        file: of the server, with the kernel.
-        function: the kernel's name.
+        root: the folder that contains the server's package.
+        file: the server's file that contains the kernel.
+        function: name of the kernel.
 
     Returns:
-        A file of the cache whose content is nothing but this kernel.
+        A file in the cache that contains only this kernel.
 
     Raises:
-        KprofError: the file has no such function, or cannot be read.
+        KprofError: the file does not define the function, or cannot be read.
     """
     return written(cut_text(root, file, function), file.stem)
 
 
 def written(text: str, stem: str) -> Path:
-    """The file of the cache that has a kernel's text, by its content.
+    """Return the cache file that contains a kernel's text, named by its content; write it if necessary.
 
     Args:
-        text: what :func:`cut_text` gives.
-        stem: the file's name without its suffix.
+        text: text returned by :func:`cut_text`.
+        stem: name of the file without its suffix.
     """
     folder = private_folder(FOLDER) / sha256(text.encode()).hexdigest()[:16]
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -82,7 +82,7 @@ def written(text: str, stem: str) -> Path:
 
 
 def cut_text(root: Path, file: Path, function: str) -> str:
-    """What :func:`cut` writes.
+    """Return the text that :func:`cut` writes.
 
     Raises:
         KprofError: as :func:`cut`.
@@ -105,10 +105,10 @@ def _function(root: Path, file: Path, name: str) -> ast.FunctionDef:
 
 
 class _Pieces:
-    """What defines the names of a kernel, each after what it needs.
+    """The definitions of the names that a kernel uses, each after the definitions it depends on.
 
     Attributes:
-        texts: name to source.
+        texts: map from name to source text.
     """
 
     def __init__(self, root: Path) -> None:
@@ -117,7 +117,7 @@ class _Pieces:
         self.texts: dict[str, str] = {}
 
     def add(self, file: Path, name: str) -> None:
-        """Take what defines a name of a file, unless it is Python's or Triton's own."""
+        """Add the definition of a name in a file, unless the name is Python's or Triton's own."""
         if (file, name) in self._seen or name in self.texts or name in _TRITON or hasattr(builtins, name):
             return
         self._seen.add((file, name))
@@ -127,14 +127,14 @@ class _Pieces:
         if owner != file:
             self.add(owner, name)
             return
-        # Of definitions under an `if` or `try` the first counts, which is for what is newer; else the last.
+        # Under an `if` or `try` the first definition counts, which is for newer versions; otherwise the last.
         for outer in reversed(tree_of(file).body):
             for node in statements(ast.Module([outer], [])):
                 if name in names_defined(node) and name not in self.texts:
                     self._define(file, node, name)
 
     def _define(self, file: Path, node: ast.stmt, name: str) -> None:
-        """Take a statement with what it names."""
+        """Add a statement, and everything that it refers to."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             self._import(file, node, name)
             return
@@ -161,14 +161,14 @@ class _Pieces:
 
 
 def _names(node: ast.stmt) -> Iterator[str]:
-    """Names that a statement reads; annotations of parameters are Triton's own."""
+    """Yield the names that a statement reads; annotations of parameters are Triton's own names."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             yield inner.id
 
 
 def _text(file: Path, node: ast.stmt) -> str:
-    """The statement as it stands in the file, a function with its decorators."""
+    """Return the source text of a statement, including the decorators of a function."""
     lines = (boundary.content_of(file, _MOST) or b"").decode().splitlines()
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1
     block = lines[first : node.end_lineno]

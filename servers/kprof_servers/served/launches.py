@@ -1,7 +1,7 @@
-"""How servers launch their two Triton kernels: the value of each parameter, by its name.
+"""Launches of the two Triton kernels of vLLM and SGLang: the value of each kernel parameter, by name.
 
-The names are those of vLLM's and SGLang's kernels (vLLM 0.33.0, SGLang 0.5.23 and those before them: both come from
-one origin). A parameter that none of them has is an error, never a guess.
+The names are those of the kernels in vLLM 0.33.0, SGLang 0.5.23 and earlier versions, which have the same origin. An
+unknown parameter is an error; its value is never guessed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _OFF = {
     "USE_GDC": False, "has_zp": False, "GDC_EARLY": False, "ROUTER_TOPK": 1, "SPLIT_K": 1,
     "NUM_XCDS": 8, "A_OUTPUT_SLICES": 1, "A_OUTPUT_SLICE_WIDTH": 0, "A_OUTPUT_SLICE_K": 0,
 }  # fmt: skip
-"""Switches as a launch on AMD has them where no feature of the model turns them on."""
+"""Values of the switches in a launch on AMD if no feature of the model turns them on."""
 
 SPACE: Mapping[str, tuple[Any, ...]] = {
     "BLOCK_SIZE_M": (16, 32, 64, 128, 256),
@@ -36,7 +36,7 @@ SPACE: Mapping[str, tuple[Any, ...]] = {
     "matrix_instr_nonkdim": (16, 32),
     "kpack": (1, 2),
 }
-"""Knobs and values that vLLM's own tuner has for AMD (``benchmark_moe.py`` of 0.33.0), without one wavefront."""
+"""Knobs and values in vLLM's own tuner for AMD (``benchmark_moe.py`` of 0.33.0), except a single wavefront."""
 
 _NONE = ("a_desc", "b_desc", "bias_ptr", "b_bias_ptr", "add_mask_ptr", "sorted_weights_ptr", "b_zp_ptr")
 _ZERO = ("stride_bbe", "stride_bbn", "stride_bias_e", "stride_bias_n", "stride_bze", "stride_bzk", "stride_bzn")
@@ -47,7 +47,7 @@ class LaunchedKernel(Protocol):
 
     @property
     def knobs(self) -> tuple[str, ...]:
-        """What a configuration says besides the compiler's options."""
+        """Knobs of a configuration besides the compiler's options."""
         ...
 
     @property
@@ -57,75 +57,75 @@ class LaunchedKernel(Protocol):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Labels of launches that may follow, of other kernels."""
+        """Labels of launches of other kernels that may follow."""
         ...
 
     @property
     def measured(self) -> bool:
-        """``--verify`` can launch it on a GPU and knows its result."""
+        """Whether ``--verify`` can launch the kernel on a GPU and check its result."""
         ...
 
     @property
     def single(self) -> bool:
-        """One configuration serves all numbers of rows: its file does not tell them apart."""
+        """Whether one configuration serves all numbers of rows, because its file does not distinguish them."""
         ...
 
     @property
     def table(self) -> tuple[str, ...]:
-        """Where the configuration stands in such a file: keys, one in another."""
+        """Keys of the configuration in such a file, from the outermost to the innermost."""
         ...
 
     @property
     def assumed(self) -> str:
-        """What its times rest on besides the rows, a clause; empty where nothing."""
+        """Assumptions of the predicted times besides the rows, as a clause; "" if there are none."""
         ...
 
     @property
     def space(self) -> Mapping[str, tuple[Any, ...]]:
-        """Knobs and values to choose from where no tuned file says more; empty where :attr:`candidates` are listed."""
+        """Knobs and values to try if no tuned file helps; empty if :attr:`candidates` are listed."""
         ...
 
     @property
     def unsaid(self) -> Mapping[str, Any]:
-        """What the server takes for knobs that a file leaves out."""
+        """Values that the server uses for knobs that a file leaves out."""
         ...
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """Configurations to look at, the same for all rows; empty where there is a space."""
+        """Configurations to try, the same for all rows; empty if there is a space."""
         ...
 
     def takes(self, rows: int) -> bool:
-        """Whether the server launches it in a step of so many rows."""
+        """Whether the server launches the kernel in a step with this number of rows."""
         ...
 
     def tile(self, config: Mapping[str, Any]) -> int:
-        """Elements of the result that a workgroup holds."""
+        """Return the number of result elements that a workgroup holds."""
         ...
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """Every launch of the layer, by its label; the first has none."""
+        """Return every launch of the layer by label; the first has an empty label."""
         ...
 
     def work(self, rows: int) -> int:
-        """Operations of all launches together."""
+        """Return the number of operations of all launches together."""
         ...
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from."""
+        """Return the problem sizes that determine the order of the search."""
         ...
 
     def element_bytes(self) -> int:
-        """Of what is multiplied."""
+        """Return the size in bytes of the multiplied elements."""
         ...
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """Why the server would not launch a configuration."""
+        """Return why the server would not launch a configuration, or None."""
         ...
 
 
 class Tiled:
-    """Of products and experts: a tile of the result, by rows."""
+    """Common base of products and experts, which compute tiles of the result for any number of rows."""
 
     parts: ClassVar[tuple[str, ...]] = ()
     single: ClassVar[bool] = False
@@ -137,27 +137,27 @@ class Tiled:
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """None: it has a space."""
+        """Empty list, because there is a space."""
         return []
 
     def takes(self, rows: int) -> bool:  # noqa: ARG002 - of any number
-        """Always."""
+        """Return True for any number of rows."""
         return True
 
     def tile(self, config: Mapping[str, Any]) -> int:
-        """Elements of the result that a workgroup holds."""
+        """Return the number of result elements that a workgroup holds."""
         return knob(config, TILE[0]) * knob(config, TILE[1])
 
 
 @dataclass(frozen=True)
 class ServedProduct(Tiled):
-    """``M x K`` by ``K x N``, both FP8, with a scale for each ``block_n x block_k`` of the weights.
+    """``M x K`` by ``K x N``, both FP8, with one scale per ``block_n x block_k`` block of the weights.
 
     Attributes:
         n: columns of the result.
         k: elements that are summed.
         block_n: columns that share a scale.
-        block_k: elements of a row that share one.
+        block_k: elements of a row that share a scale.
     """
 
     n: int
@@ -168,16 +168,16 @@ class ServedProduct(Tiled):
     alone: ClassVar[bool] = True
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """The one launch, under an empty name.
+        """Return the single launch, under an empty name.
 
         Args:
-            rows: of the activations.
+            rows: rows of the activations.
             config: the server's configuration.
             names: parameters of the kernel.
-            arch: decides the FP8 format.
+            arch: architecture, which determines the FP8 format.
 
         Raises:
-            KprofError: the kernel has a parameter that no known version has, or the configuration lacks one.
+            KprofError: the kernel has a parameter that kprof does not know, or the configuration lacks a knob.
         """
         fp8 = resolve_fp8({"dtype": "fp8_e4m3"}, arch)["dtype"]
         groups, rows_of_scales = -(-self.k // self.block_k), -(-self.n // self.block_n)
@@ -208,35 +208,35 @@ class ServedProduct(Tiled):
         return {"": Launch(arguments(names, known, config), (tiles,))}
 
     def work(self, rows: int) -> int:
-        """Operations of the product."""
+        """Return the number of operations of the product."""
         return 2 * rows * self.n * self.k
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from."""
+        """Return the problem sizes that determine the order of the search."""
         return {"M": rows, "N": self.n, "K": self.k}
 
     def element_bytes(self) -> int:
-        """FP8."""
+        """Return 1, the size of FP8."""
         return 1
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """A tile that spans two scales."""
+        """Refuse a tile that spans two scales."""
         return _spans(config, self.block_k)
 
 
 @dataclass(frozen=True)
 class ServedExperts(Tiled):
-    """The two products of a mixture of experts: up with the gate, then down.
+    """The two products of a mixture of experts: up and gate together, then down.
 
     Attributes:
         count: experts on this GPU.
         everywhere: experts on all GPUs that they are distributed over.
         inner: columns of an expert's intermediate result on this GPU.
         hidden: size of the residual stream.
-        chosen: experts for a token.
-        weights: ``bf16``, ``fp8`` (a scale a tensor), ``fp8-block`` or ``w4a16`` (two a byte, without zero points).
+        chosen: experts per token.
+        weights: ``bf16``, ``fp8`` (one scale per tensor), ``fp8-block`` or ``w4a16`` (two per byte, no zero points).
         block: rows and columns of the weights that share a scale.
-        group: elements of a row that share one, where the weights are ``w4a16``.
+        group: elements of a row that share a scale, if the weights are ``w4a16``.
     """
 
     count: int
@@ -251,7 +251,7 @@ class ServedExperts(Tiled):
     alone: ClassVar[bool] = False
 
     def launches(self, rows: int, config: Mapping[str, Any], names: Sequence[str], arch: str) -> dict[str, Launch]:
-        """Both launches, the first under an empty name, the second under ``down``; arguments as a product's.
+        """Return both launches, the first under an empty name, the second under ``down``; arguments as for a product.
 
         Raises:
             KprofError: as for a product.
@@ -266,19 +266,19 @@ class ServedExperts(Tiled):
         }
 
     def work(self, rows: int) -> int:
-        """Operations of both products, on average over where tokens go."""
+        """Return the number of operations of both products, averaged over the routing of tokens."""
         return 6 * rows * self.chosen * self.inner * self.hidden * self.count // self.everywhere
 
     def sizes(self, rows: int) -> dict[str, int]:
-        """What the search's order is made from: a GPU's share of the rows, and the first product."""
+        """Return the sizes that determine the order of the search: a GPU's share of the rows, and the first product."""
         return {"M": max(1, rows * self.chosen // self.everywhere), "N": 2 * self.inner, "K": self.hidden}
 
     def element_bytes(self) -> int:
-        """As they are multiplied: packed weights are unpacked before."""
+        """Return the size in bytes of the multiplied elements; packed weights are unpacked before."""
         return 2 if self.weights in {"bf16", "w4a16"} else 1
 
     def refusal(self, config: Mapping[str, Any]) -> str | None:
-        """A tile that spans two scales."""
+        """Refuse a tile that spans two scales."""
         return _spans(config, (self.block or (0, 0))[1])
 
     def _side(
@@ -291,7 +291,7 @@ class ServedExperts(Tiled):
         height, depth = knob(config, "BLOCK_SIZE_M"), knob(config, "BLOCK_SIZE_K")
         block = self.block or (0, 0)
         if self.block is not None:
-            # As the servers' launchers have it: a tile must not span two scales.
+            # As in the servers' launchers: a tile must not span two scales.
             depth = min(depth, *block)
         padded = len(owners) * height
         fp8 = self.weights in {"fp8", "fp8-block"}
@@ -327,7 +327,7 @@ class ServedExperts(Tiled):
         return Launch(arguments(names, known, {**config, "BLOCK_SIZE_K": depth}), grid)
 
     def _scales(self, rows: int, n: int, k: int) -> dict[str, Any]:
-        """Scales and their strides: none, one a tensor, one a block, or one a group of a row."""
+        """Return scales and their strides: none, one per tensor, one per block, or one per group of a row."""
         strides = dict.fromkeys(("stride_asm", "stride_ask", "stride_bse", "stride_bsk", "stride_bsn"), 0)
         if self.weights == "bf16":
             return {"a_scale_ptr": None, "b_scale_ptr": None, **strides}
@@ -358,7 +358,7 @@ def _spans(config: Mapping[str, Any], block: int) -> str | None:
 
 
 def _with_packed_tile(config: Mapping[str, Any], rows: int) -> Mapping[str, Any]:
-    """Columns and depth that vLLM's launcher adds to a default without them: ``get_moe_wna16_block_config``."""
+    """Add the columns and depth that vLLM's launcher adds to a default config: ``get_moe_wna16_block_config``."""
     if "BLOCK_SIZE_N" in config and "BLOCK_SIZE_K" in config:
         return config
     columns, depth = (32, 64) if rows == 1 else (64, 32)
@@ -366,10 +366,10 @@ def _with_packed_tile(config: Mapping[str, Any], rows: int) -> Mapping[str, Any]
 
 
 def knob(config: Mapping[str, Any], name: str) -> int:
-    """A whole number of a configuration, 1 or more.
+    """Return a positive integer of a configuration.
 
     Raises:
-        KprofError: it has none.
+        KprofError: the configuration has no such value.
     """
     value = config.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -378,7 +378,7 @@ def knob(config: Mapping[str, Any], name: str) -> int:
 
 
 def arguments(names: Sequence[str], known: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-    """Each parameter's value: knobs by the configuration, else what is known of it."""
+    """Return the value of each parameter: from the configuration, else from ``known``."""
     found = {}
     for name in names:
         if name in config:

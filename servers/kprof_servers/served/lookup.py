@@ -1,4 +1,4 @@
-"""Call a server's own lookup functions: find its code, and run :mod:`.lookup_process` on it."""
+"""Calls a server's own lookup functions: finds its code, and runs :mod:`.lookup_process` on it."""
 
 import json
 import re
@@ -23,16 +23,16 @@ _MOST = 1 << 20
 
 
 class LookupMissingError(KprofError):
-    """A server's code has no lookup function where kprof looks for it: it is of another version."""
+    """A server's code lacks a lookup function at its known place, because its version differs."""
 
 
 @dataclass(frozen=True)
 class ServerCode:
-    """Where a server's code is.
+    """Location and version of a server's code.
 
     Attributes:
-        root: the folder that its package is in.
-        version: of the installed or unpacked distribution, or the commit; ``unknown`` where neither is written.
+        root: the folder that contains its package.
+        version: version of the installed or unpacked distribution, or the commit; ``unknown`` if neither is found.
     """
 
     root: Path
@@ -40,18 +40,18 @@ class ServerCode:
 
 
 def server_code(server: ModelServer, path: str | None) -> ServerCode | None:
-    """The server's code.
+    """Find a server's code.
 
     Args:
-        server: which.
-        path: a checkout, the folder that the package is installed in, or the package itself; ``None`` for what this
-            Python has installed.
+        server: the server.
+        path: a checkout, the folder that the package is installed in, or the package itself; ``None`` for the package
+            installed in this Python.
 
     Returns:
-        ``None`` where no path is named and none is installed.
+        The code, or ``None`` if no path is given and the package is not installed.
 
     Raises:
-        KprofError: the path has no such package.
+        KprofError: the path does not contain the package.
     """
     if path is None:
         spec = PathFinder.find_spec(server.package)
@@ -64,14 +64,14 @@ def server_code(server: ModelServer, path: str | None) -> ServerCode | None:
         if (root / server.package).is_dir() and (root / server.package / server.sign).exists():
             return ServerCode(root, version_of(root, server.package))
     raise KprofError(
-        f"this is no checkout of {server.shown} and no folder that it is installed in",
+        f"this is neither a checkout nor an installation folder of {server.shown}",
         path=path,
-        hint=f"It has {server.package}/{server.sign}.",
+        hint=f"It must contain {server.package}/{server.sign}.",
     )
 
 
 def serves(server: ModelServer, code: ServerCode, architecture: str) -> bool | None:
-    """Whether a server's code names a model's architecture; ``None`` where the code has no list of them."""
+    """Whether a server's code names a model's architecture; ``None`` if the code has no list of architectures."""
     files = sorted(code.root.glob(server.models)) if server.models else []
     if not files:
         return None
@@ -80,7 +80,7 @@ def serves(server: ModelServer, code: ServerCode, architecture: str) -> bool | N
 
 
 def has(code: ServerCode, call: LookupCall) -> bool:
-    """Whether this version has the function."""
+    """Whether this version has the called function."""
     try:
         _file(code, call)
     except LookupMissingError:
@@ -89,14 +89,14 @@ def has(code: ServerCode, call: LookupCall) -> bool:
 
 
 def ask(code: ServerCode, calls: Sequence[LookupCall], *, device: str, arch: str, triton: str) -> list[LookupAnswer]:
-    """Call functions of the server, in a process of their own; nothing else of it is executed.
+    """Call functions of the server in a separate process, without executing any other code of the server.
 
     Args:
-        code: the server's.
-        calls: what to call.
-        device: what the GPU is called, with underscores for blanks.
-        arch: its architecture.
-        triton: the version that the server is told.
+        code: the server's code.
+        calls: the calls.
+        device: name of the GPU, with underscores for blanks.
+        arch: architecture of the GPU.
+        triton: Triton version that the server sees.
 
     Raises:
         LookupMissingError: this version of the server has no such function.
@@ -124,7 +124,7 @@ def ask(code: ServerCode, calls: Sequence[LookupCall], *, device: str, arch: str
     try:
         answers = json.loads(ended.stdout)
     except (ValueError, RecursionError):
-        raise KprofError("the server's lookup printed something else than its answer", path=str(code.root)) from None
+        raise KprofError("the server's lookup printed something other than its answer", path=str(code.root)) from None
     return [_answer(each) for each in answers]
 
 
@@ -144,11 +144,11 @@ def _file(code: ServerCode, call: LookupCall) -> str:
 
 
 def version_of(root: Path, package: str) -> str:
-    """Version of a distribution, or the commit of a checkout; ``unknown`` where neither is written.
+    """Return the version of a distribution, or the commit of a checkout; ``unknown`` if neither can be found.
 
     Args:
-        root: the folder that the package is in.
-        package: its name.
+        root: the folder that contains the package.
+        package: name of the package.
     """
     for folder in sorted(root.glob(f"{package}-*.dist-info")):
         return folder.name.removeprefix(f"{package}-").removesuffix(".dist-info")
@@ -162,7 +162,7 @@ def version_of(root: Path, package: str) -> str:
 
 
 def _commit(git: Path) -> str | None:
-    """What is checked out, read from git's own files."""
+    """Return the checked-out commit, read from git's own files."""
     head = (boundary.content_of(git / "HEAD", _MOST) or b"").decode("ascii", "replace").strip()
     name = head.removeprefix("ref: ")
     if name == head:

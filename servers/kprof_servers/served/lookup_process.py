@@ -1,8 +1,8 @@
-"""Run a server's own lookup functions, and nothing else of the server. Standard library only; a process of its own.
+"""Runs a server's own lookup functions and no other code of the server, in a process with the standard library only.
 
-A server imports half a gigabyte and asks for a GPU before it looks a file up; the lookup itself is a few lines. So only
-these lines are executed: the function, and what it names in its own file and in other files of the checkout. What
-comes from elsewhere (torch, the platform, the logger) is a stand-in that says what the simulated GPU would.
+A server imports half a gigabyte and needs a GPU before it looks up a file, but the lookup itself is a few lines. Only
+these lines are executed: the function, and the names that it uses in its own file and in other files of the checkout.
+Names from elsewhere (torch, the platform, the logger) are replaced by stand-ins that describe the simulated GPU.
 
 Standard input: ``{"root", "device", "arch", "triton", "calls": [{"file", "function", "options"}]}``. Standard output:
 a list with, for each call, ``{"asked": [paths], "opened": path or null, "result": value}`` or ``{"error": text}``.
@@ -37,11 +37,11 @@ STANDARD = (
     "dataclasses",
     "warnings",
 )
-"""Modules that are really imported."""
+"""Modules that are actually imported."""
 
 
 class MissingStandIn:
-    """What a lookup should not need: using it says what it is."""
+    """Stand-in for a name that a lookup should not need; using it raises an error that names it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -54,14 +54,14 @@ class MissingStandIn:
 
 
 class _Settings:
-    """The server's environment variables: the folder of tuned files is the user's, all else is as if not set."""
+    """The server's environment variables: paths are the user's, all other variables count as not set."""
 
     def __getattr__(self, name: str) -> Any:
         return os.environ.get(name) if name.endswith(("_FOLDER", "_DIR", "_PATH")) else False
 
 
 class _Arch(str):
-    """An architecture, as text and as the object that some of AITER's files have."""
+    """An architecture as a string, with the attributes of the object that some of AITER's files use."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class _Arch(str):
 
 
 def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
-    """What the imported names of a lookup are, by their last part."""
+    """Return the stand-ins for the names that lookups import, by the last part of the name."""
     platform = SimpleNamespace(
         get_device_name=lambda *_: device.replace("_", " "),
         is_rocm=lambda: True,
@@ -126,7 +126,7 @@ def stand_ins(device: str, arch: str, triton: str) -> dict[str, Any]:
 
 
 def module_files(root: Path, file: Path, node: ast.ImportFrom) -> Iterator[Path]:
-    """Files of a checkout that the module of an import statement in ``file`` stands for."""
+    """Yield the files of a checkout for the module of an import statement in ``file``."""
     base = file.parents[node.level - 1] if node.level else root
     parts = (node.module or "").split(".") if node.module else []
     for place in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
@@ -135,7 +135,7 @@ def module_files(root: Path, file: Path, node: ast.ImportFrom) -> Iterator[Path]
 
 
 def owner_of(root: Path, file: Path, name: str) -> Path | None:
-    """The file that defines a name which ``file`` has, be it by ``import *``."""
+    """Return the file that defines a name used in ``file``, also through ``import *``."""
     for node in statements(tree_of(file)):
         if name in names_defined(node):
             return file
@@ -148,7 +148,7 @@ def owner_of(root: Path, file: Path, name: str) -> Path | None:
 
 
 class LookupModules:
-    """Files of a checkout, of which only the functions that are called are executed, with what they name."""
+    """Files of a checkout of which only the called functions, and the names that they use, are executed."""
 
     def __init__(self, root: Path, given: dict[str, Any]) -> None:
         self._root = root
@@ -157,7 +157,7 @@ class LookupModules:
         self._done: set[tuple[Path, str]] = set()
 
     def function(self, file: Path, name: str) -> Any:
-        """A function of a file, ready to be called.
+        """Return a function of a file, ready to be called.
 
         Raises:
             LookupError: the file has no such name.
@@ -196,7 +196,7 @@ class LookupModules:
             exec(compile(module, str(file), "exec"), space)  # noqa: S102 - what this process is for
 
     def _inner(self, file: Path, space: dict[str, Any]) -> Any:
-        """Imports inside of functions become names of the file."""
+        """Return a callback that turns imports inside of functions into names of the file."""
 
         def found(node: ast.Import | ast.ImportFrom) -> None:
             for name in names_defined(node):
@@ -223,7 +223,7 @@ class LookupModules:
 
 
 class _Plain(ast.NodeTransformer):
-    """Takes away what is evaluated and not needed: annotations, decorators other than functools' caches."""
+    """Removes expressions that would be evaluated but are not needed: annotations, and decorators except caches."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list = [d for d in node.decorator_list if "cache" in ast.dump(d)]
@@ -239,7 +239,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _import_nothing(node: ast.AST, found: Any) -> None:
-    """Replace imports inside of a function; what they import is made a name of its file."""
+    """Replace imports inside of a function; the imported names become names of its file."""
     for inner in ast.walk(node):
         for body in ("body", "orelse", "finalbody"):
             lines = getattr(inner, body, None)
@@ -252,12 +252,12 @@ def _import_nothing(node: ast.AST, found: Any) -> None:
 
 @functools.cache
 def tree_of(file: Path) -> ast.Module:
-    """What a file parses to."""
+    """Return the syntax tree of a file."""
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Of the file, those under ``if`` and ``try`` too."""
+    """Yield the top-level statements of a file, including those under ``if`` and ``try``."""
     waiting: list[ast.stmt] = list(tree.body)
     while waiting:
         node = waiting.pop(0)
@@ -268,7 +268,7 @@ def statements(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def names_defined(node: ast.stmt) -> set[str]:
-    """Names that a statement of a file gives to something."""
+    """Return the names that a statement of a file defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -281,7 +281,7 @@ def names_defined(node: ast.stmt) -> set[str]:
 
 
 class PathWatch:
-    """Watches which paths a lookup asks for, and the last one that it opened."""
+    """Records the paths that a lookup tests or opens, and the last one that it opened."""
 
     def __init__(self) -> None:
         self.paths: dict[str, None] = {}
@@ -320,7 +320,7 @@ def _answer(modules: LookupModules, root: Path, call: dict[str, Any], watch: Pat
 
 
 def _taken(function: Any, call: dict[str, Any]) -> dict[str, Any]:
-    """The options; of a function that earlier versions have with fewer, those that this one has."""
+    """Return the options; for a loose call, only those that this version's function has."""
     options: dict[str, Any] = call["options"]
     if not call.get("loose"):
         return options
@@ -329,12 +329,12 @@ def _taken(function: Any, call: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer the calls on standard input; each starts with nothing cached."""
+    """Answer the calls on standard input, each with empty caches."""
     wanted = json.load(sys.stdin)
     root = Path(wanted["root"])
     given = stand_ins(wanted["device"], wanted["arch"], wanted["triton"])
     watch = PathWatch()
-    # Fresh namespaces for each: a cached answer would open nothing.
+    # Each call gets fresh namespaces, because a cached answer would open no file.
     answers = [_answer(LookupModules(root, given), root, call, watch) for call in wanted["calls"]]
     json.dump(answers, sys.stdout)
 

@@ -1,4 +1,4 @@
-"""The two lookups that vLLM and SGLang share: a file a shape and GPU, in it the nearest number of rows."""
+"""The two lookups that vLLM and SGLang share: one file per shape and GPU, with the nearest number of rows in it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,19 +19,19 @@ def fused_moe(
     comma: str = ",",
     packed: bool = False,
 ) -> NeededLookup:
-    """The file of a mixture of experts.
+    """Return the lookup of the file of a mixture of experts.
 
     Args:
-        experts: its sizes.
-        weights: how they are quantised.
-        dtype: the server's word for that; ``None`` for none.
-        files: with the server's ``try_get_optimal_moe_config``.
-        folder: of the files, by the table.
-        batches: rows that are asked for.
-        comma: between the two sizes of a block, as the server writes them.
-        packed: weights of 4 bits are counted in bytes in the file's name.
+        experts: sizes of the experts.
+        weights: format of the weights.
+        dtype: the server's name of the format; ``None`` for none.
+        files: files that may define the server's ``try_get_optimal_moe_config``.
+        folder: folder of the tuned files in kprof's table.
+        batches: rows of a step.
+        comma: separator between the two sizes of a block in the server's file names.
+        packed: whether the file's name counts 4-bit weights in bytes.
     """
-    # Two weights of 4 bits are in a byte, and the tensor's shape is what the lookup is given.
+    # Two 4-bit weights share a byte, and the lookup gets the shape of the tensor of bytes.
     columns = experts.inner // 2 if weights.name == "w4a16" else experts.inner
     block = list(weights.block) if weights.block is not None else [0, weights.group] if weights.group else None
     options = {
@@ -56,7 +56,7 @@ def fused_moe(
 
 
 def launched_experts(experts: ExpertShape, weights: WeightFormat) -> ServedExperts | None:
-    """How the two products of a mixture of experts are launched; ``None`` where kprof does not know that."""
+    """Return how the two products of a mixture of experts are launched, or ``None`` if kprof does not know it."""
     if weights.name not in {"bf16", "fp8", "fp8-block", "w4a16"} or (weights.name == "w4a16" and not weights.group):
         return None
     return ServedExperts(
@@ -68,7 +68,7 @@ def launched_experts(experts: ExpertShape, weights: WeightFormat) -> ServedExper
 def block_fp8(
     products: Iterable[ProductShape], block: tuple[int, int], files: tuple[str, ...], folder: str, comma: str = ","
 ) -> list[NeededLookup]:
-    """The files of products with block-wise FP8 weights, each shape once. Arguments as for :func:`fused_moe`."""
+    """Return the lookups of products with block-wise FP8 weights, each shape once; see :func:`fused_moe`."""
     rows, columns = block
     return [
         NeededLookup(

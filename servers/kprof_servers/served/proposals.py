@@ -1,4 +1,4 @@
-"""Files for a server that does not have them: in its own format, under its own name and folder."""
+"""Writes files that a server lacks: in its own format, with its own file name and folder."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,17 +15,17 @@ _ORDER = (
 
 
 def proposed(found: ServerConfigs) -> list[NeededFile]:
-    """The files that the server lacks and that there are proposals for, for each batch size."""
+    """Return the files that the server lacks and that have a proposal for each batch size."""
     return [file for file in found.needed if _lacks(file) and _has_all(file)]
 
 
 def _lacks(file: NeededFile) -> bool:
-    """A table without which the kernel is not launched can be written where another architecture's has the rest."""
+    """Whether a file is missing and can be written; a required table needs entries of another architecture's table."""
     return file.status in {"fallback", "default"} or (file.status == "none" and bool(file.rest))
 
 
 def contents(files: Sequence[NeededFile], server: str = "vllm") -> Iterator[tuple[str, str]]:
-    """Path below the server's root and content of each file, and ``runners_up.json`` for those who can measure."""
+    """Yield path below the server's root and content of each file, and ``runners_up.json`` with others to measure."""
     for file in files:
         content = _BUCKETS.get(server, _by_rows)(file)
         yield str(PurePosixPath(file.folder) / file.name), json.dumps(content, indent=4) + "\n"
@@ -49,12 +49,12 @@ def contents(files: Sequence[NeededFile], server: str = "vllm") -> Iterator[tupl
 
 
 def _by_rows(file: NeededFile) -> dict[str, Any]:
-    """As vLLM and SGLang have them: the number of rows, and the nearest is taken."""
+    """Return the content in the format of vLLM and SGLang: by number of rows, of which the nearest is used."""
     return {str(batch.rows): _written(batch.best) for batch in file.ranked if batch.best is not None}
 
 
 def _by_bounds(file: NeededFile) -> dict[str, Any]:
-    """As AITER's loaders ask for them: bounds that it knows, and one for all rows above; three sizes for experts."""
+    """Return the content in AITER's format: by known bounds, with ``any`` above them; by three sizes for experts."""
     bests = [(batch.rows, _written(batch.best)) for batch in file.ranked if batch.best is not None]
     if file.kernel == _AITER_EXPERTS:
         return {name: config for rows, config in bests for name in [_size(rows)]}
@@ -67,13 +67,13 @@ def _by_bounds(file: NeededFile) -> dict[str, Any]:
         if bound is not None:
             found[f"M_LEQ_{bound}"] = config
     for last in _MORE_BOUNDS.get(file.kernel, ()):
-        # Those above it have tiles that this one must not have.
+        # Batches above this bound have tiles that are not allowed below it.
         found |= {f"M_LEQ_{last}": config for rows, config in bests if rows <= last}
     return {**found, "any": bests[-1][1]} if bests else {}
 
 
 def _in_table(rest: Mapping[str, Any], entry: Sequence[str], config: Mapping[str, Any]) -> dict[str, Any]:
-    """A table for all shapes with one of its entries replaced; knobs that are no compiler options stay."""
+    """Return a table for all shapes with one entry replaced; its knobs that are not compiler options are kept."""
     name, *below = entry
     old = rest.get(name)
     if below:
@@ -88,16 +88,16 @@ def _size(rows: int) -> str:
 
 _AITER_EXPERTS = "MoE"
 _BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
-"""``STANDARD_M_BOUNDS`` of AITER's ``gemm_config_utils.py`` at e4048607a5: other bounds are never asked for."""
+"""``STANDARD_M_BOUNDS`` of AITER's ``gemm_config_utils.py`` at e4048607a5; other bounds are never looked up."""
 _MORE_BOUNDS: Mapping[str, tuple[int, ...]] = {"GEMM-AFP4WFP4_PRESHUFFLED": (31,)}
-"""Further bounds of a family; AITER asserts that tiles are lower up to them, and higher above."""
+"""Additional bounds of a family. AITER asserts that tiles are lower up to them and higher above them."""
 _SIZES = ((256, "small_M"), (1024, "medium_M"))
-"""As ``moe_config_utils.py`` there has them."""
+"""Sizes as in ``moe_config_utils.py`` at the same commit."""
 _BUCKETS: Mapping[str, Callable[[NeededFile], dict[str, Any]]] = {"aiter": _by_bounds}
 
 
 def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
-    """The proposal and the next ones; what runs today first, where it is predicted to be faster than the proposal."""
+    """Return the proposal and the next best ones, with the current configuration first if it is predicted faster."""
     if batch.best is None:
         return []
     today = [batch.runs] if batch.slower and batch.runs is not None else []
@@ -105,7 +105,7 @@ def _to_measure(batch: RankedBatch) -> list[PredictedConfig]:
 
 
 def _has_all(file: NeededFile) -> bool:
-    """A file with some of its batches only would send the others to far buckets."""
+    """Whether all batches have a proposal; in an incomplete file, the others would use buckets that are far away."""
     complete = bool(file.ranked) and all(batch.best is not None for batch in file.ranked)
     if not all(any(b.rows <= last for b in file.ranked) for last in _MORE_BOUNDS.get(file.kernel, ())):
         return False

@@ -1,4 +1,4 @@
-"""What a server would run for each batch size, and which configurations to write into a missing file.
+"""Ranks the configuration that a server would run for each batch size, and configurations for a missing file.
 
 If the server has tuned files for other shapes, the candidates come from them: the best configuration of a shape is
 usually the best one of a similar shape, see :mod:`.tuned_neighbours`. Compiling them excludes those that cannot be
@@ -37,33 +37,33 @@ if TYPE_CHECKING:
     from kprof_servers.served.verify import Verifier
 
 VOTED = 5
-"""Of each batch size, so many of the heaviest votes are compiled."""
+"""Number of configurations with the highest votes that are compiled for each batch size."""
 
 _VETO = 1.0
-"""Power of the predicted time in a vote's weight: what is predicted to be twice as slow needs twice the votes. Of 80
-buckets that were left out it chose 43 winners, as votes alone did; the model alone 34."""
+"""Exponent of the predicted time in a vote's weight: a configuration that is predicted to be twice as slow needs twice
+the votes. Of 80 left-out buckets it chose 43 winners, as many as votes alone; the model alone chose 34."""
 
 _Votes = Mapping[int, Sequence[tuple[Mapping[str, Any], float]]]
 
 
 @dataclass(frozen=True)
 class Ranker:
-    """Ranks configurations of a server's kernels, as the server's own code has them.
+    """Ranks configurations of a server's kernels, as the server's own code defines them.
 
     Attributes:
-        server: whose kernels.
-        code: where its code is.
+        server: the server.
+        code: the server's code.
         gpu: the GPU.
-        arch: its architecture.
-        product: its figures, where a product was named.
+        arch: architecture of the GPU.
+        product: figures of the product, if one was named.
         batches: rows of a step.
-        trials: configurations to look at for each, where no tuned file helps. A number and no time: two runs come to
-            the same files.
-        jobs: worker processes; 0 for one a core.
+        trials: number of configurations to try per batch if no tuned file helps. It is not a time limit, so that two
+            runs write the same files.
+        jobs: number of worker processes; 0 for one per core.
         tell: called with the file's name and the state of its search.
-        verifier: measures the short lists, where there is a GPU for it.
-        scheduler: address of a Dask scheduler, whose workers compile; the files are the same.
-        alternatives: also rank other families for the same weights, of which the server's caller takes one.
+        verifier: measures the short lists, if there is a GPU for it.
+        scheduler: address of a Dask scheduler whose workers compile; the results are the same.
+        alternatives: whether to also rank other families for the same weights, of which the server's caller uses one.
     """
 
     server: ModelServer
@@ -80,12 +80,12 @@ class Ranker:
     alternatives: bool = False
 
     def ranked(self, need: NeededLookup, file: NeededFile, device: str) -> NeededFile:
-        """The file with predicted times and proposals, or with the reason why there are none.
+        """Return the file with predicted times and proposals, or with the reason why there are none.
 
         Args:
-            need: what is looked up.
-            file: what came of it.
-            device: what the server calls the GPU.
+            need: the file that is looked up.
+            file: the file as looked up.
+            device: the server's name of the GPU.
         """
         if need.alternative and not self.alternatives:
             return msgspec.structs.replace(
@@ -108,7 +108,7 @@ class Ranker:
         if self.verifier is None:
             return done
         if not subject.launch.measured:
-            said = "not measured: kprof does not know this kernel's result, and times are predicted"
+            said = "not measured, only predicted: kprof cannot check this kernel's result"
             return msgspec.structs.replace(done, notes=[*done.notes, said])
         return self.verifier.measured(subject, done)
 
@@ -146,7 +146,7 @@ class Ranker:
         raise KprofError(f"version {self.code.version} has no kernel for {kernel} where kprof looks for it")
 
     def _votes(self, file: NeededFile, device: str) -> tuple[_Votes, str]:
-        """Each batch size's votes, and whose they are."""
+        """Return the votes of each batch size, and a description of the files that they come from."""
         folder = Path(self.code.root) / file.folder
         folders = sorted(folder.parent.glob("triton_*")) if folder.name.startswith("triton_") else [folder]
         known, devices = of_gpu(read_all(folders, file.name), device, self.gpu)
@@ -158,7 +158,7 @@ class Ranker:
         return asked, f"{count} of the server for other shapes, {devices}"
 
     def _candidates(self, subject: ServedSubject) -> list[Mapping[str, Any]]:
-        """What runs, and what a kernel with one configuration for all rows lists; each with the same keys."""
+        """Return the current configurations and the kernel's listed candidates, limited to those with all keys."""
         known = [*subject.launch.candidates]
         names = dict.fromkeys(name for config in known for name in config)
         today = [subject.base(problem) for problem in subject.problems] if known else []
@@ -193,7 +193,7 @@ class Ranker:
 
 
 def complete(config: Mapping[str, Any]) -> dict[str, Any]:
-    """With Triton's defaults for the compiler's options that a file leaves out."""
+    """Add Triton's defaults for the compiler options that a file leaves out."""
     from kprof.compiler import versions
     from kprof.kernel_spec import BACKEND_OPTIONS
 
@@ -217,7 +217,7 @@ def _batch(
         reason = reason or found.example or "no configuration compiles"
         return RankedBatch(rows, looked_at, runs, reason=reason, unlaunchable=unlaunchable)
     if own is not None and own.time_us is not None and not heard and own.time_us < (order[0][0].time_us or 0.0):
-        # The model alone chooses here, and what runs is one of the choices.
+        # Without votes only the model chooses, and the current configuration is one of the candidates.
         order = [(own, None), *order]
     best, share = order[0]
     return RankedBatch(
@@ -235,13 +235,13 @@ def _batch(
 def in_order(
     ranked: Sequence[Evaluation], heard: Sequence[tuple[Mapping[str, Any], float]]
 ) -> list[tuple[Evaluation, float | None]]:
-    """Programs with their share of the votes, the proposal first; ``None`` without votes: by time alone."""
+    """Return programs with their share of the votes, the proposal first. Without votes: ``None``, sorted by time."""
     pairs = list(zip(ranked, _shares(ranked, heard), strict=True))
     return sorted(pairs, key=lambda pair: _rank(*pair))
 
 
 def _shares(ranked: Sequence[Evaluation], heard: Sequence[tuple[Mapping[str, Any], float]]) -> list[float | None]:
-    """The votes for each program: those for all configurations that lead to it."""
+    """Return the share of votes of each program: the sum over all configurations compiled to it."""
     if not heard:
         return [None] * len(ranked)
     total = sum(weight for _, weight in heard)
@@ -254,7 +254,7 @@ def _shares(ranked: Sequence[Evaluation], heard: Sequence[tuple[Mapping[str, Any
 
 
 def _rank(one: Evaluation, share: float | None) -> tuple[bool, float]:
-    """What spills comes last; else by votes and time, or by time alone."""
+    """Return a sort key: programs with spills last, then by votes and time, or by time alone."""
     time = math.log(max(one.time_us or 0.0, 1e-9))
     spills = bool(one.resources.get("vgpr_spills"))
     return spills, time if share is None else _VETO * time - math.log(max(share, 1e-9))

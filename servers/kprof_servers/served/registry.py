@@ -1,4 +1,4 @@
-"""The servers that kprof knows."""
+"""Registry of the servers that kprof knows."""
 
 from kprof.errors import KprofError, near_hint
 from kprof_servers.served.aiter import AiterServer
@@ -10,7 +10,7 @@ SERVERS: dict[str, ModelServer] = {each.name: each for each in (VllmServer(), Sg
 
 
 def server_of(name: str) -> ModelServer:
-    """The server that the user names.
+    """Return the server that the user names.
 
     Raises:
         KprofError: there is no such server.

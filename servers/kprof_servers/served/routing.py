@@ -1,4 +1,4 @@
-"""How tokens spread over a mixture of experts: drawn at random, the same at every call."""
+"""Random distribution of tokens over a mixture of experts, with the same result for every call."""
 
 import random
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ DRAWS = 16
 
 @cache
 def rows_of_experts(experts: int, tokens: int, chosen: int, draws: int = DRAWS) -> tuple[tuple[int, ...], ...]:
-    """Rows that each expert gets when every token goes to ``chosen`` different ones, in several draws."""
+    """Return the rows of each expert in several random draws, where each token goes to ``chosen`` different experts."""
     draw = random.Random(SEED)  # noqa: S311 - no secret
     found = []
     for _ in range(draws):
@@ -23,11 +23,11 @@ def rows_of_experts(experts: int, tokens: int, chosen: int, draws: int = DRAWS) 
 
 
 def blocks(draws: Sequence[Sequence[int]], height: int) -> int:
-    """Blocks of so many rows that the experts need, each of them whole blocks, on average over the draws."""
+    """Return the number of blocks of ``height`` rows, rounded up for each expert and averaged over the draws."""
     return max(1, round(sum(sum(-(-rows // height) for rows in load) for load in draws) / len(draws)))
 
 
 def experts_of_blocks(load: Sequence[int], height: int, count: int) -> tuple[int, ...]:
-    """The expert of each block of rows, with the rows of one draw; the last one again up to ``count``."""
+    """Return the expert of each block of rows for one draw; the last expert is repeated up to ``count`` blocks."""
     owners = [expert for expert, rows in enumerate(load) for _ in range(-(-rows // height))]
     return tuple((owners + owners[-1:] * count)[:count])

@@ -1,4 +1,4 @@
-"""Tensors for a server's kernels, and their results by torch. Imported where torch is."""
+"""Input tensors for a server's kernels, and reference results computed by torch. Only imported if torch exists."""
 
 import math
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     import torch
 
 _SMALLEST, _LARGEST = 0.5, 1.5
-"""Of scales."""
+"""Range of scales."""
 _INTEGERS = 8
 
 
 def filled(name: str, tensor: Tensor, depth: int, generator: "torch.Generator") -> "torch.Tensor":
-    """Numbers for a parameter, so that results are around 1.
+    """Return random values for a parameter, scaled so that results are around 1.
 
     Args:
-        name: of the parameter.
+        name: name of the parameter.
         tensor: its type and shape.
-        depth: elements that a product sums.
-        generator: of the numbers, on the device.
+        depth: number of elements that a product sums.
+        generator: random number generator on the device.
     """
     import torch
 
@@ -35,7 +35,7 @@ def filled(name: str, tensor: Tensor, depth: int, generator: "torch.Generator") 
         side = name.startswith(("b", "B"))
         return (found / math.sqrt(depth) if side else found).to(kind)
     result = torch.empty(tensor.shape, dtype=kind, device=device)
-    # A part at a time: experts' weights in FP32 would not fit.
+    # Fill one part at a time, because all experts' weights in FP32 would not fit.
     for part in result.view(-1, *tensor.shape[1:]) if result.dim() > 2 else [result]:
         if kind is torch.uint8:
             part.random_(0, 256, generator=generator)
@@ -48,12 +48,12 @@ def filled(name: str, tensor: Tensor, depth: int, generator: "torch.Generator") 
 
 
 def routed(chosen: "torch.Tensor", count: int, height: int) -> dict[str, Any]:
-    """Rows in the order of their experts, padded to whole blocks, as ``moe_align_block_size`` has them.
+    """Return rows in the order of their experts, padded to whole blocks, as ``moe_align_block_size`` does.
 
     Args:
         chosen: experts of each token, on all GPUs.
         count: experts on this GPU.
-        height: rows of a block.
+        height: rows per block.
     """
     import torch
 
@@ -76,7 +76,7 @@ def routed(chosen: "torch.Tensor", count: int, height: int) -> dict[str, Any]:
 
 
 def expected_product(inputs: Mapping[str, Any], launch: "ServedProduct | AiterProduct") -> "torch.Tensor":
-    """``A`` by the transposed ``B``, each with its scales."""
+    """Return ``A`` times the transposed ``B``, each multiplied by its scales."""
     named = {name.rpartition(".")[2].removesuffix("_ptr").lower(): value for name, value in inputs.items()}
     a, b = named["a"].float(), named["b"].float()
     a_scale, b_scale = named.get("as", named.get("a_scale")), named.get("bs", named.get("b_scale"))
@@ -93,7 +93,7 @@ def expected_product(inputs: Mapping[str, Any], launch: "ServedProduct | AiterPr
 def expected_experts(
     inputs: Mapping[str, Any], label: str, args: Mapping[str, Any], launch: ServedExperts
 ) -> "torch.Tensor":
-    """Each token's row by each of its experts' weights; zeros where the expert is on another GPU."""
+    """Return each token's row times the weights of each of its experts; zeros for experts on other GPUs."""
     import torch
 
     given = {name.partition(".")[2]: value for name, value in inputs.items() if name.partition(".")[0] == label}
@@ -119,7 +119,7 @@ def _weights(given: Mapping[str, Any], expert: int, launch: ServedExperts) -> "t
 
     packed = given["b_ptr"][expert]
     if launch.weights == "w4a16":
-        # Two a byte, the first in the lower half, around 8.
+        # Two 4-bit values per byte, the first in the lower half, with an offset of 8.
         pairs: torch.Tensor = torch.stack((packed & 15, packed >> 4), dim=-1).flatten(-2).float() - _INTEGERS
         return pairs * _wide(given["b_scale_ptr"][expert].float(), (1, launch.group or 1), pairs.shape)
     weights: torch.Tensor = packed.float()
@@ -131,6 +131,6 @@ def _weights(given: Mapping[str, Any], expert: int, launch: ServedExperts) -> "t
 
 
 def _wide(scales: "torch.Tensor", block: tuple[int, int], shape: Any) -> "torch.Tensor":
-    """A scale for each element."""
+    """Expand the scales to one per element."""
     wide = scales.repeat_interleave(block[0], 0) if block[0] > 1 else scales
     return wide.repeat_interleave(block[1], 1)[: shape[0], : shape[1]]

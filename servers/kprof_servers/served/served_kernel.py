@@ -1,6 +1,6 @@
-"""A server's kernel as ``kprof bench`` runs it: inputs, launches on real tensors, and what must come out.
+"""A server's kernel as ``kprof bench`` runs it: inputs, launches on real tensors, and the expected results.
 
-The bench engine loads a file with a ``KERNEL``: :func:`write_file` writes one beside the kernel that was cut out.
+The bench engine loads a file that defines ``KERNEL``; :func:`write_file` writes one for an extracted kernel.
 """
 
 import json
@@ -26,14 +26,14 @@ _OUTPUTS = ("c_ptr", "C", "c_out_ptr")
 _SUMMED = "c_in_ptr"
 _ROUTING = ("sorted_token_ids_ptr", "expert_ids_ptr", "num_tokens_post_padded_ptr")
 _TOLERANCE = 0.03
-"""Of results around 1 in bfloat16, of inputs in FP8 or bfloat16 whose products are summed in FP32."""
+"""Tolerance of results around 1 in bfloat16, for inputs in FP8 or bfloat16 whose products are summed in FP32."""
 
 
 def write_file(subject: "ServedSubject") -> Path:
-    """A file from which the bench engine loads the subject's kernel.
+    """Write a file from which the bench engine loads the subject's kernel, and return its path.
 
     Raises:
-        KprofError: it cannot be written.
+        KprofError: the file cannot be written.
     """
     spec = {
         "label": subject.label,
@@ -59,7 +59,7 @@ def _fields(launch: LaunchedKernel) -> dict[str, Any]:
 
 
 def served_kernel(text: str) -> Kernel:
-    """The kernel that :func:`write_file` describes; its only problem size is ``rows``."""
+    """Return the kernel that :func:`write_file` describes; its only problem size is ``rows``."""
     spec = json.loads(text)
     kind, values = spec["launch"]
     block = values.get("block")
@@ -96,7 +96,7 @@ class _RunnableKernel:
         self._kept: dict[int, Any] = {}
 
     def entry(self, label: str) -> Any:
-        """The function of a launch, with its heuristics."""
+        """Return the function of a launch, with its heuristics."""
         if label not in self._entries:
             from kprof.importing.functions import find_entry
             from kprof.importing.loading import load_module
@@ -106,8 +106,8 @@ class _RunnableKernel:
         return self._entries[label]
 
     def launches(self, rows: int, config: Mapping[str, Any]) -> dict[str, Launch]:
-        """As the server would launch them."""
-        # A knob that a configuration leaves out is 0 by the kernel's defaults.
+        """Return the launches as the server would make them."""
+        # Knobs that a configuration leaves out have the value 0, the default of the kernel's config.
         given = {name: value for name, value in config.items() if name not in self._launch.knobs or value != 0}
         return self._launch.launches(rows, given, self._spec["arguments"], self._spec["arch"])
 
@@ -128,7 +128,7 @@ class _RunnableKernel:
         return found
 
     def run(self, inputs: Mapping[str, Any], shape: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-        """All launches; tensors are made at the first call with these inputs and kept."""
+        """Run all launches; their tensors are created in the first call with these inputs and cached."""
         key = (id(inputs), repr(sorted(config.items(), key=str)))
         if key not in self._made:
             if len({place for _, place in self._made} | {key[1]}) > 1:
@@ -159,7 +159,7 @@ class _RunnableKernel:
                 elif name not in (_SUMMED, *_ROUTING):
                     args[name] = inputs[f"{label}.{name}"]
             if _SUMMED in args:
-                # The product's result is the sum's input, and no result of the layer.
+                # The product's result is the input of the sum, not a result of the layer.
                 args[_SUMMED] = results.pop("")
                 results[""] = results.pop(label)
             if "chosen" in inputs:
@@ -173,12 +173,12 @@ class _RunnableKernel:
         import torch
 
         options = {n: v for n, v in split_config(config)[1].items() if n not in made.args}
-        # Triton's other back ends refuse AMD's options.
+        # Triton's other back ends reject AMD's options.
         amd = torch.version.hip is not None
         return options if amd else {n: v for n, v in options.items() if n in {"num_warps", "num_stages"}}
 
     def reference(self, inputs: Mapping[str, Any], shape: Mapping[str, Any]) -> dict[str, Any]:
-        """In FP32, by torch."""
+        """Return the expected results, computed in FP32 by torch."""
         made = self.launches(shape["rows"], _ANY)
         if isinstance(self._launch, ServedExperts):
             return {label: expected_experts(inputs, label, each.args, self._launch) for label, each in made.items()}
@@ -189,4 +189,4 @@ _ANY: Mapping[str, Any] = {
     "BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "num_warps": 4, "num_stages": 2,
     "NUM_KSPLIT": 1, "cache_modifier": None,
 }  # fmt: skip
-"""Inputs are the same with every configuration: this one asks for their shapes."""
+"""Configuration that determines the inputs' shapes, which are the same for every configuration."""

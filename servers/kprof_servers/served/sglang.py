@@ -1,4 +1,4 @@
-"""SGLang: fused MoE by Triton's version, and block-FP8 products. Names and folders are those of 0.5.23."""
+"""SGLang: lookups of fused MoE, by Triton's version, and of block-FP8 products. Names are those of 0.5.23."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ _MOE_KERNEL_FILES = (
 _PRODUCT_FILES = ("sglang/kernels/ops/gemm/fp8_kernel.py", "sglang/srt/layers/quantization/fp8_kernel.py")
 _ATTENTION = "sglang/kernels/ops/attention/decode_attention.py"
 _DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": "int8_w8a8"}
-"""Weights to what ``get_config_dtype_str`` makes of them."""
+"""Map from weights to the result of ``get_config_dtype_str``."""
 
 
 class SglangServer(ModelServer):
@@ -68,9 +68,9 @@ class SglangServer(ModelServer):
             "shared experts count as layers of their own; where SGLang fuses them E is larger by their number",
         ]
         if weights.name not in _DTYPES:
-            found.append(f"for {weights.name} experts SGLang looks up no file that kprof knows of")
+            found.append(f"for {weights.name} experts kprof knows no file that SGLang looks up")
         if weights.name == "w4a16":
-            found.append("weights of 4 bits are taken to have no zero points, as symmetric quantisation has them")
+            found.append("weights of 4 bits are assumed to be quantised symmetrically, without zero points")
         if weights.block is None:
-            found.append("products outside of the experts look up no file: only those with FP8 blocks do")
+            found.append("outside of the experts, only products with FP8 blocks look up a file")
         return found

@@ -1,4 +1,4 @@
-"""A model's layers as the products that one GPU of a group runs."""
+"""A model's layers as the matrix products that one GPU of a group runs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,16 +7,16 @@ from kprof.inputs.model_config import ModelConfig
 from kprof.inputs.weight_format import WeightFormat
 
 _VOCABULARY = 64
-"""What vLLM and SGLang pad the vocabulary to (``DEFAULT_VOCAB_PADDING_SIZE``)."""
+"""Multiple that vLLM and SGLang pad the vocabulary to (``DEFAULT_VOCAB_PADDING_SIZE``)."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """How a model is spread over GPUs.
+    """The distribution of a model over GPUs.
 
     Attributes:
-        tp: GPUs that share each layer.
-        ep: of them, groups that experts are distributed over; 1 where each expert is split instead.
+        tp: number of GPUs that share each layer.
+        ep: number of groups of these GPUs that experts are distributed over; 1 if each expert is split instead.
     """
 
     tp: int = 1
@@ -25,13 +25,13 @@ class Split:
 
 @dataclass(frozen=True)
 class ProductShape:
-    """A product with weights: ``M x K`` by ``K x N``, on one GPU.
+    """A product with weights, ``M x K`` by ``K x N``, on one GPU.
 
     Attributes:
-        layer: whose weights: ``qkv_proj``.
+        layer: name of the layer, ``qkv_proj``.
         n: columns of the result.
         k: elements that are summed.
-        layers: that have it; ``None`` when not known.
+        layers: number of layers with this product; ``None`` if unknown.
     """
 
     layer: str
@@ -41,7 +41,7 @@ class ProductShape:
 
 
 def by_shape(products: Iterable[ProductShape]) -> list[ProductShape]:
-    """Each shape once, in the order of its first product: their layers with commas between, how many there are."""
+    """Merge products of the same shape, in the order of the first: layer names joined by commas, layers added up."""
     found: dict[tuple[int, int], list[ProductShape]] = {}
     for each in products:
         found.setdefault((each.n, each.k), []).append(each)
@@ -64,8 +64,8 @@ class ExpertShape:
         count: experts on this GPU.
         inner: columns of an expert's intermediate result on this GPU.
         hidden: size of the residual stream.
-        chosen: experts for a token.
-        layers: that have them; ``None`` when not known.
+        chosen: experts per token.
+        layers: number of layers with experts; ``None`` if unknown.
         everywhere: experts on all GPUs that they are distributed over.
     """
 
@@ -79,7 +79,7 @@ class ExpertShape:
 
 @dataclass(frozen=True)
 class AttentionShape:
-    """Attention, on one GPU.
+    """The sizes of attention on one GPU.
 
     Attributes:
         heads: number of query heads.
@@ -104,14 +104,14 @@ class AttentionShape:
 
 @dataclass
 class LayerShapes:
-    """What one GPU runs.
+    """The products that one GPU runs.
 
     Attributes:
-        products: with weights, in the order of a layer; those of the same layer name and shape once.
-        experts: where the model has them.
-        problems: what cannot be split like this, or is not known, a sentence each.
-        attention: where its sizes are known.
-        plain: products that no quantisation touches: the router, the output.
+        products: products with weights, in layer order; those with the same layer name and shape once.
+        experts: the mixture of experts, if the model has one.
+        problems: sizes that are unknown or cannot be split like this, one sentence each.
+        attention: the attention, if its sizes are known.
+        plain: products that are never quantised: the router, the output.
     """
 
     products: list[ProductShape]
@@ -122,12 +122,12 @@ class LayerShapes:
 
 
 def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerShapes:
-    """The products of a model's layers; the embedding is a look-up and none.
+    """Return the products of a model's layers. The embedding is a lookup, not a product.
 
     Args:
-        model: its sizes.
-        split: over how many GPUs.
-        weights: how they are quantised: blocks must divide what a GPU has of a weight.
+        model: configuration of the model.
+        split: distribution over GPUs.
+        weights: format of the weights; their blocks must divide a GPU's part of a weight.
     """
     found = LayerShapes([], None, [])
     block = weights.block[0] if weights.block is not None else 1
@@ -147,7 +147,7 @@ def shapes_of(model: ModelConfig, split: Split, weights: WeightFormat) -> LayerS
 
 
 def _plain(model: ModelConfig, tp: int, found: LayerShapes) -> None:
-    """Each GPU has the whole router, and a part of the vocabulary, which servers pad to multiples of 64."""
+    """Add the router, which each GPU has completely, and its part of the vocabulary, padded to multiples of 64."""
     if model.hidden is None:
         return
     if model.experts is not None:
@@ -189,7 +189,7 @@ def _attention(model: ModelConfig, tp: int, found: LayerShapes) -> None:
         add(ProductShape("kv_b_proj", mine * (latent.nope + latent.value), latent.kv_rank, model.layers))
         add(ProductShape("o_proj", hidden, mine * latent.value, model.layers))
     elif model.head is not None and model.kv_heads is not None:
-        # With fewer heads than GPUs each GPU has a copy of one.
+        # With fewer heads than GPUs, each GPU has a copy of one head.
         theirs = max(1, model.kv_heads // tp)
         found.attention = AttentionShape(mine, model.head, False, model.layers, theirs, model.head)
         add(ProductShape("qkv_proj", (mine + 2 * theirs) * model.head, hidden, model.layers))
@@ -219,7 +219,7 @@ def _experts(model: ModelConfig, split: Split, found: LayerShapes, block: int) -
 
 
 def _share(found: LayerShapes, what: str, whole: int, parts: int, block: int = 1) -> int | None:
-    """What one GPU has; a problem, and nothing, where it does not come out even."""
+    """Return one GPU's share; if it is not an integer or not a multiple of the block, add a problem and return None."""
     if whole % parts:
         found.problems.append(f"{whole:,} {what} cannot be split over {parts} GPUs")
         return None

@@ -1,4 +1,4 @@
-"""From the times of single kernels to those of a step of the model."""
+"""Adds up the times of single kernels to the time of a step of the model."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from kprof_servers.served.document import NeededFile, RankedBatch, StepCost
 
 
 def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost]:
-    """What all kernels with predictions take in a step of so many rows, each as often as the model has layers.
+    """Return the time of all kernels with predictions in a step, each multiplied by the number of its layers.
 
-    Files without predictions for a batch size, or of layers whose number is not known, are in neither sum.
+    Files without predictions for a batch size, and files of layers whose number is unknown, are not included.
     """
     found = []
     for rows in batches:
@@ -28,6 +28,6 @@ def steps(needed: Sequence[NeededFile], batches: Sequence[int]) -> list[StepCost
 
 
 def _best_us(batch: RankedBatch) -> float:
-    """The time with the better of the two; a gain that the model cannot tell is none."""
+    """Return the time of the faster configuration; a gain that the model cannot distinguish does not count."""
     runs = batch.time_us(batch.runs) if batch.runs is not None else 0.0
     return runs if batch.tie or batch.best is None else min(runs, batch.time_us(batch.best))

@@ -1,4 +1,4 @@
-"""A server's kernel as the subject of a search: one problem a batch size."""
+"""A server's kernel as the subject of a search, with one problem per batch size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Config, Shape
 
 _MOST_ACCUMULATORS = 256
-"""Elements of the result that a lane may hold: with more, the compiler spills and takes minutes."""
+"""Maximum number of result elements per lane: with more, the compiler spills and takes minutes."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,15 @@ class ServedSubject:
     """See :class:`kprof.tuning.subject.TuningSubject`.
 
     Attributes:
-        label: of the kernel, for messages.
-        function: the server's kernel, cut out of its code.
-        arch: architecture.
+        label: name of the kernel, for messages.
+        function: the server's kernel, extracted from its code.
+        arch: architecture of the GPU.
         product: the GPU.
-        launch: how the server launches it.
-        parts: kernels of launches that follow, by the label of the launch.
-        condition: that times are predicted for.
+        launch: how the server launches the kernel.
+        parts: kernels of the launches that follow, by label of the launch.
+        condition: condition that times are predicted for.
         batches: rows of each problem.
-        runs: what the server would run, by rows.
+        runs: the configuration that the server would run, by rows.
     """
 
     label: str
@@ -49,26 +49,26 @@ class ServedSubject:
 
     @property
     def kernel(self) -> Kernel:
-        """Its name, knobs, and which of their values are pointless; it has no cases."""
+        """Name and knobs of the kernel, and a check for useless values; it has no cases."""
         return Kernel(
             self.label, None, "", _no_launch, shapes={}, config=dict.fromkeys(self.launch.knobs, 0), legal=self._legal
         )
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """One a batch size."""
+        """One problem per batch size."""
         return tuple(Problem(f"{rows} rows", {**self.launch.sizes(rows), "rows": rows}) for rows in self.batches)
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """What the server would run."""
+        """Return the configuration that the server would run."""
         runs = self.runs.get(problem.values["rows"], {})
         return {name: value for name, value in runs.items() if name in self.launch.knobs or name in BACKEND_OPTIONS}
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
-        """All launches of the layer.
+        """Return the jobs of all launches of the layer.
 
         Raises:
-            KprofError: the kernel has a parameter that is not known, or refuses the configuration.
+            KprofError: the kernel has an unknown parameter, or refuses the configuration.
         """
         rows = problem.values["rows"]
         asked = [name for name in self.function.arguments if name not in self.function.heuristics]
@@ -83,7 +83,7 @@ class ServedSubject:
         part = self.parts.get(name)
         function = self.function if part is None else part
         options = {} if part is not None else split_config(config)[1]
-        # A launch hands an option to the compiler, also where the kernel has a parameter of the same name.
+        # A launch passes an option to the compiler even if the kernel has a parameter of the same name.
         args = dict(made.args)
         if function.heuristics and function.module is not None:
             args.update(by_heuristics(find_entry(function.module, str(function.path), function.name), args))
@@ -94,16 +94,16 @@ class ServedSubject:
         return TargetJob(request, self.arch, label, tuple(made.grid), problem.values, numbers, contents=contents)
 
     def element_bytes(self, problem: Problem) -> int | None:
-        """Of what is multiplied: packed weights are unpacked before."""
+        """Return the size in bytes of the multiplied elements; packed weights are unpacked before."""
         del problem
         return self.launch.element_bytes()
 
     def flops(self, problem: Problem) -> int | None:
-        """Of the kernel itself: not known where two launches share them."""
+        """Return the operations of the kernel itself, or None if two launches share the operations."""
         return self.launch.work(problem.values["rows"]) if self.launch.alone else None
 
     def dependencies(self) -> Mapping[str, str]:
-        """The kernels' files: whatever else they name was put there."""
+        """Return the digests of the kernels' files, which contain everything that the kernels refer to."""
         from kprof.captures.staleness import digest
 
         files = [Path(each.path) for each in (self.function, *self.parts.values())]
@@ -112,7 +112,7 @@ class ServedSubject:
     def _legal(self, shape: "Shape", config: "Config", arch: str) -> str | None:
         del shape, arch
         if self.launch.tile(config) > _MOST_ACCUMULATORS * self.arch.wavefront_size * config.get("num_warps", 4):
-            return f"more than {_MOST_ACCUMULATORS} elements of the result a lane"
+            return f"more than {_MOST_ACCUMULATORS} result elements per lane"
         return self.launch.refusal(config)
 
 

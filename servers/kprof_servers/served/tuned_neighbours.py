@@ -1,7 +1,7 @@
-"""What a server's tuned files for other shapes say of one that has none: a weighted vote of the nearest.
+"""Candidates for a shape without tuned file: a weighted vote of the server's tuned files for the nearest shapes.
 
-Compared with the files themselves, each left out in turn (``docs/validation/server_configs.md``): the winner is among
-the first five votes more often than among the five most common configurations, and than among the model's first five.
+Validated with the files themselves, each left out in turn (``docs/validation/server_configs.md``). The winner is among
+the first five votes more often than among the five most common configurations or the model's first five.
 """
 
 import math
@@ -28,10 +28,10 @@ class TunedFile:
     """One tuned file.
 
     Attributes:
-        sizes: the two in its name.
+        sizes: the two sizes in its name.
         device: the GPU in its name.
-        kind: what follows: type and blocks.
-        buckets: rows to configuration; 0 is for all rows.
+        kind: the rest of its name: type and blocks.
+        buckets: map from rows to configuration; 0 for all rows.
     """
 
     sizes: tuple[int, int]
@@ -41,9 +41,9 @@ class TunedFile:
 
 
 def read_all(folders: Iterable[Path], wanted: str) -> list[TunedFile]:
-    """The files of some folders whose names have the keys and the kind of one that is wanted, but not its sizes.
+    """Read the files in some folders that have the keys and the kind of a wanted file, but other sizes.
 
-    Files that cannot be read are left out: ``kprof lint`` is about them.
+    Files that cannot be read are skipped; ``kprof lint`` reports them.
     """
     own = _parsed(Path(wanted))
     if own is None:
@@ -65,7 +65,7 @@ def read_all(folders: Iterable[Path], wanted: str) -> list[TunedFile]:
 
 
 def _parsed(path: Path) -> TunedFile | None:
-    """What a file's name says; the device is empty where only its folder says it."""
+    """Parse a file's name; the device is "" if only the folder names it."""
     match = _NAME.fullmatch(path.name)
     if match is not None:
         kind = f"{match[1]}{match[3]}{(match[6] or '').replace(' ', '')}"
@@ -77,12 +77,12 @@ def _parsed(path: Path) -> TunedFile | None:
 
 
 def _arch(folder: Path) -> str:
-    """AITER's folders are below one of the architecture."""
+    """Return the architecture in the path of one of AITER's folders."""
     return next((part for part in reversed(folder.parts) if _ARCH.fullmatch(part)), "")
 
 
 def of_gpu(files: Sequence[TunedFile], device: str, gpu: ServedGpu) -> tuple[list[TunedFile], str]:
-    """Those for a GPU, under any of its names; where there are none, those for all AMD GPUs.
+    """Return the files for a GPU, under any of its names, or all files for AMD GPUs if there are none.
 
     Returns:
         The files, and the names of the GPUs that they are for.
@@ -93,10 +93,10 @@ def of_gpu(files: Sequence[TunedFile], device: str, gpu: ServedGpu) -> tuple[lis
 
 
 def votes(files: Sequence[TunedFile], sizes: tuple[int, int], rows: int) -> list[tuple[Mapping[str, Any], float]]:
-    """Configurations with their weight, the heaviest first.
+    """Return configurations with their weights, the highest weight first.
 
-    A bucket counts the less, the further its shape and its rows are away: ``exp(-d)`` with ``d`` the doublings between
-    them in each size and in the rows. One for all rows is as near as any.
+    The weight of a bucket decreases with the distance of its shape and rows: ``exp(-d)``, where ``d`` is the number of
+    doublings between them, summed over the sizes and the rows. A bucket for all rows has no distance in rows.
     """
     found: dict[str, tuple[Mapping[str, Any], float]] = {}
     for file in files:
@@ -121,14 +121,14 @@ def _buckets(path: Path) -> dict[int, dict[str, Any]]:
     for bucket in config.buckets if config is not None else ():
         rows = _rows(bucket.path[-1], found)
         knobs = {knob.name: knob.value for knob in bucket.knobs if _is_plain(knob)}
-        # Those of AITER's Gluon kernels have other names.
+        # Configurations of AITER's Gluon kernels have other knob names and are skipped.
         if rows is not None and "BLOCK_SIZE_M" in knobs:
             found[rows] = knobs
     return found
 
 
 def _rows(name: str, before: Mapping[int, Any]) -> int | None:
-    """The rows that a bucket stands for; ``any`` of AITER's follows the others."""
+    """Return the rows of a bucket, or None; AITER's ``any`` counts as twice the largest bucket before it."""
     if name == "any":
         return 2 * max(before) if before else 0
     match = _BOUND.fullmatch(name)

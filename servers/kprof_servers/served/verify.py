@@ -1,4 +1,4 @@
-"""Measure the short list of a server's kernels on this machine's GPU, and put the fastest into the files."""
+"""Measures the short list of a server's kernels on this machine's GPU, and proposes the fastest."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,19 +16,19 @@ from kprof_servers.served.served_kernel import write_file
 from kprof_servers.served.subject import ServedSubject
 
 _SAME = 0.02
-"""Share by which one measured time must be shorter to be called so."""
+"""Minimum relative difference for one measured time to count as shorter."""
 
 
 def check(device: Device, arch: str) -> None:
-    """Whether a GPU can measure what is proposed for an architecture, asked before anything is compiled.
+    """Check, before anything is compiled, that a GPU can measure proposals for an architecture.
 
     Raises:
-        KprofError: it is another one.
+        KprofError: the GPU has another architecture.
     """
     if device.arch != arch:
         raise KprofError(
             f"--verify: this machine's GPU is {device.name} ({device.arch}), the files are for {arch}",
-            hint="measure on that GPU: the order on another one is another order",
+            hint="measure on a GPU of that architecture: the ranking differs between architectures",
         )
 
 
@@ -47,11 +47,11 @@ class Verifier:
     runner: Runner = field(default_factory=Runner)
 
     def measured(self, subject: ServedSubject, file: NeededFile) -> NeededFile:
-        """The file with measured times, the fastest as the proposal.
+        """Return the file with measured times, and the fastest configuration as the proposal.
 
         Args:
-            subject: the kernel, as it was ranked.
-            file: with its ranking.
+            subject: the kernel that was ranked.
+            file: the file with its ranking.
         """
         target = str(write_file(subject))
         ranked = [self._batch(target, file.name, batch) for batch in file.ranked]
@@ -82,15 +82,15 @@ class Verifier:
 
 
 def in_order(batch: RankedBatch, runs: PredictedConfig | None, done: Sequence[PredictedConfig]) -> RankedBatch:
-    """A batch with the fastest of what was measured first; what runs today is kept where nothing beats it.
+    """Return a batch sorted by measured time; the current configuration is kept if nothing is faster.
 
     Args:
-        batch: as it was ranked.
-        runs: what runs today, measured.
+        batch: the batch as ranked.
+        runs: the current configuration, measured.
         done: the short list, measured, in its order.
 
     Returns:
-        Without a proposal where none of the list could be measured: a file must not promise what did not run.
+        The batch, without a proposal if nothing could be measured, so that a file contains no untested configuration.
     """
     right = sorted((one for one in done if one.measured_us is not None), key=lambda one: one.measured_us or 0.0)
     failed = [one for one in done if one.measured_us is None]

@@ -1,4 +1,4 @@
-"""vLLM: fused MoE and block-FP8 products. Names: ``fused_moe.py`` and ``quantization/utils/fp8_utils.py`` of 0.33.0."""
+"""vLLM: lookups of fused MoE and block-FP8 products, as in ``fused_moe.py`` and ``fp8_utils.py`` of 0.33.0."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ _LAYERS = "vllm/model_executor/layers"
 _ATTENTION = "vllm/v1/attention/ops/triton_decode_attention.py"
 _FLYDSL = "fused MoE, FlyDSL"
 _DTYPES = {"bf16": None, "fp8": "fp8_w8a8", "fp8-block": "fp8_w8a8", "w4a16": "int4_w4a16", "int8": None}
-"""Weights to what ``_get_config_dtype_str`` makes of them."""
+"""Map from weights to the result of ``_get_config_dtype_str``."""
 
 
 class VllmServer(ModelServer):
@@ -59,23 +59,23 @@ class VllmServer(ModelServer):
         """See :class:`ModelServer`."""
         found = ["these are Triton's kernels: with VLLM_ROCM_USE_AITER=1 AITER's run instead, see --server aiter"]
         if weights.name not in _DTYPES:
-            found.append(f"for {weights.name} experts vLLM looks up no file that kprof knows of")
+            found.append(f"for {weights.name} experts kprof knows no file that vLLM looks up")
         if weights.name == "w4a16":
-            found.append("weights of 4 bits are taken to have no zero points, as symmetric quantisation has them")
+            found.append("weights of 4 bits are assumed to be quantised symmetrically, without zero points")
         if weights.block is None:
-            found.append("products outside of the experts look up no file: only those with FP8 blocks do")
+            found.append("outside of the experts, only products with FP8 blocks look up a file")
         return found
 
     def unranked(self, need: NeededLookup, file: NeededFile, arch: str) -> str:  # noqa: ARG002
         """See :class:`ModelServer`."""
-        return "FlyDSL's kernel is none of Triton's" if need.kernel == _FLYDSL else ""
+        return "FlyDSL's kernel is not a Triton kernel" if need.kernel == _FLYDSL else ""
 
     def device_call(self) -> LookupCall | None:
         """See :class:`ModelServer`."""
         return LookupCall(("vllm/platforms/rocm.py",), "_ROCM_DEVICE_ID_NAME_MAP", {})
 
     def wanted(self, answer: LookupAnswer) -> str:
-        """The folder of the package: one that VLLM_TUNED_CONFIG_FOLDER names comes before it."""
+        """Return the path in the package's folder, which follows that in VLLM_TUNED_CONFIG_FOLDER."""
         return answer.asked[-1]
 
     def status(self, answer: LookupAnswer) -> Found:
@@ -84,7 +84,7 @@ class VllmServer(ModelServer):
 
 
 def _flydsl(experts: ExpertShape) -> NeededLookup:
-    """Experts in four bits by FlyDSL's kernel, which vLLM takes on some AMD GPUs where AITER is on."""
+    """Return the lookup of 4-bit experts of FlyDSL's kernel, which vLLM uses on some AMD GPUs if AITER is enabled."""
     name = f"E={experts.count},N={experts.inner},device_name={{device}},dtype=int4_w4a16,backend=flydsl.json"
     return NeededLookup(
         kernel=_FLYDSL,

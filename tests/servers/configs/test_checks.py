@@ -51,7 +51,7 @@ def _flat(**changes):
 FIRES = [
     ("KP701", {FLAT: '{"any": {"num_warps": 4,\n}}'}, "line 1, column 24: a comma before }"),
     ("KP701", {"x.py": "import triton\ntriton.Config({'A': 1}\n"}, "not valid Python: line 2"),
-    ("KP702", {FLAT: '{"any": {"num_warps": 4, "num_warps": 8}}'}, "the key 'num_warps' of any is in line 1 too"),
+    ("KP702", {FLAT: '{"any": {"num_warps": 4, "num_warps": 8}}'}, "the key 'num_warps' of any is also in line 1"),
     ("KP703", {FLAT: _flat(num_warp=4)}, "did you mean 'num_warps'?"),
     ("KP703", {VLLM: {"1": {**MOE, "block_size_m": 16}}}, "did you mean 'BLOCK_SIZE_M'?"),
     ("KP703", {"x.py": "import triton\nC = triton.Config({'B': 64}, num_warp=4)\n"}, "did you mean 'num_warps'"),
@@ -67,7 +67,7 @@ FIRES = [
     ("KP707", {FLAT: _flat(num_warps="4")}, "num_warps = '4': a whole number is expected"),
     ("KP707", {FLAT: _flat(num_warps=3)}, "Triton wants a power of two"),
     ("KP707", {FLAT: _flat(BLOCK_SIZE_M=0)}, "at least 1 is expected"),
-    ("KP707", {FLAT: _flat(cache_modifier=".zz")}, "no cache modifier"),
+    ("KP707", {FLAT: _flat(cache_modifier=".zz")}, "not a cache modifier"),
     ("KP708", {FLAT: _flat(BLOCK_SIZE_K=96)}, "BLOCK_SIZE_K = 96 is not a power of two"),
     ("KP709", {FLAT: _flat(num_stages=0)}, "means today"),
     ("KP711", {NESTED: _flat(kpack=2)}, "kpack = 2 has no effect on gfx950"),
@@ -77,7 +77,7 @@ FIRES = [
     ("KP713", {FLAT: _flat(num_warps=32)}, "2,048 work-items; gfx942 takes 1,024"),
     ("KP714", {FLAT: _flat(waves_per_eu=9)}, "a SIMD of gfx942 holds 8"),
     ("KP715", {FLAT: _flat(num_ctas=2)}, "no clusters"),
-    ("KP721", {FLAT: {"M_LEQ_64": GEMM}}, "nothing is found for M = 65"),
+    ("KP721", {FLAT: {"M_LEQ_64": GEMM}}, "the loader finds nothing for M = 65"),
     ("KP721", {"gfx942-MOE-DEFAULT.json": {"small_M": MOE, "large_M": MOE}}, "no bucket medium_M"),
     ("KP722", {FLAT: {"M_LEQ_31": GEMM, "M_LEQ_32": GEMM, "any": GEMM}}, "M = 31 gets M_LEQ_32"),
     (
@@ -91,7 +91,7 @@ FIRES = [
         {"x.py": "import triton\nL = [triton.Config({'B': 1}, num_warps=4),\n triton.Config({'B': 1}, num_warps=4)]\n"},
         "line 3 is the same as",
     ),
-    ("KP724", {"gfx942-GEMM-A16W16-N=64-K=64.json": _flat()}, "there is no gfx942-GEMM-A16W16.json beside it"),
+    ("KP724", {"gfx942-GEMM-A16W16-N=64-K=64.json": _flat()}, "there is no gfx942-GEMM-A16W16.json in its folder"),
     ("KP724", {"gfx950/triton/gemm/gemm_a16w16/GEMM-A16W16-N=1-K=1.json": _flat()}, "has no DEFAULT.json"),
     (
         "KP724",

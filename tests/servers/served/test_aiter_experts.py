@@ -65,7 +65,7 @@ def test_lines_are_found_by_all_that_they_are_keyed_by(table):
     assert (found.status, found.opened) == ("fallback", "aiter/configs/tuned_fmoe.csv")
     assert [(batch.rows, batch.bucket) for batch in found.batches] == [(1, 1), (8, 8), (60, None)]
     assert found.notes == [
-        "its kernels are CK and assembly: kprof ranks Triton's only",
+        "its kernels are CK and assembly: kprof ranks only Triton's",
         "measured by its tuner, by tokens: 1: 11.0 µs, 8: 10.5 µs",
         "no line for 60 rows: AITER's heuristics choose",
     ]

@@ -34,7 +34,7 @@ def test_lines_of_the_gpu_and_shape(tmp_path):
     root = tables(tmp_path, text)
     found = of(root, [1, 16, 64])
     assert [(batch.rows, batch.bucket) for batch in found.batches] == [(1, 16), (16, 16), (64, None)]
-    assert (found.status, found.notes) == ("fallback", ["no line for 64 rows: the code's default is taken"])
+    assert (found.status, found.notes) == ("fallback", ["no line for 64 rows: the code's default is used"])
     assert of(root, [64], "MI355X").status == "exact"
     assert of(root, [8, 16]).status == "exact"
     assert of(root, [64, 128]).status == "default"

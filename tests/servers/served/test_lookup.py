@@ -86,7 +86,7 @@ def test_blocks_must_divide_what_a_gpu_has():
 
 def test_wrong_inputs(checkout, tmp_path):
     """One message each."""
-    with pytest.raises(kprof.KprofError, match="no checkout of SGLang"):
+    with pytest.raises(kprof.KprofError, match="neither a checkout nor an installation folder of SGLang"):
         asked(MIXTRAL, checkout, server="sglang")
     with pytest.raises(kprof.KprofError, match="no server 'vlm'"):
         asked(MIXTRAL, checkout, server="vlm")

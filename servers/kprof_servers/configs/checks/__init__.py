@@ -1,4 +1,4 @@
-"""The checks. A rule, or a family of them, is one file here; the folder is the registry."""
+"""Registry of the checks. Each rule, or family of rules, is one file in this package."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def checks() -> "tuple[ConfigCheck, ...]":
-    """One instance of each check, ordered by identifier.
+    """Return one instance of each check, ordered by identifier.
 
     Raises:
-        ValueError: two share an identifier or a name (a mistake in the code, not in any input).
+        ValueError: two checks share an identifier or a name (a mistake in the code, not in any input).
     """
     from importlib import import_module
     from pkgutil import iter_modules

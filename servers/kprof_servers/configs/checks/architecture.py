@@ -1,4 +1,4 @@
-"""KP711 to KP715: values that the GPU, or Triton for that GPU, does not have."""
+"""KP711 to KP715: values that the GPU, or Triton on that GPU, does not support."""
 
 import re
 from collections.abc import Iterable
@@ -16,24 +16,24 @@ _SHAPE = re.compile(r"_(\d+)x\d+x\d+")
 
 
 def matrix_sizes(arch: "Architecture") -> set[int]:
-    """Values of ``matrix_instr_nonkdim`` that make sense: the matrix instructions' rows, and 0 for Triton's choice."""
+    """Return the valid values of ``matrix_instr_nonkdim``: the matrix instructions' rows, and 0 for Triton's choice."""
     shapes = (_SHAPE.search(name) for name in arch.matrix_instructions)
     return {0, *(int(shape[1]) for shape in shapes if shape)}
 
 
 class UnsupportedKpack(BucketCheck):
-    """`kpack` is set to 2 where only 1 exists.
+    """`kpack` is set to 2, but only 1 is supported.
 
     ## What it does
-    Finds `kpack` above 1 for gfx950, where Triton (3.5 and later) puts 1 in its place with a warning, and for RDNA,
-    where it changes no instruction; and values that are neither 1 nor 2.
+    Reports `kpack` above 1 for gfx950, where Triton 3.5 and later uses 1 instead and prints a warning, and for RDNA,
+    where it has no effect. Also reports values that are neither 1 nor 2.
 
     ## Why it matters
-    The kernel that runs is not the one that the file describes: it was tuned for another GPU, or its measurement was of
-    `kpack` 1.
+    The kernel that runs differs from the one that the file describes. The file was tuned for another GPU, or its
+    measurement was made with `kpack` 1.
 
     ## What to try
-    `kpack` 1, or leave it out.
+    Set `kpack` to 1, or leave it out.
     """
 
     id: ClassVar[str] = "KP711"
@@ -46,7 +46,7 @@ class UnsupportedKpack(BucketCheck):
         if knob is None or not whole(knob.value) or knob.value < 1:
             return
         if knob.value not in {1, 2}:
-            text = f"{bucket.name}: kpack = {knob.value}; Triton means 1 or 2"
+            text = f"{bucket.name}: kpack = {knob.value}; Triton accepts 1 or 2"
             yield self.finding(file, knob.place, text, knob="kpack", value=knob.value)
             return
         known = arch.triton.kpack if arch is not None else None
@@ -60,15 +60,15 @@ class MatrixSize(BucketCheck):
     """`matrix_instr_nonkdim` names matrix instructions that the GPU does not have.
 
     ## What it does
-    Compares it with the rows of the architecture's matrix instructions: 4, 16 and 32 on CDNA, 16 on RDNA, 0 for
-    Triton's own choice.
+    Compares the value with the rows of the architecture's matrix instructions: 4, 16 and 32 on CDNA, 16 on RDNA. 0
+    means Triton's own choice.
 
     ## Why it matters
-    RDNA has 16x16 instructions only: Triton 3.4 to 3.9 take those silently, so that the value, tuned on CDNA,
-    says nothing. Sizes that no GPU has make Triton 3.4 fail and 3.9 go on without matrix instructions.
+    RDNA has only 16x16 instructions. Triton 3.4 to 3.9 uses them silently, so a value tuned on CDNA has no meaning.
+    With a size that no GPU has, Triton 3.4 fails and Triton 3.9 compiles without matrix instructions.
 
     ## What to try
-    16, or 0.
+    Set it to 16 or 0.
     """
 
     id: ClassVar[str] = "KP712"
@@ -88,16 +88,17 @@ class MatrixSize(BucketCheck):
 
 
 class WorkgroupTooLarge(BucketCheck):
-    """`num_warps` makes a workgroup larger than the hardware takes.
+    """`num_warps` makes a workgroup larger than the hardware allows.
 
     ## What it does
-    Multiplies `num_warps` by the lanes of a wavefront and compares with the largest workgroup.
+    Multiplies `num_warps` by the number of lanes of a wavefront and compares the product with the maximum workgroup
+    size.
 
     ## Why it matters
-    1,024 work-items are the limit: 16 wavefronts of 64 lanes or 32 of 32. Beyond it the launch fails.
+    The limit is 1,024 work-items: 16 wavefronts of 64 lanes or 32 of 32. Larger launches fail.
 
     ## What to try
-    Fewer warps. A value from a GPU with 32 lanes is twice as large a workgroup on CDNA.
+    Use fewer warps. A value from a GPU with 32 lanes makes a workgroup twice as large on CDNA.
     """
 
     id: ClassVar[str] = "KP713"
@@ -122,13 +123,13 @@ class WavesPerEu(BucketCheck):
     """`waves_per_eu` asks for more wavefronts than a SIMD holds.
 
     ## What it does
-    Compares it with the wave slots of a SIMD, which `kprof list gpus` lists: 8 on an MI300X.
+    Compares the value with the wave slots of a SIMD, which `kprof list gpus` shows: 8 on an MI300X.
 
     ## Why it matters
-    The compiler ignores such a value: the kernel is the same as with 0.
+    The compiler ignores such a value and produces the same kernel as with 0.
 
     ## What to try
-    0 for the compiler's choice, or a number that the SIMD holds.
+    Set it to 0 for the compiler's choice, or to a number that fits on a SIMD.
     """
 
     id: ClassVar[str] = "KP714"
@@ -150,13 +151,13 @@ class NumCtas(BucketCheck):
     """`num_ctas` is above 1 on a GPU without clusters of workgroups.
 
     ## What it does
-    Finds `num_ctas` above 1 for architectures without clusters.
+    Reports `num_ctas` above 1 for architectures without clusters.
 
     ## Why it matters
-    Triton's AMD backend refuses it elsewhere.
+    Triton's AMD backend rejects it on these architectures.
 
     ## What to try
-    1, or leave it out.
+    Set it to 1, or leave it out.
     """
 
     id: ClassVar[str] = "KP715"

@@ -13,12 +13,12 @@ _SIZES = ("small_M", "medium_M", "large_M")
 
 
 def gemm(file: ConfigFile) -> bool:
-    """Whether AITER's loader for GEMM reads the file: the one whose order of search is known."""
+    """Whether AITER's GEMM loader reads the file; it is the only loader whose search order is known."""
     return file.vocabulary == "aiter-gemm" and file.format.startswith("AITER")
 
 
 def chosen(names: Iterable[str], rows: int) -> str | None:
-    """The bucket that AITER takes for a number of rows: the least M_LEQ, else the greatest M_GEQ, else ``any``."""
+    """Return the bucket that AITER uses for a number of rows: minimum M_LEQ, else maximum M_GEQ, else ``any``."""
     known = set(names)
     for bound in BOUNDS:
         if rows <= bound and f"M_LEQ_{bound}" in known:
@@ -34,17 +34,17 @@ def _probes() -> list[int]:
 
 
 class MissingFallback(ConfigCheck):
-    """No bucket is for the problems that the others leave over.
+    """No bucket covers the problems that the other buckets leave out.
 
     ## What it does
-    For files of AITER: walks through all numbers of rows as the loader does, and names the first for which nothing is
-    found. Of `small_M`, `medium_M` and `large_M` all three are wanted. vLLM takes the nearest bucket and needs none.
+    For AITER files: tries all numbers of rows as the loader does, and names the first one without a bucket. Of
+    `small_M`, `medium_M` and `large_M`, all three are required. vLLM uses the nearest bucket and needs no fallback.
 
     ## Why it matters
     The loader raises `KeyError` at the first launch with such a size.
 
     ## What to try
-    Add `any`.
+    Add the bucket `any`.
     """
 
     id: ClassVar[str] = "KP721"
@@ -61,7 +61,7 @@ class MissingFallback(ConfigCheck):
             if any(bucket.bound for bucket in buckets) and "any" not in names:
                 first = next((rows for rows in _probes() if chosen(names, rows) is None), None)
                 if first is not None:
-                    text = f"no bucket 'any'{where}: nothing is found for M = {first:,}"
+                    text = f"no bucket 'any'{where}: the loader finds nothing for M = {first:,}"
                     yield self.finding(file, buckets[-1].place, text, rows=first)
             left_out = [name for name in _SIZES if name not in names]
             if 0 < len(left_out) < len(_SIZES):
@@ -69,18 +69,18 @@ class MissingFallback(ConfigCheck):
 
 
 class NeverReached(ConfigCheck):
-    """A bucket is never used, because others come first or the loader does not look for its name.
+    """A bucket is never used, because other buckets take precedence or the loader does not look for its name.
 
     ## What it does
-    For GEMM files of AITER: walks through all numbers of rows as the loader does, with its 13 bounds, and names the
-    buckets that no size leads to. `M_GEQ_64` beside `M_LEQ_64`, `M_LEQ_128` and `M_GEQ_256` is such a one, and so is
-    `M_LEQ_31`, which only a caller with bounds of its own finds.
+    For AITER GEMM files: tries all numbers of rows as the loader does, with its 13 bounds, and names the buckets that
+    no size leads to. Examples are `M_GEQ_64` together with `M_LEQ_64`, `M_LEQ_128` and `M_GEQ_256`, and `M_LEQ_31`,
+    which only a caller with its own bounds finds.
 
     ## Why it matters
-    What was tuned for these sizes is not used.
+    The values that were tuned for these sizes are not used.
 
     ## What to try
-    A bound that the loader has (1, 4, 8 and on to 8192), or remove the bucket.
+    Use a bound that the loader knows (powers of two from 1, 4, 8 up to 8192), or remove the bucket.
     """
 
     id: ClassVar[str] = "KP722"
@@ -110,19 +110,19 @@ class NeverReached(ConfigCheck):
             elif bucket.name == "any":
                 continue
             else:
-                text = f"{bucket.name} is no bucket that the loader looks for"
+                text = f"{bucket.name} is not a bucket name that the loader looks for"
             yield self.finding(file, bucket.place, text, bucket=bucket.name)
 
 
 class BucketTwice(ConfigCheck):
-    """The same bucket, or the same configuration for the autotuner, is there twice.
+    """A bucket, or a configuration for the autotuner, occurs twice.
 
     ## What it does
-    Finds buckets of vLLM whose keys are the same number, buckets that differ in case or blanks only, and equal
+    Reports vLLM buckets whose keys are the same number, buckets that differ only in case or blanks, and equal
     `triton.Config` in one list.
 
     ## Why it matters
-    Only one of two equal buckets is used. The autotuner compiles and times an equal configuration again.
+    Only one of two equal buckets is used. The autotuner compiles and times an equal configuration twice.
 
     ## What to try
     Remove one of them.
@@ -158,7 +158,7 @@ def _same_name(bucket: Bucket) -> str:
 
 
 def _same_knobs(bucket: Bucket) -> str:
-    """Settings as text; a configuration with one that is not known equals no other."""
+    """Return the settings as text; a configuration with an unknown setting equals no other configuration."""
     values = bucket.values()
     if any(not isinstance(value, int | float | str | None) for value in values.values()):
         return f"{bucket.path} {bucket.place}"

@@ -1,4 +1,4 @@
-"""What a check of tuned configurations is: one class, whose docstring is its page in the documentation."""
+"""Base class of checks of tuned configurations. A check is one class; its docstring is its documentation page."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,13 +14,13 @@ from kprof_servers.configs.model import Bucket, ConfigFile
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of compiling a bucket.
+    """The result of compiling a bucket.
 
     Attributes:
         kernel: the kernel that was compiled.
-        stand_in: it is one of kprof's that does the same job, not the one that the file is for.
-        report: the analysed kernel; ``None`` when it did not compile.
-        error: why it did not.
+        stand_in: True if it is a bundled kernel with the same function rather than the kernel that the file is for.
+        report: the analysed kernel; ``None`` if it did not compile.
+        error: why it did not compile.
     """
 
     kernel: str
@@ -31,12 +31,12 @@ class Tried:
 
 @dataclass(frozen=True)
 class Context:
-    """What a check may know besides the file itself.
+    """The information about a file that checks can use besides the file itself.
 
     Attributes:
         machine: the GPU that the file is for.
-        families: files of the same architecture and family, this one among them.
-        tried: place of a bucket to what came of compiling it.
+        families: all files of the same architecture and family, including the file itself.
+        tried: map from the place of a bucket to the result of compiling it.
     """
 
     machine: FileDevice
@@ -52,7 +52,7 @@ class ConfigCheck(ABC):
     Attributes:
         id: ``KP7`` and two digits.
         name: the bad pattern in kebab-case.
-        severity: unless a finding says otherwise.
+        severity: default severity of the findings.
     """
 
     id: ClassVar[str]
@@ -61,7 +61,7 @@ class ConfigCheck(ABC):
 
     @abstractmethod
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
-        """Findings for one file."""
+        """Yield the findings for one file."""
 
     def finding(
         self,
@@ -73,7 +73,7 @@ class ConfigCheck(ABC):
         severity: Severity | None = None,
         **evidence: Any,
     ) -> Finding:
-        """A finding of this check at a place of the file, its first line when there is none."""
+        """Create a finding of this check at a place in the file, by default its first line."""
         at = place or JsonPlace(1, 1)
         return Finding(
             rule=self.id,
@@ -87,12 +87,12 @@ class ConfigCheck(ABC):
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON of every reader can hold it."""
+    """Convert a value so that every JSON reader can represent it."""
     return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 
 
 class BucketCheck(ConfigCheck):
-    """A check that looks at one configuration after the other."""
+    """A check that looks at one configuration at a time."""
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
         """See :meth:`ConfigCheck.check`."""
@@ -101,9 +101,9 @@ class BucketCheck(ConfigCheck):
 
     @abstractmethod
     def bucket(self, file: ConfigFile, bucket: Bucket, context: Context) -> Iterable[Finding]:
-        """Findings for one configuration."""
+        """Yield the findings for one configuration."""
 
 
 def whole(value: Any) -> bool:
-    """Whether a value is a whole number, and not a truth value."""
+    """Whether a value is an integer and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""KP741 to KP744: what compiling a bucket shows."""
+"""KP741 to KP744: problems found by compiling a bucket."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from kprof_servers.configs.model import ConfigFile
 
 
 class CompiledCheck(ConfigCheck):
-    """A check of compiled buckets; says nothing without ``--compile``."""
+    """A check of compiled buckets; it reports nothing without ``--compile``."""
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
         """See :meth:`ConfigCheck.check`."""
@@ -28,13 +28,13 @@ class CompiledCheck(ConfigCheck):
             kernel = f"kprof's {tried.kernel}" if tried.stand_in else tried.kernel
             with_triton = _compiler(tried.report)
             message = f"{bucket.name}: {text} ({kernel} with these knobs{with_triton})"
-            # What a stand-in shows is a strong hint, not a proof.
+            # A finding of a stand-in kernel is a strong hint, not a proof.
             weaker = Severity.WARNING if tried.stand_in else self.severity
             yield self.finding(file, bucket.place, message, related=related, severity=weaker, bucket=bucket.name)
 
     @abstractmethod
     def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
-        """What is wrong in words, and the line of the kernel."""
+        """Return a description of the problem and its line in the kernel, or ``None`` if there is no problem."""
 
 
 class SpillsInLoop(CompiledCheck):
@@ -42,14 +42,14 @@ class SpillsInLoop(CompiledCheck):
 
     ## What it does
     With `--compile`: compiles the kernel for each bucket and looks for scratch accesses in loops. The kernel is the one
-    that `--kernel` names, or a bundled one that does the same job; the message says which.
+    named with `--kernel`, or a bundled kernel with the same function; the message names it.
 
     ## Why it matters
-    Spill traffic in a loop is often what made a retuned file slow, and nearly always what a new Triton does to an old
-    one. It is evidence, not a verdict: some spilling configurations are the fastest.
+    Spills in a loop are a frequent reason why a retuned file is slow, and the usual effect of a new Triton on an old
+    file. They are evidence, not proof: some spilling configurations are the fastest.
 
     ## What to try
-    `kprof advise` with the same knobs, or a smaller tile; then measure.
+    Run `kprof advise` with the same knobs, or use a smaller tile; then measure.
     """
 
     id: ClassVar[str] = "KP741"
@@ -62,16 +62,17 @@ class SpillsInLoop(CompiledCheck):
 
 
 class ConfigLdsOverLimit(CompiledCheck):
-    """With this bucket's knobs the kernel takes more LDS than the GPU has.
+    """With this bucket's knobs the kernel needs more LDS than the GPU has.
 
     ## What it does
-    With `--compile`: compares the LDS of each compiled bucket with the GPU's.
+    With `--compile`: compares the LDS of each compiled bucket with the GPU's limit.
 
     ## Why it matters
-    It compiles, and fails at the launch with `OutOfResources`. The same knobs fit or not depending on Triton's version.
+    The kernel compiles, but its launch fails with `OutOfResources`. Whether the same knobs fit depends on Triton's
+    version.
 
     ## What to try
-    A lower `num_stages`, a smaller `BLOCK_K`.
+    Use a lower `num_stages` or a smaller `BLOCK_K`.
     """
 
     id: ClassVar[str] = "KP742"
@@ -84,16 +85,16 @@ class ConfigLdsOverLimit(CompiledCheck):
 
 
 class LaunchLimit(CompiledCheck):
-    """With this bucket's knobs the launch breaks a limit of the GPU.
+    """With this bucket's knobs the launch exceeds a limit of the GPU.
 
     ## What it does
-    With `--compile`: looks for what the compiler takes and the launch refuses, such as too large a workgroup.
+    With `--compile`: looks for kernels that compile but cannot be launched, for example with too large a workgroup.
 
     ## Why it matters
-    It compiles, and fails at the launch.
+    The kernel compiles, but its launch fails.
 
     ## What to try
-    Fewer warps.
+    Use fewer warps.
     """
 
     id: ClassVar[str] = "KP743"
@@ -110,14 +111,14 @@ class DoesNotCompile(CompiledCheck):
     """With this bucket's knobs the kernel does not compile.
 
     ## What it does
-    With `--compile` and `--target`: reports what Triton says. When a bundled kernel stands in for the real one, a
-    failed compile only means that it cannot take the place, and is a note on the file.
+    With `--compile` and `--target`: reports Triton's message. If a bundled kernel is compiled in place of the real one,
+    a failure only means that it cannot replace the real one, and becomes a note on the file.
 
     ## Why it matters
-    The first launch with such a size ends in the compiler's error, or in its abort.
+    The first launch with such a size fails with the compiler's error, or aborts the process.
 
     ## What to try
-    What the message says; other knobs.
+    Follow the message, or use other knobs.
     """
 
     id: ClassVar[str] = "KP744"
@@ -130,7 +131,7 @@ class DoesNotCompile(CompiledCheck):
 
 
 def _first(tried: Tried, rules: set[str]) -> tuple[str, Location | None] | None:
-    """The first finding of some rules of the analyzers."""
+    """Return the message and the place of the first finding of the given rules."""
     findings = [] if tried.report is None else [f for f in tried.report.findings if f.rule in rules]
     if not findings:
         return None

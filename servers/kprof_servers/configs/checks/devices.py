@@ -9,18 +9,18 @@ from kprof_servers.configs.model import ConfigFile
 
 
 class UnknownDevice(ConfigCheck):
-    """The device or architecture in the file's name or folder is not known.
+    """The device or architecture in the name of the file or its folder is unknown.
 
     ## What it does
-    Looks for the name among kprof's products and architectures and names near ones. Other makers' devices are not
-    judged: of their files only the text, the keys and the buckets are checked.
+    Looks for the name among kprof's products and architectures, and suggests similar names. Devices of other vendors
+    are not checked: for their files, only the text, the keys and the buckets are checked.
 
     ## Why it matters
-    A loader puts the name together from what the driver says. One wrong letter, and the file is never opened. For an
-    unknown GPU nothing can be said about values that it may not have.
+    A loader builds the file name from the driver's device name. With one wrong letter, the file is never opened. For an
+    unknown GPU, unsupported values cannot be found.
 
     ## What to try
-    Correct the name. When the GPU is only too new for kprof, `--arch` says what it is like.
+    Correct the name. If the GPU is too new for kprof, name a similar architecture with `--arch`.
     """
 
     id: ClassVar[str] = "KP727"

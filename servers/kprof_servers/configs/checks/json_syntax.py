@@ -12,15 +12,15 @@ class InvalidText(ConfigCheck):
     """The file is not valid JSON (or, with `triton.Config`, not valid Python).
 
     ## What it does
-    Reads the file strictly and says the line, the column and what is wrong there: a comma before a closing bracket, a
-    comment, single quotes, a file that ends too early.
+    Reads the file strictly and reports the line, the column and the mistake: a comma before a closing bracket, a
+    comment, single quotes, or a file that ends too early.
 
     ## Why it matters
-    Loaders either stop with an exception at the first launch or, where they catch it, run untuned defaults without a
-    word. One trailing comma has cost a factor of 3.7 in public.
+    Loaders either fail with an exception at the first launch, or catch it and silently use untuned defaults. One
+    trailing comma has cost a factor of 3.7 in a published case.
 
     ## What to try
-    Correct the place that is named.
+    Correct the text at the reported place.
     """
 
     id: ClassVar[str] = "KP701"
@@ -37,13 +37,13 @@ class InvalidText(ConfigCheck):
 
 
 class DuplicateKey(ConfigCheck):
-    """A key stands twice in the same JSON object.
+    """A key occurs twice in the same JSON object.
 
     ## What it does
     Finds repeated keys at every level and names both lines.
 
     ## Why it matters
-    JSON readers keep the last one and drop the others silently, so that a tuned bucket or knob is never used.
+    JSON readers keep the last value and silently drop the others, so that a tuned bucket or knob is never used.
 
     ## What to try
     Remove one of them.
@@ -58,7 +58,7 @@ class DuplicateKey(ConfigCheck):
         for path, first, second in file.repeated:
             inside = f" of {'/'.join(path)}" if path else ""
             same = first.value.plain() == second.value.plain()
-            text = f"the key {second.key!r}{inside} is in line {first.place.line} too; the last one counts"
+            text = f"the key {second.key!r}{inside} is also in line {first.place.line}; the last one counts"
             yield self.finding(
                 file,
                 second.place,

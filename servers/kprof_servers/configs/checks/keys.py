@@ -15,17 +15,17 @@ _NEAR = 0.85
 
 
 class UnknownKnob(BucketCheck):
-    """A knob has a name that the format's kernels do not take.
+    """A knob has a name that the format's kernels do not accept.
 
     ## What it does
-    Compares the names with those that the kernels of the format read, and names near ones. Where the kernels are not
-    known, only a name that is almost a known one is reported.
+    Compares the names with those that the format's kernels read, and suggests similar names. If the kernels are
+    unknown, only names that nearly match a known name are reported.
 
     ## Why it matters
-    A loader ignores a mistyped knob and runs the default, or passes it on to a kernel that then refuses the launch.
+    A loader ignores a mistyped knob and uses the default, or passes it to a kernel, whose launch then fails.
 
     ## What to try
-    Correct the name, or take the knob out.
+    Correct the name, or remove the knob.
     """
 
     id: ClassVar[str] = "KP703"
@@ -46,7 +46,7 @@ class UnknownKnob(BucketCheck):
 
 @lru_cache(maxsize=4096)
 def _typo(name: str, known: frozenset[str]) -> str:
-    """The nearest known name, only for one that is a slip away from it, of the shift key for example."""
+    """Suggest the nearest known name, only if the name is nearly the same, for example in a different case."""
     if len(name) > LONGEST_NAME:
         return ""
     from difflib import SequenceMatcher
@@ -60,13 +60,13 @@ class MixedSpellings(ConfigCheck):
     """A file, or a family of files, spells the same knob in two ways.
 
     ## What it does
-    Looks for `BLOCK_M` beside `BLOCK_SIZE_M`, `SPLIT_K` beside `NUM_KSPLIT` and the like in the files of one family.
+    Looks in the files of one family for pairs such as `BLOCK_M` and `BLOCK_SIZE_M`, or `SPLIT_K` and `NUM_KSPLIT`.
 
     ## Why it matters
-    A kernel takes one of the spellings. With the other one the launch fails, or a default is used.
+    A kernel accepts only one of the spellings. With the other one, the launch fails or a default is used.
 
     ## What to try
-    Use the spelling that the kernel's arguments have everywhere.
+    Use the spelling of the kernel's arguments everywhere.
     """
 
     id: ClassVar[str] = "KP704"
@@ -89,12 +89,12 @@ class MixedSpellings(ConfigCheck):
 
 
 def _alike(file: ConfigFile, other: ConfigFile, bucket: Bucket) -> bool:
-    """Whether two buckets are for the same kernel: the nested ones of a file each have a kernel of their own."""
+    """Whether two buckets are for the same kernel; each nested bucket of a file has its own kernel."""
     return len(bucket.path) == 1 and (other.path == file.path or file.vocabulary is not None)
 
 
 def _spellings(files: Iterable[ConfigFile]) -> dict[str, tuple[Knob, ConfigFile]]:
-    """A spelling that is not the most frequent one, to a knob with the most frequent one and its file."""
+    """Map each less frequent spelling to a knob with the most frequent spelling, and to its file."""
     counts: Counter[str] = Counter()
     first: dict[str, tuple[Knob, ConfigFile]] = {}
     for file in files:
@@ -113,14 +113,14 @@ class MissingKnob(ConfigCheck):
     """A bucket lacks a knob that nearly all others of the file have.
 
     ## What it does
-    Compares the knobs of the buckets of a file. A knob that at least four in five of them set is expected in all.
+    Compares the knobs of the buckets of a file. A knob that at least four of five buckets set is expected in all.
 
     ## Why it matters
-    What a bucket leaves out is Triton's default (`num_stages` 2, `waves_per_eu` 0), or the loader's, which changes from
-    version to version.
+    A missing knob has Triton's default (`num_stages` 2, `waves_per_eu` 0) or the loader's, which may change with the
+    version.
 
     ## What to try
-    Write the value that was tuned.
+    Add the value that was tuned.
     """
 
     id: ClassVar[str] = "KP705"

@@ -11,19 +11,19 @@ from kprof_servers.configs.model import ConfigFile
 
 
 class UnreachableFile(ConfigCheck):
-    """A loader never opens the file: its default is missing, or its name or folder is wrong.
+    """A loader never opens the file, because its default file is missing, or its name or folder is wrong.
 
     ## What it does
-    For GEMM files of AITER: a file for one shape needs its default beside it, `DEFAULT.json` in the new layout and
-    `<arch>-<NAME>.json` in the old one. In the new layout the folder's name follows from the family's, and the file's
-    has no architecture in front.
+    For AITER GEMM files: a file for one shape needs a default file in the same folder, `DEFAULT.json` in the new layout
+    and `<arch>-<NAME>.json` in the old one. In the new layout, the folder's name is derived from the family's name, and
+    file names do not begin with an architecture.
 
     ## Why it matters
-    The loader looks for the default first. In the new layout a folder without `DEFAULT.json` is invisible; in the old
-    one the launch fails.
+    The loader looks for the default file first. In the new layout, a folder without `DEFAULT.json` is ignored; in the
+    old layout, the launch fails.
 
     ## What to try
-    Add the default, or move or rename the file.
+    Add the default file, or move or rename the file.
     """
 
     id: ClassVar[str] = "KP724"
@@ -41,7 +41,7 @@ class UnreachableFile(ConfigCheck):
             default = f"{file.arch}-{file.family}.json"
             places = [path.with_name(default), *([path.parent.parent / default] if file.backend == "gluon" else [])]
             if not any(place.exists() for place in places):
-                yield self.finding(file, None, f"there is no {default} beside it, which the loader wants first")
+                yield self.finding(file, None, f"there is no {default} in its folder, which the loader opens first")
 
     def _nested(self, file: ConfigFile, path: Path) -> Iterable[Finding]:
         if file.default:
@@ -51,7 +51,7 @@ class UnreachableFile(ConfigCheck):
             yield self.finding(file, None, text)
         family = file.family or ""
         if family.lower().startswith("gfx"):
-            yield self.finding(file, None, f"{path.name} begins with an architecture, which its folder already says")
+            yield self.finding(file, None, f"{path.name} begins with an architecture, which its folder already names")
         elif file.vocabulary == "aiter-gemm" and folder_of(family) != path.absolute().parent.name:
             yield self.finding(
                 file, None, f"{family} is looked for in {folder_of(family)}/, not in {path.absolute().parent.name}/"
@@ -59,15 +59,15 @@ class UnreachableFile(ConfigCheck):
 
 
 class ShadowedFile(ConfigCheck):
-    """A file of the old layout is not used any more, because its family is in the new one too.
+    """A file of the old layout is no longer used, because its family also exists in the new layout.
 
     ## What it does
-    For GEMM files of AITER: looks among the files that are checked for the same architecture and family in the new
-    layout.
+    For AITER GEMM files: looks for the same architecture and family in the new layout, among the files that are
+    checked.
 
     ## Why it matters
-    The loader chooses one folder for the whole family, the new one first. What lies in the old one is then ignored,
-    files for single shapes too.
+    The loader chooses one folder for the whole family, and prefers the new layout. All files of the old folder are then
+    ignored, including files for single shapes.
 
     ## What to try
     Move the whole family, or remove the old file.
@@ -92,14 +92,14 @@ class ShadowedFile(ConfigCheck):
 
 
 class WrongShape(ConfigCheck):
-    """The file's name says a shape, type or block that cannot be.
+    """The file's name contains an impossible shape, type or block.
 
     ## What it does
-    Wants positive whole numbers after `E=`, `N=`, `K=`, `B=` and the like, types of vLLM after `dtype=`, and two
+    Requires positive integers after `E=`, `N=`, `K=`, `B=` and similar keys, types of vLLM after `dtype=`, and two
     numbers in brackets after `block_shape=`.
 
     ## Why it matters
-    Loaders put the name together from the shape. A name that no shape makes is never opened.
+    Loaders build the file name from the shape. A name that does not correspond to any shape is never opened.
 
     ## What to try
     Rename the file.

@@ -19,12 +19,12 @@ _LEAST = {
     "NUM_BUFFERS": 1,
 }
 _GROUPS = ("GROUP_M", "GROUP_SIZE_M", "GROUP_SIZE")
-# Triton's AMD backend passes these on as cache policy of loads (3.4 to 3.9).
+# Triton's AMD backend passes these values on as the cache policy of loads (3.4 to 3.9).
 _CACHE = {None, "", "none", ".ca", ".cg", ".cv", ".cs", ".wb", ".wt"}
 
 
 def is_block(name: str) -> bool:
-    """Whether a knob is the extent of a tile, which ``tl.arange`` wants as a power of two."""
+    """Whether a knob is the extent of a tile, which must be a power of two for ``tl.arange``."""
     upper = name.upper()
     return upper.startswith(("BLOCK_", "TILE_"))
 
@@ -33,14 +33,14 @@ class WrongKind(BucketCheck):
     """A knob has a value that it cannot have on any GPU.
 
     ## What it does
-    Wants whole numbers where Triton does, not below the least that makes sense, `num_warps` a power of two, and cache
-    modifiers that Triton knows.
+    Requires integers where Triton does, at least the minimum valid value, a power of two for `num_warps`, and cache
+    modifiers that Triton supports.
 
     ## Why it matters
-    Triton refuses the launch, or takes the value for something else: `"4"` is not 4.
+    Triton rejects the launch, or interprets the value differently: `"4"` is not 4.
 
     ## What to try
-    Write the number without quotes, and one that exists.
+    Write a valid number without quotes.
     """
 
     id: ClassVar[str] = "KP707"
@@ -58,7 +58,7 @@ class WrongKind(BucketCheck):
 
 def _wrong(knob: Knob) -> str | None:
     if knob.name == "cache_modifier":
-        return None if isinstance(knob.value, str | None) and knob.value in _CACHE else "no cache modifier of Triton"
+        return None if isinstance(knob.value, str | None) and knob.value in _CACHE else "not a cache modifier of Triton"
     if knob.name == "maxnreg" and knob.value is None:
         return None
     counted = knob.name in _LEAST or knob.name in _GROUPS or is_block(knob.name)
@@ -83,13 +83,13 @@ class BlockNotPowerOfTwo(BucketCheck):
     """A tile's extent is not a power of two.
 
     ## What it does
-    Looks at `BLOCK_*` and `tile_*`.
+    Checks `BLOCK_*` and `tile_*`.
 
     ## Why it matters
-    `tl.arange`, and every tile made from it, needs a power of two. The kernel does not compile.
+    `tl.arange`, and every tile made from it, requires a power of two. The kernel does not compile.
 
     ## What to try
-    The next power of two, with the kernel's masks doing the rest.
+    Use the next power of two; the kernel's masks handle the rest.
     """
 
     id: ClassVar[str] = "KP708"
@@ -105,10 +105,10 @@ class BlockNotPowerOfTwo(BucketCheck):
 
 
 class NumStagesZero(BucketCheck):
-    """`num_stages` is 0, which means something else today than it did.
+    """`num_stages` is 0, whose meaning has changed.
 
     ## What it does
-    Finds configurations with `num_stages` 0.
+    Reports configurations with `num_stages` 0.
 
     ## Why it matters
     Before Triton 3.2 the value 0 selected the pipelined schedule that is now selected by 2. Triton 3.4 refuses 0, and

@@ -1,4 +1,4 @@
-"""The readers. A format is one file here; the folder is the registry."""
+"""Registry of the readers. Each format is one file in this package."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def formats() -> "tuple[ConfigFormat, ...]":
-    """One instance of each format, those that are the pickiest about a name first."""
+    """Return one instance of each format, ordered from the strictest file name pattern to the loosest."""
     from importlib import import_module
     from pkgutil import iter_modules
 

@@ -17,7 +17,7 @@ _BUCKET = re.compile(r"M_(?:LEQ|GEQ)_\w+|any|(?:small|medium|large)_M")
 
 
 def split_shape(stem: str) -> tuple[str, dict[str, str]]:
-    """``GEMM-A16W16-N=256-K=7168`` as the family and what the name says of the shape."""
+    """Split ``GEMM-A16W16-N=256-K=7168`` into the family and the shape parameters in the name."""
     match = _SUFFIX.fullmatch(stem)
     if match is None:
         return stem, {}
@@ -26,14 +26,14 @@ def split_shape(stem: str) -> tuple[str, dict[str, str]]:
 
 
 def vocabulary(family: str) -> str | None:
-    """Section of the vocabulary for a family; its kernels outside of GEMM and MoE have knobs of their own."""
+    """Return the vocabulary section of a family, or ``None`` for families other than GEMM and MoE."""
     if family.startswith(("GEMM-", "BATCHED_GEMM-", "FUSED-GEMM-", "FF-")):
         return "aiter-gemm"
     return "aiter-moe" if family.startswith("MOE-") else None
 
 
 class AiterFlat(ConfigFormat):
-    """A file for each architecture and family, and further ones for single shapes, distinguished by their names."""
+    """AITER's old layout: one file per architecture and family, and additional files for single shapes."""
 
     name: ClassVar[str] = "AITER flat"
     order: ClassVar[int] = 20
@@ -43,7 +43,7 @@ class AiterFlat(ConfigFormat):
         return _NAME.fullmatch(path.name) is not None
 
     def resembles(self, document: JsonNode) -> bool:
-        """Buckets by M, under their usual names."""
+        """Whether the document has buckets by M with their usual names."""
         return any(_BUCKET.fullmatch(member.key) for member in document.members or ())
 
     def read(self, path: str, text: str) -> ConfigFile:

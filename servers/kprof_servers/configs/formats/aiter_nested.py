@@ -17,7 +17,7 @@ _BACKENDS = {"triton", "gluon"}
 
 
 class AiterNested(ConfigFormat):
-    """A folder for each architecture, backend, operation and family; in it a default and files for single shapes."""
+    """AITER's new layout: a folder per architecture, backend, operation and family, with a default and shape files."""
 
     name: ClassVar[str] = "AITER nested"
     order: ClassVar[int] = 10
@@ -33,7 +33,7 @@ class AiterNested(ConfigFormat):
         )
 
     def resembles(self, document: JsonNode) -> bool:  # noqa: ARG002 - the base class's
-        """Never: without its folders a file is like one of the old layout."""
+        """Return False: without its folders a file looks like one of the old layout."""
         return False
 
     def read(self, path: str, text: str) -> ConfigFile:
@@ -62,10 +62,10 @@ class AiterNested(ConfigFormat):
 
 
 def folder_of(family: str) -> str:
-    """The folder that a family's files lie in."""
+    """Return the name of the folder that contains a family's files."""
     return family.lower().replace("-", "_")
 
 
 def _parts(path: PurePath) -> tuple[str, ...]:
-    """Folders and name; a relative path is completed, since its folders say what the file is."""
+    """Return folders and name of a path, made absolute because its folders identify the file."""
     return (path if path.is_absolute() else Path(path).absolute()).parts

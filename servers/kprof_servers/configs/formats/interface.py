@@ -1,4 +1,4 @@
-"""What a format of tuned configurations is."""
+"""Interface of the formats of tuned configurations."""
 
 from abc import ABC, abstractmethod
 from pathlib import PurePath
@@ -12,9 +12,9 @@ class ConfigFormat(ABC):
     """Base of all formats.
 
     Attributes:
-        name: for people.
-        order: smaller ones are asked first.
-        suffix: of the files.
+        name: display name.
+        order: position in which formats are tried, smallest first.
+        suffix: suffix of the files.
     """
 
     name: ClassVar[str]
@@ -23,19 +23,19 @@ class ConfigFormat(ABC):
 
     @abstractmethod
     def claims(self, path: PurePath) -> bool:
-        """Whether the path alone says that the file is of this format."""
+        """Whether the path alone shows that the file has this format."""
 
     @abstractmethod
     def resembles(self, document: JsonNode) -> bool:
-        """Whether a document under another name looks like it."""
+        """Whether the content of a file with another name has this format."""
 
     @abstractmethod
     def read(self, path: str, text: str) -> ConfigFile:
-        """The file; with ``broken`` set when the text cannot be read."""
+        """Parse a file; ``broken`` is set if the text cannot be parsed."""
 
 
 def opened(text: str) -> tuple[JsonNode, Broken | None]:
-    """A JSON document, or an empty one and why there is none."""
+    """Parse a JSON document; on failure, return an empty document and the reason."""
     try:
         document = parse(text)
     except JsonError as error:

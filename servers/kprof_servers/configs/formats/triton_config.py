@@ -14,7 +14,7 @@ _KEYWORDS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _NOT_KNOBS = {"pre_hook", "ir_override", "kwargs"}
 _MAX_NODES = 500_000
 ALONE = "alone"
-"""Owner of a configuration that stands in no list: equal ones of these do not meet."""
+"""Owner of a configuration outside of any list; equal configurations of this owner are not compared."""
 
 
 class TritonConfig(ConfigFormat):
@@ -29,14 +29,14 @@ class TritonConfig(ConfigFormat):
         return path.suffix == ".py"
 
     def resembles(self, document: JsonNode) -> bool:  # noqa: ARG002 - the base class's
-        """Never: this is no JSON."""
+        """Return False: this format is not JSON."""
         return False
 
     def read(self, path: str, text: str) -> ConfigFile:
         """See :class:`ConfigFormat`."""
         try:
             with warnings.catch_warnings():
-                # Odd escapes in strings are not this file's business.
+                # Warnings about invalid escapes in strings are irrelevant here.
                 warnings.simplefilter("ignore")
                 tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -47,7 +47,7 @@ class TritonConfig(ConfigFormat):
 
 
 def _buckets(tree: ast.AST) -> Iterator[Bucket]:
-    """Configurations in the order of the text; each carries the function that it tunes, else the line of its list."""
+    """Yield configurations in file order, each with the function that it tunes, or else the line of its list."""
     owners = {
         id(inner): f"list in line {node.lineno}"
         for node in _walk(tree)
@@ -83,7 +83,7 @@ def _is_config(call: ast.Call) -> bool:
     function = call.func
     if isinstance(function, ast.Attribute):
         return function.attr == "Config" and isinstance(function.value, ast.Name) and function.value.id == "triton"
-    # Many things are called Config: triton's begins with a dictionary.
+    # Many functions are called Config; the first argument of triton's is a dictionary.
     return (
         isinstance(function, ast.Name)
         and function.id == "Config"
@@ -106,7 +106,7 @@ def _knobs(call: ast.Call) -> Iterator[Knob]:
 
 
 def _literal(node: ast.expr) -> Any:
-    """A constant's value, or :data:`UNKNOWN`."""
+    """Return the value of a literal, or :data:`UNKNOWN`."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         number = node.operand.value
         return -number if isinstance(number, int | float) else UNKNOWN

@@ -1,8 +1,8 @@
 """vLLM and SGLang: ``E=8,N=3584,device_name=AMD_Instinct_MI300X,dtype=fp8_w8a8,block_shape=[128,128].json``.
 
-The keys are numbers of rows; the nearest one is taken, so that there is no fallback. Format facts: vLLM,
-``vllm/model_executor/layers/fused_moe/configs`` and ``quantization/utils/configs``; SGLang has the same files in a
-folder for each Triton version.
+The keys are numbers of rows. The server uses the nearest one, so there is no fallback bucket. Format facts: vLLM,
+``vllm/model_executor/layers/fused_moe/configs`` and ``quantization/utils/configs``. SGLang has the same files in one
+folder per Triton version.
 """
 
 import re
@@ -15,11 +15,11 @@ from kprof_servers.configs.model import Bucket, ConfigFile, Oddity, buckets_of
 
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(\[[^\]]*\]|[^,\[\]]*)(?:,|$)")
 _PLAIN = {"triton_version"}
-"""Keys besides the buckets that are no configurations."""
+"""Keys other than buckets."""
 
 
 def fields(stem: str) -> tuple[dict[str, str], str]:
-    """What a file's name says, and the part of it that could not be read."""
+    """Return the parameters in a file's name, and the part of the name that could not be parsed."""
     found: dict[str, str] = {}
     at = 0
     while (match := _PAIR.match(stem, at)) is not None and at < len(stem):
@@ -39,7 +39,7 @@ class Vllm(ConfigFormat):
         return path.suffix == ".json" and "device_name=" in path.name
 
     def resembles(self, document: JsonNode) -> bool:
-        """Every key a number, apart from the version."""
+        """Whether every key except the version is a number."""
         keys = [member.key for member in document.members or () if member.key not in _PLAIN]
         return bool(keys) and all(key.strip().isdecimal() for key in keys)
 
