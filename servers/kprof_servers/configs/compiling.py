@@ -59,7 +59,7 @@ class CompiledConfigs:
         buckets: path to place of a bucket to its result.
         notes: path to reasons why buckets of the file were not compiled.
         done: number of buckets that were compiled.
-        asked: number of all buckets in files for AMD GPUs.
+        asked: number of all buckets, compiled or not.
     """
 
     buckets: dict[str, dict["JsonPlace", Tried]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ _WORKING = {InstructionClass.VALU, InstructionClass.VMEM, InstructionClass.LDS}
 
 
 class MaskedLanes(Rule):
-    """A third or more of what the lanes compute is masked away: the tile is larger than the data.
+    """At least a third of the elements that the lanes compute are masked: the tile is larger than the data.
 
     ## What it does
     Reads the mask of each tensor load as comparisons of an index with a size (`columns < N`). With the launch's

@@ -32,8 +32,8 @@ class ConvertLayoutInLoop(Rule):
     ## What it does
     Looks at `ttg.convert_layout` inside innermost loops. A conversion that only renames registers of a lane is free,
     and a conversion inside a wavefront can use lane permutations. All other conversions go through LDS and are
-    reported. Tiles that were just loaded from memory are ignored, because they must be distributed to the wavefronts
-    once. Outer loops are also ignored: a persistent kernel executes them once per tile of the result.
+    reported. Tiles that were just loaded from memory are ignored, because one conversion is needed to distribute them
+    to the wavefronts. Outer loops are also ignored: a persistent kernel executes them once per tile of the result.
 
     ## Why it matters
     In each iteration the tile is written to LDS, all wavefronts of the workgroup wait at a barrier, and the tile is

@@ -16,7 +16,7 @@ from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import is_scratch, own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
 
-# From this ratio to the loop's other vector memory and LDS accesses on, scratch accesses dominate its memory traffic.
+# From this ratio to the loop's other vector memory and LDS accesses on, scratch traffic is significant.
 _ERROR_SHARE = 0.25
 
 

@@ -80,7 +80,7 @@ class NeverReached(ConfigCheck):
     The values that were tuned for these sizes are not used.
 
     ## What to try
-    Use a bound that the loader knows (powers of two from 1, 4, 8 up to 8192), or remove the bucket.
+    Use a bound that the loader knows (1, 4, 8 and further powers of two up to 8192), or remove the bucket.
     """
 
     id: ClassVar[str] = "KP722"
