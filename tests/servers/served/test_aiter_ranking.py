@@ -77,7 +77,7 @@ def test_what_aiter_would_not_launch():
     """Blocks of scales have one depth of a tile; a family or weights that are not known have no launch."""
     block = product("GEMM-A8W8_BLOCKSCALE", 512, 7168, "fp8-block", (128, 128))
     plain = product("GEMM-A16W16", 512, 7168, "bf16", None)
-    assert "128 elements of K only" in (block.refusal(CONFIG) or "")
+    assert "tiles of 128 elements of K" in (block.refusal(CONFIG) or "")
     assert block.refusal({**CONFIG, "BLOCK_SIZE_K": 128}) is None
     assert plain.refusal(CONFIG) is None
     assert (plain.element_bytes(), block.element_bytes(), plain.work(2)) == (2, 1, 2 * 2 * 512 * 7168)
